@@ -188,7 +188,7 @@ let package = Package(
 
         // Support.
         .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "HostSystem", dependencies: ["CSystemd"], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(

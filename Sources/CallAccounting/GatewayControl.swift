@@ -40,14 +40,6 @@ package struct ControlProblem: Error, Hashable, Sendable, Codable {
     package init(error: String) { self.error = error }
 }
 
-/// The reason why a gateway refused an operator's command.
-package struct ControlProblem: Error, Hashable, Sendable, Codable {
-    /// What is wrong, and its remedy.
-    package let error: String
-
-    package init(error: String) { self.error = error }
-}
-
 /// The result of a sync that an operator started.
 package struct ControlledSync: Hashable, Sendable, Codable {
     /// The kind of result.

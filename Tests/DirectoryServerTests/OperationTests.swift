@@ -7,6 +7,7 @@ import GRDB
 import Logging
 import MetricsPage
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -71,7 +72,7 @@ struct OperationTests {
             #expect(!response.text.contains("Acme") && !response.text.contains("614915"))
             try directory.database.backUp(to: directory.folder.path + "/copy.sqlite")
             // Not by /status, which keeps figures for a while.
-            let after = try await directory.database.figures(now: directory.time.seconds)
+            let after = try await directory.database.figures(now: directory.time.now)
             let age = Int64(Date().timeIntervalSince1970) - (after.lastBackup ?? 0)
             #expect((0...600).contains(age))
         }
@@ -118,7 +119,7 @@ struct OperationTests {
     }
 
     @Test func `a database that a newer version has changed is a problem`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path + "/state")
         try await database.probe()
         try await database.pool.write {
@@ -130,7 +131,7 @@ struct OperationTests {
     }
 
     @Test func `a full file and a read-only one are told apart`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path + "/state")
         try await database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
         let problem = await writeProblem(of: database)

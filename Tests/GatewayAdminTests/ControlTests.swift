@@ -10,56 +10,6 @@ import Testing
 
 @Suite("Commands on the control socket", .timeLimit(.minutes(8)))
 struct ControlTests {
-    /// A gateway whose syncs end as the test says.
-    private final class ScriptedGateway: GatewayControl {
-        let asked = Mutex<[Bool]>([])
-        private let result: ControlledSync
-
-        init(_ result: ControlledSync) { self.result = result }
-
-        func sync(full: Bool) async -> ControlledSync {
-            asked.withLock { $0.append(full) }
-            return result
-        }
-
-        /// The orders as they came, and the state that they changed.
-        let orders = Mutex<[String]>([])
-
-        func state() async -> ControlledState {
-            ControlledState(
-                at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10, brandedCalls: 7, syncAge: 60,
-                recorderAge: 0.1, log: logLevel(), reload: nil, certificates: [], gateway: FixedStatus.ready)
-        }
-
-        func reload() async -> ControlledReload {
-            orders.withLock { $0.append("reload") }
-            return ControlledReload(applied: false, problem: "herald.yaml:3:1: listen: unknown key")
-        }
-
-        func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
-            orders.withLock { $0.append("drain \(isOn)") }
-            guard isOn else { throw ControlProblem(error: "the gateway is stopping") }
-            return await state()
-        }
-
-        func logLevel() -> ControlledLogLevel { ControlledLogLevel(level: "info", configured: "info") }
-
-        func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel {
-            orders.withLock { $0.append("log-level \(level ?? "-") \(seconds ?? 0)") }
-            return ControlledLogLevel(level: level ?? "info", configured: "info", until: seconds.map(Int64.init))
-        }
-
-        func targets() async -> [GatewayStatus.Target] {
-            [.init(group: "pbx office", address: "192.0.2.20:5060", state: "up", takesCalls: true)]
-        }
-
-        func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
-            orders.withLock { $0.append("target \(name) \(isDisabled)") }
-            guard name == "192.0.2.20:5060" else { throw ControlProblem(error: "no target is named \(name)") }
-            return .init(group: "pbx office", address: name, state: "disabled", takesCalls: false)
-        }
-    }
-
     /// A short path: the path of a socket has 107 bytes.
     private final class Folder: Sendable {
         let path = "/tmp/herald-control-\(UInt32.random(in: .min ... .max))"

@@ -51,10 +51,6 @@ struct TraceSocketTests {
         }
     }
 
-    private struct NoControl: GatewayControl {
-        func sync(full: Bool) async -> ControlledSync { ControlledSync(.unavailable) }
-    }
-
     private static func withServer(
         _ source: any TraceSource, _ body: @escaping @Sendable (String) async throws -> Void
     ) async throws {
@@ -64,7 +60,9 @@ struct TraceSocketTests {
         let (opened, announced) = AsyncStream.makeStream(of: Void.self)
         var logger = Logger(label: "test")
         logger.logLevel = .error
-        let server = ControlServer(folder: folder, control: NoControl(), trace: source, logger: logger) {
+        let server = ControlServer(
+            folder: folder, control: ScriptedGateway(ControlledSync(.unavailable)), trace: source, logger: logger
+        ) {
             announced.yield()
         }
         let services = ServiceGroup(services: [server], logger: logger)

@@ -6,6 +6,7 @@ import Foundation
 import GatewayAdmin
 import GatewayStore
 import Logging
+import TestFixtures
 import Testing
 
 @testable import GatewayApp
@@ -61,21 +62,21 @@ struct ReloadedPartsTests {
     }
 
     @Test func `another directory and key are asked at once, and the old ones no more`() async throws {
-        let (old, new) = (try WebhookReceiver { _ in 503 }, try WebhookReceiver { _ in 503 })
+        let (old, new) = (try FaultyPeer { _, _ in .status(503) }, try FaultyPeer { _, _ in .status(503) })
         let (folder, text) = (fixture.folder, text)
         try folder.put(Array("first-key-0123456789".utf8), in: "first")
         try folder.put(Array("second-key-0123456789".utf8), in: "second")
-        func directory(_ receiver: WebhookReceiver, _ key: String) -> ConfigurationText {
+        func directory(_ receiver: FaultyPeer, _ key: String) -> ConfigurationText {
             text.with("directory", "{url: 'http://127.0.0.1:\(receiver.port)', api_key_file: \(key)}")
         }
         let (first, second) = (directory(old, "first"), directory(new, "second"))
         try await fixture.run(try fixture.start(first)) { reload in
-            try await until { old.requests.contains { $0.field("X-API-Key") == "first-key-0123456789" } }
+            try await until { old.requests.contains { $0.headers["x-api-key"] == "first-key-0123456789" } }
             try folder.write(second)
             #expect(await reload.run() == .applied(waiting: []))
-            try await until { new.requests.contains { $0.field("X-API-Key") == "second-key-0123456789" } }
+            try await until { new.requests.contains { $0.headers["x-api-key"] == "second-key-0123456789" } }
             let asked = old.requests.count
-            try await until { new.requests.contains { $0.head.contains("/branding/sync") } }
+            try await until { new.requests.contains { $0.target.contains("/branding/sync") } }
             try folder.write(text)
             #expect(await reload.run() == .applied(waiting: []))
             try await until { fixture.log.all.contains { $0.contains("new settings [directory: none]") } }
@@ -86,7 +87,7 @@ struct ReloadedPartsTests {
     }
 
     @Test func `a key that cannot be used is refused, and the old connection goes on`() async throws {
-        let receiver = try WebhookReceiver { _ in 503 }
+        let receiver = try FaultyPeer { _, _ in .status(503) }
         let (folder, text) = (fixture.folder, text)
         try folder.put(Array("first-key-0123456789".utf8), in: "first")
         try folder.put(Array("no pem".utf8), in: "roots.pem")

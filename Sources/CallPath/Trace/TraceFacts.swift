@@ -52,7 +52,7 @@ package struct TraceFacts: Sendable {
             guard [.pAssertedIdentity, .pPreferredIdentity, .remotePartyID].contains(field.name) else { return false }
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
-                if CallerWords.asksForNoName(CallerWords.name(in: message, extent.displayName)) { return true }
+                if AnonymousNames.asksForNoName(AnonymousNames.name(in: message, extent.displayName)) { return true }
             }
             return false
         }

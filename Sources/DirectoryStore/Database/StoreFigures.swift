@@ -3,6 +3,7 @@
 import BrandingAPI
 import Foundation
 import GRDB
+import HostFiles
 package import MetricsPage
 
 /// Sizes of the directory for its status page and its metrics; no person and no key.
@@ -138,7 +139,7 @@ struct LastBackup {
 
     /// Keeps the present time; a failure loses it, because the backup itself is there.
     func record() {
-        try? PrivateFile.write("\(Int64(Date().timeIntervalSince1970))\n", to: path)
+        try? PrivateFile.write(Array("\(Int64(Date().timeIntervalSince1970))\n".utf8), to: path)
         StateOwner.adopt(path, in: folder)
     }
 }

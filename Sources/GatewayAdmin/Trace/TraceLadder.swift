@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SafeText
 
 /// Draws a trace as a ladder of three columns: trunk, Herald, target.
 ///

@@ -93,7 +93,7 @@ struct GatewayServices {
     }
 
     private var operation: [any Service] {
-        let (status, directory) = (statusReport, directory)
+        let status = statusReport
         let admin = configuration.admin.map { address in
             AdminServer(
                 HTTPListener(address, key: "admin.listen", onListening: gate.expectServer()), source: status,
@@ -101,13 +101,19 @@ struct GatewayServices {
         }
         let control = ControlServer(
             folder: configuration.runtime,
-            control: OperatorControl(
-                sync: directory.link?.sync, branding: state.brands.current, report: status, reload: configurationReload,
-                log: start.log),
+            control: operatorControl,
             trace: traces.service, logger: Logger(label: "herald.control"))
         // Traces end before the socket that they go out by.
         let services: [(any Service)?] = [rejections, admin, control, traces.service, traces.exporter]
         return services.compactMap { $0 }
+    }
+
+    /// Carries out the commands of the control socket.
+    var operatorControl: OperatorControl {
+        let directory = directory
+        return OperatorControl(
+            sync: directory.link?.sync, branding: state.brands.current, report: statusReport,
+            reload: configurationReload, log: start.log)
     }
 
     private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }

@@ -6,6 +6,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayAdmin
 import HostSystem
+import SafeText
 
 /// The commands for a running gateway: `herald status`, `reload`, `drain`, `log-level` and `targets`.
 ///

@@ -5,6 +5,7 @@ package import BrandingAPI
 import CallPath
 import ConfigurationFiles
 import GatewayAdmin
+import SafeText
 
 /// The result of `herald simulate` as text and as JSON: the step of each decision, and the lines that change.
 package struct SimulationReport {

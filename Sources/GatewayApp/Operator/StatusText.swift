@@ -3,6 +3,7 @@
 import BrandingAPI
 import CallAccounting
 import GatewayAdmin
+import SafeText
 
 /// The text of `herald status`: one fact a line, problems with their cause and remedy.
 struct StatusText {

@@ -32,7 +32,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let lastReload: LastReload
     let endedCalls: EndedCallCounts
     let traces: TraceServices
-    private var shards: GatewayShards { workers.shards }
+    var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
     var link: DirectoryLink? { directory.link }

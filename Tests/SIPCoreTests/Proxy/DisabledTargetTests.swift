@@ -15,8 +15,8 @@ struct DisabledTargetTests {
         let state = TargetState(name: "pbx office 192.0.2.20:5060", rules: TargetHealthRules())
         state.disable(true)
         #expect(state.isDisabled && !state.isUp(at: .max - 1) && !state.isFit(at: .max - 1))
-        state.note(.probeSucceeded, at: 1)
-        state.note(.silent, at: 2)
+        state.record(.probeSucceeded, at: 1)
+        state.record(.silent, at: 2)
         #expect(!state.isUp(at: 3))
         state.disable(false)
         #expect(state.isUp(at: 4) && state.isFit(at: 4))
@@ -25,7 +25,7 @@ struct DisabledTargetTests {
     @Test func `one that went down meanwhile comes back as down`() {
         let state = TargetState(name: "a", rules: TargetHealthRules())
         state.disable(true)
-        for time in 1...3 { state.note(.probeFailed, at: UInt64(time)) }
+        for time in 1...3 { state.record(.probeFailed, at: UInt64(time)) }
         state.disable(false)
         #expect(!state.isUp(at: 4))
     }

@@ -2,6 +2,7 @@
 
 package import BrandingAPI
 import GatewayAdmin
+import SafeText
 
 /// One line of `herald doctor`: what was checked, and cause and remedy of what is wrong.
 package struct DoctorFinding: Hashable, Sendable {

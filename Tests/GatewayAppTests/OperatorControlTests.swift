@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import CallPath
+import Foundation
+import GatewayStore
+import SIPTransport
+import Testing
+
+@testable import GatewayApp
+
+@Suite("Orders to a gateway", .serialized, .timeLimit(.minutes(8)))
+struct OperatorControlTests {
+    private let fixture: StartFixture
+
+    init() async throws { fixture = try await StartFixture() }
+
+    /// The control of a started gateway without threads.
+    private func control(_ body: (OperatorControl, GatewayShared) async throws -> Void) async throws {
+        let start = try fixture.start(fixture.folder.sections)
+        let resources = try await GatewayResources(start)
+        let state = try await StoredState(start, resources)
+        let callPath = try CallPathParts(start, resources, state)
+        let services = try GatewayServices(start, resources, state, callPath)
+        try await body(services.operatorControl, callPath.shared)
+        try state.database.close()
+        await resources.transport.streams?.stop()
+    }
+
+    @Test func `a sync order without a directory is unavailable`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            let sync = await control.sync(full: false)
+            #expect(sync.result == .unavailable)
+            #expect(sync.error == "no directory is configured, so there is nothing to sync with")
+        }
+    }
+
+    @Test func `a drain shows in the state until it is taken back, and a stop is none`() async throws {
+        try await control { (control: OperatorControl, shared: GatewayShared) async throws in
+            #expect(try await control.drain(true).gateway.isDraining)
+            #expect(await control.state().obstacle?.contains("drains") == true)
+            #expect(try await control.drain(false).gateway.isDraining == false)
+            shared.drain()
+            let refusal = await #expect(throws: ControlProblem.self) { try await control.drain(false) }
+            #expect(refusal?.error.contains("stopping") == true)
+        }
+    }
+
+    @Test func `a target is named by its address or with its group`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            let disabled = try await control.setTarget("127.85.0.2:5060", isDisabled: true)
+            #expect(disabled.state == "disabled" && !disabled.takesCalls && disabled.group == "pbx office")
+            #expect(await control.state().obstacle?.contains("no target of pbx office is up") == true)
+            #expect(try await control.setTarget("pbx office 127.85.0.2:5060", isDisabled: false).takesCalls)
+            let unknown = await #expect(throws: ControlProblem.self) {
+                try await control.setTarget("nowhere", isDisabled: true)
+            }
+            #expect(unknown?.error.contains("there are pbx office 127.85.0.2:5060, trunk carrier") == true)
+        }
+    }
+
+    @Test func `a level of the log is checked, holds, and is taken back`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            #expect(control.logLevel() == ControlledLogLevel(level: "info", configured: "info"))
+            #expect(try control.setLogLevel("debug", seconds: 600).until != nil)
+            #expect(control.logLevel().level == "debug")
+            #expect(try control.setLogLevel(nil, seconds: nil) == ControlledLogLevel(level: "info", configured: "info"))
+            #expect(throws: ControlProblem.self) { try control.setLogLevel("loud", seconds: nil) }
+            #expect(throws: ControlProblem.self) { try control.setLogLevel("debug", seconds: 0) }
+        }
+    }
+
+    @Test func `the text of the state has every fact in a line`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            let text = StatusText(await control.state()).text
+            for name in [
+                "gateway", "up", "ready", "listening", "calls", "brands", "sync", "outbox", "recorder", "targets",
+            ] {
+                #expect(text.contains("\(name) "), "\(name): \(text)")
+            }
+            #expect(text.contains("ready     yes\n") && text.contains("targets   2 of 2 take calls\n"), "\(text)")
+            #expect(text.contains("log       info\n"), "\(text)")
+        }
+    }
+}
