@@ -34,7 +34,7 @@ package protocol GatewayControl: Sendable {
 
 /// The reason why a gateway refused an operator's command.
 package struct ControlProblem: Error, Hashable, Sendable, Codable {
-    /// What is wrong, and its remedy.
+    /// The cause and the remedy.
     package let error: String
 
     package init(error: String) { self.error = error }

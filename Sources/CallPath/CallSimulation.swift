@@ -25,7 +25,7 @@ package struct CallSimulation {
         /// Nil when withheld or not certain.
         package let number: E164Number?
         package let isWithheld: Bool
-        /// What the trunk attests of the number, as far as it is trusted.
+        /// The attestation of the number, if the trunk is trusted.
         package let verification: Verification
     }
 

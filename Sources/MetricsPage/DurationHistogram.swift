@@ -11,7 +11,7 @@ package final class DurationHistogram: Sendable {
     package enum Scale: Sendable {
         /// The delay that the gateway adds to a call.
         case delay
-        /// Ringing, until somebody answers or gives up.
+        /// Ringing, until the call is answered or ends.
         case ringing
         /// A request of another program, or a commit.
         case request

@@ -94,7 +94,8 @@ struct RunningGatewayTests {
         #expect(
             names == [
                 "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
-                "ReplaceableServices", "ReplaceableServices", "RejectionService", "ControlServer", "SystemdReport",
+                "ReplaceableServices", "ReplaceableServices", "RejectionService", "ControlServer", "TraceService",
+                "HEPExporter", "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()

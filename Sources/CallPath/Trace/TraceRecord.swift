@@ -5,7 +5,7 @@ package import SIPCore
 
 /// A message or a decision as the call path copied it for a trace.
 package struct TraceRecord: Sendable {
-    /// What a record holds.
+    /// The kind of a record.
     package enum Kind: UInt8, Sendable {
         /// A message that arrived, also one that is rejected or dropped afterwards.
         case received

@@ -17,7 +17,7 @@ extension HeraldConfiguration {
 
         package var collector: EndpointAddress
         package var transport = Transport.udp
-        /// The number by which the collector tells capture agents apart.
+        /// The number by which the collector distinguishes capture agents.
         package var captureID = 1
         /// The collector's shared secret; nil for none.
         package var authKey: ConfiguredSecret?

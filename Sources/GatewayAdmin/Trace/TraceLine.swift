@@ -59,7 +59,7 @@ package struct TracedMessage: Hashable, Sendable, Codable {
 
 /// One event of a trace: a message, a decision, an outcome, or the end.
 package struct TraceLine: Hashable, Sendable, Codable {
-    /// What happened.
+    /// The event of the line.
     package enum Event: Hashable, Sendable, Codable {
         case message(TracedMessage)
         /// The branding decision on an INVITE, and its evidence.

@@ -161,7 +161,7 @@ package struct CallSimulator {
 }
 
 extension HeraldConfiguration {
-    /// Addresses that stand in for names of next hops, since a simulation asks no name server.
+    /// Addresses in place of names of next hops, since a simulation asks no name server.
     ///
     /// They are of 192.0.0.0/24, which no network uses (RFC 6890).
     fileprivate var standInHops: [NextHopName: [ResolvedHop]] {

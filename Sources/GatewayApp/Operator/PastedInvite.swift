@@ -7,7 +7,7 @@ import Foundation
 /// Line ends may be LF or CRLF. Text around the message is left out: the header and footer lines of Asterisk and sngrep, and
 /// a prefix of each line such as a time. Content-Length is corrected, because a paste changes line ends.
 package struct PastedInvite: Hashable, Sendable {
-    /// The text has no INVITE; the description says what it has.
+    /// The text has no INVITE; the description names what it has.
     package struct Failure: Error, Hashable, CustomStringConvertible {
         package let description: String
     }

@@ -61,7 +61,7 @@ extension TraceCalls.Call {
         for user in facts.called where !called.contains(user) && called.count < 16 { called.append(user) }
     }
 
-    /// What a reader may see of its messages.
+    /// The parts of its messages that a reader may see.
     func exposure(_ numbers: TraceOrder.Numbers) -> TraceRedaction.Exposure {
         guard isKnown, !isWithheld else { return .withheld }
         return numbers == .full ? .full : .masked

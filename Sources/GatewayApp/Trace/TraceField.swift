@@ -21,7 +21,7 @@ struct TraceField {
         value = line[start...]
     }
 
-    /// Compact forms of the fields that are told apart (RFC 3261 §7.3.3, RFC 4028, RFC 6665).
+    /// Compact forms of the fields that traces distinguish (RFC 3261 §7.3.3, RFC 4028, RFC 6665).
     private static let compact = [
         "v": "via", "f": "from", "t": "to", "i": "call-id", "m": "contact", "l": "content-length",
         "c": "content-type", "e": "content-encoding", "k": "supported", "o": "event", "u": "allow-events",

@@ -7,7 +7,7 @@ import GatewayAdmin
 /// It reads lines, not SIP grammar, so it works for malformed messages as well. For a withheld caller it keeps only header
 /// fields that are known to name nobody, so an unknown field cannot carry the number out.
 struct TraceRedaction {
-    /// What a reader may see of a message.
+    /// The parts of a message that a reader may see.
     enum Exposure: Hashable, Sendable {
         /// Everything but credentials.
         case full

@@ -58,7 +58,7 @@ extension SIPTransportKind {
 }
 
 extension TracedDecision {
-    /// What the decision rests on, in one line.
+    /// The evidence of the decision, in one line.
     func evidence(_ numbers: TraceOrder.Numbers) -> String {
         if isWithheld { return "the caller withholds the number" }
         let number = caller.map { number in

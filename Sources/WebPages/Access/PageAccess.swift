@@ -2,7 +2,7 @@
 
 import HTTPTypes
 
-/// Who may open the pages of a site.
+/// The people who may open the pages of a site.
 package enum PageAccess: Sendable {
     /// Everybody on this machine. Only for servers on a loopback address.
     case loopback
@@ -36,7 +36,7 @@ package enum PageAccess: Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether a request that changes something comes from the site's own pages, as far as the browser says.
+    /// Whether a request that changes something comes from the site's own pages, by the browser's header fields.
     static func isOwn(_ headers: HTTPFields, host: String?) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name], site != "same-origin" { return false }
         if let origin = headers[.origin] {
