@@ -36,7 +36,8 @@ struct ReceivedCallerTests {
         #expect(try found("570157") == ["570157"])
         #expect(try found("0255501301") == ["0255501301;phone-context=example.com"])
         #expect(try found("5%") == ["5%"])
-        #expect(try found("5") == [])
+        #expect(try found("0255501301;phone-context=example.com") == ["0255501301;phone-context=example.com"])
+        #expect(try found("7015") == ["570157"], "a part is enough")
         #expect(try found("+61255501301") == [])
     }
 

@@ -22,13 +22,21 @@ package struct LedgerReader: Sendable {
     package struct CallFilter: Hashable, Sendable {
         /// Caller or called number.
         package var number: E164Number?
-        /// The caller as the carrier wrote it, if it is no number; either of both is enough.
+        /// A part of the caller as the carrier wrote it, if it is no number.
+        ///
+        /// Of `number`, `numberEnd` and this, one is enough. A withheld caller has none of them in the ledger.
         package var received: String?
+        /// The last digits of the caller's or the called number.
+        package var numberEnd: String?
+        /// A part of the brand's or the carrier's display name; ASCII letters in upper or lower case.
+        package var name: String?
         package var trunk: String?
         /// An outcome, or `OPEN` for calls in progress.
         package var outcome: String?
         /// SIP Call-ID or call id.
         package var callID: String?
+        /// A part of a SIP Call-ID or call id.
+        package var callIDPart: String?
         /// Seconds since 1970 of the INVITE.
         package var since: Int64?
         package var until: Int64?
@@ -47,12 +55,18 @@ package struct LedgerReader: Sendable {
             conditions.append(condition)
             arguments += StatementArguments(values)
         }
-        if filter.number != nil || filter.received != nil {
+        if filter.number != nil || filter.received != nil || filter.numberEnd != nil {
             let digits = filter.number.map { Int64($0.digits) }
-            // The query may leave out parameters such as phone-context.
+            let end = filter.numberEnd.map { "%" + Self.literal($0) }
             require(
-                "(caller = ? OR destination = ? OR caller_received = ? OR caller_received LIKE ? ESCAPE '\\')", digits,
-                digits, filter.received, filter.received.map { Self.literal($0) + ";%" })
+                """
+                (caller = ? OR destination = ? OR caller_received LIKE ? ESCAPE '\\' OR caller LIKE ? ESCAPE '\\' \
+                OR destination LIKE ? ESCAPE '\\')
+                """, digits, digits, filter.received.map(Self.part), end, end)
+        }
+        if let name = filter.name {
+            require(
+                "(brand_name LIKE ? ESCAPE '\\' OR carrier_name LIKE ? ESCAPE '\\')", Self.part(name), Self.part(name))
         }
         if let trunk = filter.trunk { require("trunk = ?", trunk) }
         if filter.outcome == "OPEN" {
@@ -63,13 +77,24 @@ package struct LedgerReader: Sendable {
         if let callID = filter.callID {
             require("? IN (call_id, sip_call_id, attempt_call_id, attempt_sip_call_id)", callID)
         }
+        if let part = filter.callIDPart {
+            let columns = ["call_id", "sip_call_id", "attempt_call_id", "attempt_sip_call_id"]
+            conditions.append("(" + columns.map { "\($0) LIKE ? ESCAPE '\\'" }.joined(separator: " OR ") + ")")
+            arguments += StatementArguments(columns.map { _ in Self.part(part) })
+        }
         if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
         if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
         if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", isBranded) }
         if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
-        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-        arguments += [limit]
-        return try database.read { [arguments] database in
+        return try database.read { [conditions, arguments] database in
+            var (conditions, arguments) = (conditions, arguments)
+            // Without an index of times, older rows are left out by their row.
+            if let since = filter.since, let row = try Self.firstRow(since: since, database) {
+                conditions.append("id >= ?")
+                arguments += [row]
+            }
+            let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+            arguments += [limit]
             let sql = "SELECT * FROM call \(condition) ORDER BY id DESC LIMIT ?"
             return try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
                 let ids: [Int64?] = [row["shown_event"], row["end_event"], row["return_event"]]
@@ -81,6 +106,27 @@ package struct LedgerReader: Sendable {
             }
         }
     }
+
+    /// A row before which every call began earlier, found in some twenty reads: rows are in the order of time.
+    ///
+    /// A stepped clock may disturb the order by a while, so a day before `since` counts too.
+    private static func firstRow(since: Int64, _ database: Database) throws -> Int64? {
+        let earliest = (since - 86_400) * 1_000_000
+        guard var low = try Int64.fetchOne(database, sql: "SELECT min(id) FROM call"),
+            var high = try Int64.fetchOne(database, sql: "SELECT max(id) FROM call")
+        else { return nil }
+        while low < high {
+            let middle = low + (high - low) / 2
+            let sql = "SELECT id, invite_at FROM call WHERE id >= ? ORDER BY id LIMIT 1"
+            guard let row = try Row.fetchOne(database, sql: sql, arguments: [middle]) else { break }
+            let (id, began): (Int64, Int64) = (row["id"], row["invite_at"])
+            if began < earliest { low = id + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// A pattern of LIKE that finds a text anywhere.
+    private static func part(_ text: String) -> String { "%" + literal(text) + "%" }
 
     /// Escapes a text for LIKE.
     private static func literal(_ text: String) -> String {

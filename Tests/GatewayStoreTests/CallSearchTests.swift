@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Ledger: calls found by number, name and Call-ID")
+struct CallSearchTests {
+    private let ledger: LedgerFixture
+    private static let day: Int64 = 86_400_000_000
+
+    init() throws {
+        ledger = try LedgerFixture()
+        try invite(1, caller: "+61255501001", brand: "100 % Acme", sipCallID: "a84b_4c76@carrier.example")
+        try invite(2, caller: "+61255501002", brand: "Harbour Dental", sipCallID: "a84bX4c76@carrier.example")
+        try ledger.recorder.drain()
+    }
+
+    private func invite(
+        _ number: UInt64, caller: String, brand: String, sipCallID: String, at time: Int64 = LedgerFixture.Clock.start
+    ) throws {
+        var texts = CallTexts(sipCallID: Array(sipCallID.utf8))
+        texts.brandName = Array(brand.utf8)
+        texts.carrierName = Array("SYDNEY NSW".utf8)
+        ledger.ring.append(
+            CallUpdate(
+                kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: number), wallMicroseconds: time,
+                caller: try #require(E164Number(caller)).digits, reason: nil), texts: texts)
+    }
+
+    private func found(_ change: (inout LedgerReader.CallFilter) -> Void) throws -> [String?] {
+        var filter = LedgerReader.CallFilter()
+        change(&filter)
+        return try ledger.calls(filter).map(\.caller)
+    }
+
+    @Test func `the last digits find a number`() throws {
+        #expect(try found { $0.numberEnd = "55501001" } == ["+61255501001"])
+        #expect(try found { $0.numberEnd = "5550100" } == [])
+    }
+
+    @Test func `a part of the Call-ID finds a call, and its wildcards are letters`() throws {
+        #expect(try found { $0.callIDPart = "b_4c" } == ["+61255501001"])
+        #expect(try found { $0.callIDPart = "4c76@" }.count == 2)
+        #expect(try found { $0.callIDPart = "%" } == [])
+    }
+
+    @Test func `a part of the brand's or the carrier's name finds a call in any case`() throws {
+        #expect(try found { $0.name = "harbour" } == ["+61255501002"])
+        #expect(try found { $0.name = "0 % A" } == ["+61255501001"])
+        #expect(try found { $0.name = "sydney" }.count == 2)
+        #expect(try found { $0.name = "_" } == [])
+    }
+
+    @Test func `a time leaves older calls out, also where rows are in the order of time`() throws {
+        for number in 3...40 as ClosedRange<UInt64> {
+            try invite(
+                number, caller: "+6125550\(1000 + number)", brand: "", sipCallID: "c\(number)",
+                at: LedgerFixture.Clock.start + Int64(number) * Self.day)
+        }
+        try ledger.recorder.drain()
+        let since = LedgerFixture.Clock.start / 1_000_000 + 30 * 86_400
+        #expect(try found { $0.since = since }.count == 11)
+        #expect(
+            try found {
+                $0.since = since; $0.callIDPart = "c3"
+            }.count == 10)
+        #expect(try found { $0.since = since + 100 * 86_400 } == [])
+    }
+}
