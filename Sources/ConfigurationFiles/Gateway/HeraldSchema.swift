@@ -27,7 +27,7 @@ struct HeraldSchema {
         let streams = streams()
         let nameServers = nameServers()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
-        let admin = admin()
+        let (admin, adminAccess) = admin()
         let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, isGateway: true)
         guard let listen, let trunks, let pbx else { return nil }
@@ -38,7 +38,7 @@ struct HeraldSchema {
             branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
-            admin: admin, log: log)
+            admin: admin, adminAccess: adminAccess, log: log)
     }
 
     private struct GatewaySection {
