@@ -38,6 +38,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
@@ -123,10 +124,13 @@ let package = Package(
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
-                lifecycle, log,
+                "CallAccounting", "Branding", "HostSystem", "LogText", "WebPages", hummingbird, hummingbirdCore,
+                hummingbirdTLS, httpTypes, nio, nioSSL, lifecycle, log,
             ],
-            exclude: ["README.md"], swiftSettings: strict),
+            exclude: ["README.md"],
+            resources: [
+                "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
+            ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [

@@ -47,7 +47,11 @@ struct GatewayServices {
     }
 
     /// Builds all services; called once.
-    func build() -> [any Service] { accounting + directory + operation + [reload, resolving, calls] }
+    ///
+    /// - Throws: the error of a page's template.
+    func build() throws -> [any Service] {
+        try accounting + directory + operation + admin.build() + [reload, resolving, calls]
+    }
 
     private var accounting: [any Service] {
         [
@@ -63,17 +67,13 @@ struct GatewayServices {
         let outputs = CallOutputService(
             configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
         let uploader = link?.debugUploader(configuration, state.brands.current, start.recentLog, status)
-        let admin = configuration.admin.map { address in
-            AdminServer(
-                HTTPListener(address, key: "admin.listen", onListening: gate.expectServer()), source: status,
-                logger: Logger(label: "herald.admin"))
-        }
-        let control = ControlServer(
-            folder: configuration.runtime, control: OperatorControl(sync: link?.sync, branding: state.brands.current),
-            logger: Logger(label: "herald.control"))
-        let services: [(any Service)?] = [outputs, rejections, uploader, admin, control]
+        let server = ControlServer(
+            folder: configuration.runtime, control: control, logger: Logger(label: "herald.control"))
+        let services: [(any Service)?] = [outputs, rejections, uploader, server]
         return services.compactMap { $0 }
     }
+
+    private var control: OperatorControl { OperatorControl(sync: link?.sync, branding: state.brands.current) }
 
     private var reload: any Service {
         ReloadService(
@@ -101,7 +101,16 @@ struct GatewayServices {
         }
     }
 
-    /// The source of the admin page, over all parts.
+    private var admin: AdminServices { AdminServices(configuration: configuration, source: pageReport, gate: gate) }
+
+    /// The source of the pages.
+    var pageReport: GatewayPageReport {
+        GatewayPageReport(
+            status: statusReport, settings: callPath.settings, control: control,
+            ledger: LedgerQueue(LedgerReader(state.database)))
+    }
+
+    /// The source of metrics and status, over all parts.
     var statusReport: GatewayStatusReport {
         GatewayStatusReport(
             id: configuration.id, listening: resources.transport.bound.map(\.description),

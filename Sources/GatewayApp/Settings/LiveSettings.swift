@@ -39,6 +39,9 @@ final class LiveSettings: Sendable {
         onPeers(StreamPeers(peers, settings.topology))
     }
 
+    /// The configuration in force.
+    var configuration: HeraldConfiguration { state.withLock { $0.configuration } }
+
     /// Applies another configuration.
     ///
     /// - Throws: when it cannot be applied; the current one stays in force.

@@ -34,6 +34,7 @@ struct RestartOnlySettings: Sendable {
         keep("logos", \.logos)
         keep("outcomes", \.outcomes)
         keep("admin", \.admin)
+        keep("admin.tls or admin.token_file", \.adminAccess)
         keep("streams", \.streams)
         keep("timers", \.timers)
         keep("limits.max_transactions", \.limits.maxTransactions)
