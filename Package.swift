@@ -39,6 +39,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
@@ -138,9 +139,13 @@ let package = Package(
             name: "GatewayAdmin",
             dependencies: [
                 "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", "MetricsPage",
-                hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log, nioPosix, nioHTTP,
+                "WebPages", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log, nioPosix,
+                nioHTTP, hummingbirdTLS, nioSSL,
             ],
-            exclude: ["README.md"], swiftSettings: strict),
+            exclude: ["README.md"],
+            resources: [
+                "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
+            ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [

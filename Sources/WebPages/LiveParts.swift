@@ -31,15 +31,18 @@ package struct LiveParts: Sendable {
         self.parts = parts
     }
 
-    /// A body that ends when the client goes or the program stops.
+    /// A body that ends when the client goes, its session ends or the program stops.
     ///
     /// Parts that did not change are not sent again.
-    func body(_ templates: PageTemplates, whenDone: @escaping @Sendable () -> Void) -> ResponseBody {
+    func body(
+        _ templates: PageTemplates, isAllowed: @escaping @Sendable () -> Bool,
+        whenDone: @escaping @Sendable () -> Void
+    ) -> ResponseBody {
         ResponseBody { writer in
             defer { whenDone() }
             var sent: [String: String] = [:]
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
-            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully, isAllowed() {
                 var text = ""
                 for part in try await parts() {
                     guard let html = templates.render(part.template, part.values), sent[part.id] != html else {

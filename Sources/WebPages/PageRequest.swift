@@ -16,10 +16,12 @@ package struct PageRequest: Sendable {
     /// A part of the path, percent-decoded; empty if missing.
     package func pathPart(_ name: String) -> String { parameters.get(name)?.removingPercentEncoding ?? "" }
 
-    /// A query parameter, or nil if missing or empty.
+    /// A query parameter without blanks at both ends, or nil if missing or empty.
+    ///
+    /// Decoded as a submitted form (WHATWG URL §5.1), where a plus sign is a blank.
     package func query(_ name: Substring) -> String? {
-        guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
-        return String(value)
+        let value = PageForm.urlEncoded(Array((request.uri.query ?? "").utf8))[String(name)]
+        return value.isEmpty ? nil : value
     }
 }
 

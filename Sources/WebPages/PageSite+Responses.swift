@@ -8,6 +8,7 @@ import NIOCore
 /// The way of one request: access, session, form token, page, response.
 extension PageSite {
     func response(of page: Page, _ request: Request, _ parameters: Parameters, _ address: String) async -> Response {
+        if case .off(let text) = access { return problem(PageProblem(.forbidden, text), nil) }
         let host = request.head.authority
         guard access.accepts(host: host) else {
             return problem(
@@ -19,7 +20,7 @@ extension PageSite {
         var session = sessions.find(Self.cookie(request, access))
         let isNew = session == nil
         if access.hasLogin, session?.isLoggedIn != true { return loginFirst(page, request) }
-        let current = session ?? sessions.begin(isLoggedIn: false)
+        let current = session ?? beginSession(request, isLoggedIn: false)
         session = current
         do {
             var form = PageForm.none
@@ -104,7 +105,10 @@ extension PageSite {
             }
             var headers = PageHeaders.safe
             headers[.contentType] = "text/event-stream; charset=utf-8"
-            return Response(status: .ok, headers: headers, body: live.body(templates) { [self] in closeStream() })
+            return Response(
+                status: .ok, headers: headers,
+                body: live.body(
+                    templates, isAllowed: { [self] in mayWatch(session.id) }, whenDone: { [self] in closeStream() }))
         }
     }
 
@@ -150,7 +154,7 @@ extension PageSite {
     func setCookie(_ session: PageSessions.Session, on response: inout Response) {
         response.setCookie(
             Cookie(
-                name: Self.cookieName(access), value: session.id, path: "/", secure: access.isSecure, httpOnly: true,
+                name: session.cookie, value: session.id, path: "/", secure: access.isSecure, httpOnly: true,
                 sameSite: .strict))
     }
 

@@ -104,11 +104,24 @@ package final class PageSite: Sendable {
 
     func closeStream() { streams.withLock { $0 -= 1 } }
 
-    static func cookieName(_ access: PageAccess) -> String {
-        access.isSecure ? "__Host-herald" : "herald_session"
+    /// The name of the session's cookie.
+    ///
+    /// It has the port of the site: browsers share cookies between all ports of a host (RFC 6265 §8.5), and two programs of
+    /// one machine would end each other's sessions.
+    static func cookieName(_ access: PageAccess, host: String?) -> String {
+        let port = host?.wholeMatch(of: /.*:([0-9]{1,5})/).map { "-" + $0.1 } ?? ""
+        return (access.isSecure ? "__Host-herald" : "herald-session") + port
     }
 
     static func cookie(_ request: Request, _ access: PageAccess) -> String? {
-        request.cookies[cookieName(access)]?.value
+        request.cookies[cookieName(access, host: request.head.authority)]?.value
+    }
+
+    /// Whether the session that began a live stream may still see it.
+    func mayWatch(_ id: String) -> Bool { !access.hasLogin || sessions.isLoggedIn(id) }
+
+    /// Begins a session of the browser that sent a request.
+    func beginSession(_ request: Request, isLoggedIn: Bool) -> PageSessions.Session {
+        sessions.begin(isLoggedIn: isLoggedIn, cookie: Self.cookieName(access, host: request.head.authority))
     }
 }

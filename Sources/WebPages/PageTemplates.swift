@@ -8,14 +8,17 @@ package struct PageTemplates: Sendable {
 
     /// Parses the templates of a site and adds the common layout.
     ///
-    /// A page's template is a Mustache parent of `layout` with a block `content`. Values are escaped for HTML.
+    /// A page's template is a Mustache parent of `layout` with a block `content`. `PageText` escapes
+    /// every value.
     ///
     /// - Parameter sources: name to UTF-8 bytes, as SwiftPM embeds them.
     /// - Throws: the parser's error, with name, line and column of the template.
     package init(_ sources: [String: [UInt8]]) throws {
+        MustacheContentTypes.register(PageText(), named: PageText.name)
         var library = MustacheLibrary()
         for (name, bytes) in sources.merging(Self.common, uniquingKeysWith: { own, _ in own }) {
-            try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+            let text = "{{% CONTENT_TYPE:\(PageText.name)}}" + String(decoding: bytes, as: UTF8.self)
+            try library.register(text, named: name)
         }
         self.library = library
     }

@@ -288,7 +288,8 @@ struct HeraldConfigurationTests {
         #expect(
             try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
                 "neither directory nor brands is configured: every call passes unbranded",
-                "admin.listen is 0.0.0.0:9470: the pages have no login; restrict access to this address",
+                "admin.listen is 0.0.0.0:9470: /metrics and /status have no login; restrict access to this address",
+                "the pages on 0.0.0.0:9470 are off: they need admin.tls and admin.token_file on an address that others can reach",
                 "trunk trunk1 is not trusted: its calls are not branded",
                 "trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if the carrier "
                     + "needs it, set withheld_identity: keep",
@@ -309,7 +310,7 @@ struct HeraldConfigurationTests {
                 policy standard, no region, emergency numbers 112 911
                 pbx     pbx1: 192.0.2.20:5060 by listen1, from its own address
                 brands  from the file \(folder.path)/brands.psv
-                admin   http://127.0.0.1:9470
+                admin   http://127.0.0.1:9470, pages without login
                 note    trunk trunk1 is not trusted: its calls are not branded
                 note    trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if \
                 the carrier needs it, set withheld_identity: keep

@@ -27,7 +27,7 @@ struct LoginTests {
             let done = try await client.post("/login", "token=\(form.token)&secret=open+sesame", cookie: form.cookie)
             #expect(done.headers[.location] == "/")
             let cookie = try #require(done.headers[.setCookie])
-            #expect(cookie.hasPrefix("__Host-herald="))
+            #expect(cookie.hasPrefix("__Host-herald"))
             for part in ["Path=/", "HttpOnly", "Secure", "SameSite=Strict"] { #expect(cookie.contains(part)) }
             #expect(done.cookie != form.cookie)
             #expect(try await client.get("/", cookie: form.cookie).headers[.location] == "/login")
@@ -71,7 +71,7 @@ struct LoginTests {
     @Test func `a session ends after eight hours without a request`() {
         let clock = TestClock()
         let sessions = PageSessions(now: { clock.now })
-        let session = sessions.begin(isLoggedIn: true)
+        let session = sessions.begin(isLoggedIn: true, cookie: "c")
         clock.advance(by: .seconds(7 * 3600))
         #expect(sessions.find(session.id) != nil)
         clock.advance(by: .seconds(7 * 3600))
@@ -83,11 +83,66 @@ struct LoginTests {
     @Test func `sessions are bounded, the one used least recently ends first`() {
         let clock = TestClock()
         let sessions = PageSessions(now: { clock.now })
-        let (first, second) = (sessions.begin(isLoggedIn: false), sessions.begin(isLoggedIn: false))
+        let (first, second) = (
+            sessions.begin(isLoggedIn: false, cookie: "c"), sessions.begin(isLoggedIn: false, cookie: "c")
+        )
         clock.advance(by: .seconds(1))
         _ = sessions.find(first.id)
-        for _ in 0..<PageSessions.most - 1 { _ = sessions.begin(isLoggedIn: false) }
+        for _ in 0..<PageSessions.most - 1 { _ = sessions.begin(isLoggedIn: false, cookie: "c") }
         #expect(sessions.find(first.id) != nil)
         #expect(sessions.find(second.id) == nil)
+    }
+
+    @Test func `requests without a cookie do not end the session of a person`() {
+        let clock = TestClock()
+        let sessions = PageSessions(now: { clock.now })
+        let person = sessions.begin(isLoggedIn: true, cookie: "c")
+        for _ in 0..<PageSessions.most * 2 {
+            clock.advance(by: .seconds(1))
+            _ = sessions.begin(isLoggedIn: false, cookie: "c")
+        }
+        #expect(sessions.find(person.id) != nil)
+    }
+
+    @Test func `a live stream neither outlives its session nor prolongs it`() {
+        let clock = TestClock()
+        let sessions = PageSessions(now: { clock.now })
+        let person = sessions.begin(isLoggedIn: true, cookie: "c")
+        clock.advance(by: PageSessions.idle - .seconds(1))
+        #expect(sessions.isLoggedIn(person.id))
+        clock.advance(by: .seconds(2))
+        #expect(!sessions.isLoggedIn(person.id))
+        #expect(!sessions.isLoggedIn(sessions.begin(isLoggedIn: false, cookie: "c").id))
+    }
+
+    /// Source: RFC 6265 §8.5, cookies have no isolation by port.
+    @Test(arguments: [
+        ("127.0.0.1:9470", "herald-session-9470"), ("[::1]:8080", "herald-session-8080"),
+        ("localhost", "herald-session"),
+        ("[::1]", "herald-session"),
+    ])
+    func `two programs of one machine have cookies of their own`(host: String, name: String) {
+        #expect(PageSite.cookieName(.loopback, host: host) == name)
+        #expect(PageSite.cookieName(.token("t", isSecure: true), host: host).hasPrefix("__Host-herald"))
+    }
+
+    @Test func `a site that is off shows only how to turn it on`() async throws {
+        let site = TestSite(access: .off("set admin.tls <now>"))
+        try await site.test { client in
+            for path in ["/", "/live"] {
+                let page = try await client.get(path)
+                #expect(page.status == .forbidden && page.text.contains("set admin.tls &lt;now&gt;"))
+                #expect(page.cookie == nil)
+            }
+            #expect(try await client.post("/save", "value=1", cookie: nil).status == .forbidden)
+            #expect(site.saved.value.isEmpty)
+        }
+    }
+
+    @Test func `a blank in a query is a blank`() async throws {
+        try await TestSite.loopback.test { client in
+            let page = try await client.get("/?name=+089+12%2B3+").text
+            #expect(page.contains("<p id=\"name\">089 12+3</p>"))
+        }
     }
 }

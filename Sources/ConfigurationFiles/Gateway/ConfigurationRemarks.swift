@@ -17,12 +17,18 @@ extension HeraldConfiguration {
         {
             remarks.append("directory.url is http: the key travels unencrypted")
         }
-        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
+        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]
         for file in secrets.compactMap({ $0?.openFile }) {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
         }
         if let admin, !admin.isLoopback {
-            remarks.append("admin.listen is \(admin): the pages have no login; restrict access to this address")
+            remarks.append(
+                "admin.listen is \(admin): /metrics and /status have no login; restrict access to this address")
+            if case .off = pageAccess {
+                remarks.append(
+                    "the pages on \(admin) are off: they need admin.tls and admin.token_file on an address that others can reach"
+                )
+            }
         }
         if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
             remarks.append("logos.listen is \(logos.listen): only phones on this machine can fetch logos")

@@ -57,8 +57,19 @@ package struct ConfigurationSummary {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
             lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
         }
-        lines.append("admin   " + (configuration.admin.map { "http://\($0)" } ?? "off"))
+        lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
+    }
+
+    private func admin(_ address: EndpointAddress) -> String {
+        let scheme = configuration.adminAccess.tls == nil ? "http" : "https"
+        let pages =
+            switch configuration.pageAccess {
+            case .thisMachine: "pages without login"
+            case .token: "pages with a token"
+            case .off: "pages off"
+            }
+        return "\(scheme)://\(address), \(pages)"
     }
 
     private var remarks: [String] { configuration.remarks.map { "note    \($0)" } }

@@ -40,8 +40,10 @@ package struct HeraldConfiguration: Sendable {
     package var nameServers: [EndpointAddress]
     /// The treatment of requests from unknown peers.
     package var strangers: Strangers
-    /// Nil disables the admin page.
+    /// Nil disables the admin port.
     package var admin: EndpointAddress?
+    /// TLS and login of the admin port.
+    package var adminAccess = AdminAccess()
     package var log: LogSettings
     package var trace: Trace
 

@@ -27,7 +27,7 @@ struct HeraldSchema {
         let streams = streams()
         let nameServers = nameServers()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
-        let admin = admin()
+        let (admin, adminAccess) = admin()
         let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
@@ -39,7 +39,7 @@ struct HeraldSchema {
             branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
-            admin: admin, log: log, trace: trace)
+            admin: admin, adminAccess: adminAccess, log: log, trace: trace)
     }
 
     private struct GatewaySection {

@@ -96,15 +96,17 @@ extension HeraldSchema {
         return servers
     }
 
-    func admin() -> EndpointAddress? {
+    func admin() -> (EndpointAddress?, HeraldConfiguration.AdminAccess) {
         let usual = EndpointAddress(host: "127.0.0.1", port: 9470, isIPv6: false)
         var isEnabled = true
+        var access = HeraldConfiguration.AdminAccess()
         let address: EndpointAddress? = root.section("admin") { section in
             isEnabled = section.bool("enabled", default: true)
+            access = adminAccess(section)
             return section.parsed("listen") { text throws(AddressProblem) in
                 try EndpointAddress.read(text, defaultPort: 9470)
             }
         }
-        return isEnabled ? address ?? usual : nil
+        return (isEnabled ? address ?? usual : nil, access)
     }
 }

@@ -4,11 +4,14 @@ import CallAccounting
 import Foundation
 import Hummingbird
 import MetricsPage
+import WebPages
 
 /// Maps the paths of the admin port to responses.
 struct AdminRoutes: Sendable {
     let source: any GatewayStatusSource
     let shares: ConnectionShares
+    /// Nil for a server without pages.
+    var pages: PageSite?
 
     func router() -> Router<AdminContext> {
         let router = Router(context: AdminContext.self)
@@ -18,6 +21,7 @@ struct AdminRoutes: Sendable {
         router.get("/readyz") { _, _ in await readiness() }
         router.get("/metrics") { _, _ in await metrics() }
         router.get("/status") { _, _ in try await status() }
+        pages?.add(to: router, address: \.client)
         return router
     }
 
@@ -54,9 +58,12 @@ struct AdminRoutes: Sendable {
 struct AdminContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let connection: ObjectIdentifier
+    /// The client's address, for the log.
+    let client: String
 
     init(source: Source) {
         coreContext = .init(source: source)
+        client = source.channel.remoteAddress?.ipAddress ?? "unknown"
         connection = ObjectIdentifier(source.channel)
     }
 }

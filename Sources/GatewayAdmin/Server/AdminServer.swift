@@ -3,46 +3,59 @@
 package import CallAccounting
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 package import Logging
 import NIOCore
 import ServiceLifecycle
+package import WebPages
 
-/// Serves the admin port: `/healthz`, `/readyz`, `/metrics` and `/status`, all read-only.
+/// Serves the admin port: `/healthz`, `/readyz`, `/metrics` and `/status` for monitors, and the pages for people.
 ///
-/// It has no login, so it listens on loopback by default. It shows counts and states, never a telephone number, a name
-/// or a key. It shares only its counters with the call path.
+/// The paths of monitors have no login. They show counts and states, never a telephone number, a name or a key. The pages
+/// have the access of their site. The server shares only its counters with the call path.
 package struct AdminServer: Service {
     /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
 
     private let listener: HTTPListener
     private let source: any GatewayStatusSource
+    private let pages: PageSite?
+    private let tls: AdminTLS?
     private let logger: Logger
     private let limits = ConnectionShares.Limits()
 
     /// Prepares a server.
     ///
     /// The socket is opened by `run`.
-    package init(_ listener: HTTPListener, source: any GatewayStatusSource, logger: Logger) {
+    ///
+    /// - Parameters:
+    ///   - pages: nil for a server without pages.
+    ///   - tls: nil for HTTP without TLS.
+    package init(
+        _ listener: HTTPListener, source: any GatewayStatusSource, pages: PageSite? = nil, tls: AdminTLS? = nil,
+        logger: Logger
+    ) {
         self.listener = listener
         self.source = source
+        self.pages = pages
+        self.tls = tls
         self.logger = logger
     }
 
     /// Serves until the service group shuts down.
     ///
-    /// - Throws: `ListenRefusal` if the address cannot be bound.
+    /// - Throws: `ListenRefusal` if the address cannot be bound, an error of the files of `tls`.
     package func run() async throws {
         // Few connections: the clients are some monitors, and file descriptors are limited.
         let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(additionalChannelHandlers: [ConnectionShare(shares)], idleTimeout: Self.idle))
+        let builder = try tls.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) } ?? http
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
             var configuration = configuration
             configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.most, logger: quiet)
             return Application(
-                router: AdminRoutes(source: source, shares: shares).router(),
-                server: .http1(
-                    configuration: .init(
-                        additionalChannelHandlers: [ConnectionShare(shares)], idleTimeout: Self.idle)),
+                router: AdminRoutes(source: source, shares: shares, pages: pages).router(), server: builder,
                 configuration: configuration, onServerRunning: onRunning, logger: quiet)
         }
     }

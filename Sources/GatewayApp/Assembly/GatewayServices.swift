@@ -77,7 +77,11 @@ struct GatewayServices {
     }
 
     /// Builds all services; called once.
-    func build() -> [any Service] { accounting + links + operation + [systemd, reload, resolving, calls] }
+    ///
+    /// - Throws: the error of a page's template.
+    func build() throws -> [any Service] {
+        try accounting + links + operation + admin.build() + [systemd, reload, resolving, calls]
+    }
 
     private var accounting: [any Service] {
         [
@@ -93,18 +97,12 @@ struct GatewayServices {
     }
 
     private var operation: [any Service] {
-        let status = statusReport
-        let admin = configuration.admin.map { address in
-            AdminServer(
-                HTTPListener(address, key: "admin.listen", onListening: gate.expectServer()), source: status,
-                logger: Logger(label: "herald.admin"))
-        }
         let control = ControlServer(
             folder: configuration.runtime,
             control: operatorControl,
             trace: traces.service, logger: Logger(label: "herald.control"))
         // Traces end before the socket that they go out by.
-        let services: [(any Service)?] = [rejections, admin, control, traces.service, traces.exporter]
+        let services: [(any Service)?] = [rejections, control, traces.service, traces.exporter]
         return services.compactMap { $0 }
     }
 
@@ -135,7 +133,16 @@ struct GatewayServices {
         }
     }
 
-    /// The source of the admin page, over all parts.
+    private var admin: AdminServices { AdminServices(configuration: configuration, source: pageReport, gate: gate) }
+
+    /// The source of the pages.
+    var pageReport: GatewayPageReport {
+        GatewayPageReport(
+            status: statusReport, settings: callPath.settings, control: operatorControl,
+            ledger: LedgerQueue(LedgerReader(state.database)))
+    }
+
+    /// The source of metrics and status, over all parts.
     var statusReport: GatewayStatusReport {
         GatewayStatusReport(
             id: configuration.id, listening: resources.transport.bound.map(\.description),

@@ -62,12 +62,17 @@ final class EndedCallLog: Sendable {
 
     /// A number in the form of `log.numbers`; nil where it is left out.
     static func shown(_ number: String, _ numbers: LogSettings.Numbers) -> String? {
-        guard !number.isEmpty, numbers != .none else { return nil }
-        let digits = number.count { $0.isNumber }
-        // Extensions and user names are shown in full.
-        guard numbers == .masked, digits >= 7 else { return number }
-        let kept = number.hasPrefix("+") ? 3 : 2
-        let hidden = String(repeating: "*", count: max(0, number.count - kept - 3))
-        return String(number.prefix(kept)) + hidden + String(number.suffix(3))
+        NumberDisplay(numbers).shown(number)
+    }
+}
+
+extension NumberDisplay {
+    /// The form that `log.numbers` names.
+    init(_ numbers: LogSettings.Numbers) {
+        switch numbers {
+        case .masked: self = .masked
+        case .full: self = .full
+        case .none: self = .none
+        }
     }
 }

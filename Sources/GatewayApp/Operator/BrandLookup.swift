@@ -49,14 +49,8 @@ package struct BrandLookup {
     ///
     /// - Throws: `CommandFailure` for an unknown trunk or region, and when the stored brands cannot be read.
     package func report() throws -> LookupReport {
-        let trunk = try chosenTrunk()
-        let region = try chosenRegion(trunk)
-        let question = LookupResult.Question(
-            number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
-            verification: attestation.verification,
-            policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
-            host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
-            writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
+        let asked = try asked()
+        let (trunk, region, question) = (asked.trunk, asked.region, asked.question)
         let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
@@ -66,6 +60,28 @@ package struct BrandLookup {
                 named: copy.namedLogo, shown: result.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
                 allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
+    }
+
+    /// The question with the trunk and the region it is about.
+    struct Asked {
+        let trunk: HeraldConfiguration.Trunk
+        let region: Region?
+        let question: LookupResult.Question
+    }
+
+    /// Completes the question from the configuration.
+    ///
+    /// - Throws: `CommandFailure` for an unknown trunk or region.
+    func asked() throws -> Asked {
+        let trunk = try chosenTrunk()
+        let region = try chosenRegion(trunk)
+        let question = LookupResult.Question(
+            number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
+            verification: attestation.verification,
+            policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
+            host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
+            writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
+        return Asked(trunk: trunk, region: region, question: question)
     }
 
     private func chosenTrunk() throws -> HeraldConfiguration.Trunk {

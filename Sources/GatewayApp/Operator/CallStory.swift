@@ -7,15 +7,15 @@ import SafeText
 
 /// The facts of one call, its timeline and its events for the directory, as text.
 struct CallStory {
-    private let call: LedgerCallRow
+    let call: LedgerCallRow
 
     init(_ call: LedgerCallRow) { self.call = call }
 
     var text: String {
         var text = "call \(call.callID)\n"
-        for (name, value) in facts {
-            guard let value, !value.isEmpty else { continue }
-            text += "  \(name.padding(12)) \(TerminalText.visible(value))\n"
+        for fact in facts {
+            guard let value = fact.value, !value.isEmpty else { continue }
+            text += "  \(fact.name.padding(12)) \(TerminalText.visible(value))\n"
         }
         text += "\n"
         for moment in call.timeline {
@@ -29,14 +29,30 @@ struct CallStory {
         return text
     }
 
-    private var facts: [(String, String?)] {
+    /// A fact with its name; nil where the ledger does not know it.
+    struct Fact {
+        let name: String
+        let value: String?
+        /// True for telephone numbers.
+        let isNumber: Bool
+
+        init(_ name: String, _ value: String?, isNumber: Bool = false) {
+            self.name = name
+            self.value = value
+            self.isNumber = isNumber
+        }
+    }
+
+    var facts: [Fact] {
         [
-            ("SIP Call-ID", call.sipCallID), ("then", call.latestSIPCallID), ("direction", call.direction),
-            ("trunk", call.trunk), ("from", call.callerShown), ("to", call.destination ?? call.subscriber),
-            ("subscriber", call.destination == nil ? nil : call.subscriber), ("brand", call.brandName),
-            ("carrier name", call.carrierName), ("decision", call.decision), ("outcome", call.outcomeShown),
-            ("SIP status", call.status.map(String.init)), ("Q.850 cause", call.q850Cause.map(String.init)),
-            ("ring", call.ringSeconds.map { "\($0) s" }), ("talk", call.callSeconds.map { "\($0) s" }),
+            Fact("SIP Call-ID", call.sipCallID), Fact("then", call.latestSIPCallID), Fact("direction", call.direction),
+            Fact("trunk", call.trunk), Fact("from", call.callerShown, isNumber: true),
+            Fact("to", call.destination ?? call.subscriber, isNumber: true),
+            Fact("subscriber", call.destination == nil ? nil : call.subscriber, isNumber: true),
+            Fact("brand", call.brandName), Fact("carrier name", call.carrierName), Fact("decision", call.decision),
+            Fact("outcome", call.outcomeShown), Fact("SIP status", call.status.map(String.init)),
+            Fact("Q.850 cause", call.q850Cause.map(String.init)), Fact("ring", call.ringSeconds.map { "\($0) s" }),
+            Fact("talk", call.callSeconds.map { "\($0) s" }),
         ]
     }
 }
@@ -53,7 +69,7 @@ extension LedgerCallRow {
 
 extension LedgerCallRow.Moment {
     /// Seconds after the INVITE, with milliseconds.
-    fileprivate var offset: String {
+    var offset: String {
         let milliseconds = sinceInvite / 1000
         let fraction = String(abs(milliseconds % 1000))
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
@@ -62,7 +78,7 @@ extension LedgerCallRow.Moment {
 
 extension LedgerEventRow {
     /// The state of the event in a few words.
-    fileprivate var fate: String {
+    var fate: String {
         let tries = attempts == 1 ? "1 try" : "\(attempts) tries"
         let why = reason.map { ": " + TerminalText.visible($0) } ?? ""
         return switch state {

@@ -38,6 +38,7 @@ struct RestartOnlySettings: Sendable {
         }
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
         keep("admin", \.admin)
+        keep("admin.tls or admin.token_file", \.adminAccess)
         keep("streams", \.streams)
         keep("limits.max_transactions", \.limits.maxTransactions)
         // Open streams frame messages by the limit of their start.

@@ -22,6 +22,9 @@ struct CertificateReport {
             guard let files = listener.tls else { continue }
             read(TLSIdentity.Files(files), "listen \(listener.name)", now)
         }
+        if let files = configuration.adminAccess.tls, configuration.admin != nil {
+            read(TLSIdentity.Files(files), "admin.tls", now)
+        }
         guard let tls = configuration.directory?.tls else { return }
         do {
             _ = try tls.trust()

@@ -16,7 +16,7 @@ package struct LedgerReader: Sendable {
     /// Reads the ledger of a gateway; each query throws the reason if there is none.
     package init(_ files: HeraldDatabase) { source = { try files.ledger } }
 
-    private var database: any DatabaseReader { get throws { try source() } }
+    var database: any DatabaseReader { get throws { try source() } }
 
     /// The calls to list; nil means any.
     package struct CallFilter: Hashable, Sendable {
@@ -41,6 +41,10 @@ package struct LedgerReader: Sendable {
         package var since: Int64?
         package var until: Int64?
         package var isBranded: Bool?
+        /// Only rows before this one.
+        package var before: Int64?
+        /// The row in the ledger.
+        package var row: Int64?
         /// Rows in the ledger.
         var rows: Set<Int64>?
 
@@ -85,6 +89,8 @@ package struct LedgerReader: Sendable {
         if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
         if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
         if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", isBranded) }
+        if let before = filter.before { require("id < ?", before) }
+        if let row = filter.row { require("id = ?", row) }
         if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
         return try database.read { [conditions, arguments] database in
             var (conditions, arguments) = (conditions, arguments)

@@ -6,6 +6,8 @@ import GRDB
 ///
 /// Texts come from the wire: escape them before they reach a terminal.
 package struct LedgerCallRow: Hashable, Sendable, Codable {
+    /// The row in the ledger; later calls have higher ones.
+    package var row: Int64
     package var callID: String
     package var sipCallID: String
     /// `inbound` or `outbound`.
@@ -52,6 +54,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var events: [LedgerEventRow]
 
     init(row: Row, events: [LedgerEventRow]) {
+        self.row = row["id"]
         callID = row["call_id"]
         sipCallID = row["sip_call_id"]
         direction = row["direction"] == 1 ? "inbound" : "outbound"

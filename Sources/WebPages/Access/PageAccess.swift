@@ -2,13 +2,22 @@
 
 import HTTPTypes
 
-/// The people who may open the pages of a site.
+/// The access to the pages of a site.
 package enum PageAccess: Sendable {
     /// Everybody on this machine. Only for servers on a loopback address.
     case loopback
+    /// Nobody; every page shows this text, which explains how to open the site.
+    case off(String)
     /// Holders of a secret. The check gets the secret as typed and the client's address.
     case login(
         label: String, isSecure: Bool, check: @Sendable (_ secret: String, _ address: String) async throws -> Bool)
+
+    /// Holders of one token.
+    ///
+    /// - Parameter isSecure: whether browsers reach the site by TLS.
+    package static func token(_ token: String, isSecure: Bool) -> PageAccess {
+        .login(label: "Token", isSecure: isSecure) { typed, _ in PageSessions.isEqual(typed, token) }
+    }
 
     var hasLogin: Bool {
         if case .login = self { true } else { false }
@@ -36,7 +45,7 @@ package enum PageAccess: Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether a request that changes something comes from the site's own pages, by the browser's header fields.
+    /// Whether a request that changes something comes from the site's own pages, as far as the browser reports.
     static func isOwn(_ headers: HTTPFields, host: String?) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name], site != "same-origin" { return false }
         if let origin = headers[.origin] {

@@ -10,6 +10,8 @@ import Synchronization
 final class PageSessions: Sendable {
     struct Session: Sendable {
         let id: String
+        /// The name of its cookie.
+        let cookie: String
         /// Sent with every form of this browser.
         let token: String
         var isLoggedIn: Bool
@@ -21,7 +23,7 @@ final class PageSessions: Sendable {
 
     /// Sessions end after this time without a request.
     static let idle = Duration.seconds(8 * 3600)
-    /// Above it the session that was used least recently ends.
+    /// Above it a session ends: one without login first, then the one that was used least recently.
     static let most = 500
 
     private let sessions = Mutex<[String: Session]>([:])
@@ -46,16 +48,30 @@ final class PageSessions: Sendable {
     }
 
     /// Begins a session with secrets of 128 bits.
-    func begin(isLoggedIn: Bool) -> Session {
+    func begin(isLoggedIn: Bool, cookie: String) -> Session {
         let session = Session(
-            id: Self.secret(), token: Self.secret(), isLoggedIn: isLoggedIn, notice: nil, lastUse: now())
+            id: Self.secret(), cookie: cookie, token: Self.secret(), isLoggedIn: isLoggedIn, notice: nil, lastUse: now()
+        )
         sessions.withLock { sessions in
-            if sessions.count >= Self.most, let oldest = sessions.values.min(by: { $0.lastUse < $1.lastUse }) {
+            if sessions.count >= Self.most, let oldest = sessions.values.min(by: Self.endsBefore) {
                 sessions[oldest.id] = nil
             }
             sessions[session.id] = session
         }
         return session
+    }
+
+    /// Whether a session goes on and is logged in; looking does not prolong it.
+    func isLoggedIn(_ id: String) -> Bool {
+        let now = now()
+        return sessions.withLock { sessions in
+            sessions[id].map { $0.isLoggedIn && now - $0.lastUse < Self.idle } ?? false
+        }
+    }
+
+    /// Sessions without login end first: requests without a cookie must not end the session of a person.
+    private static func endsBefore(_ first: Session, _ second: Session) -> Bool {
+        first.isLoggedIn == second.isLoggedIn ? first.lastUse < second.lastUse : second.isLoggedIn
     }
 
     func end(_ id: String) {

@@ -9,7 +9,7 @@ extension PageSite {
     func loginForm(_ request: Request, problem text: String?, status: HTTPResponse.Status = .ok) -> Response {
         guard case .login(let label, _, _) = access else { return redirect("/") }
         let known = sessions.find(Self.cookie(request, access))
-        let session = known ?? sessions.begin(isLoggedIn: false)
+        let session = known ?? beginSession(request, isLoggedIn: false)
         let frame = PageFrame(
             site: name, version: version, title: "Log in", entries: [], token: session.token, here: "/",
             hasLogin: false,
@@ -44,7 +44,7 @@ extension PageSite {
         // A new identifier, so that one which somebody planted before the login is worth nothing.
         sessions.end(session.id)
         var response = redirect("/")
-        setCookie(sessions.begin(isLoggedIn: true), on: &response)
+        setCookie(beginSession(request, isLoggedIn: true), on: &response)
         return response
     }
 }

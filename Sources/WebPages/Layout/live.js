@@ -6,7 +6,11 @@ function follow(source) {
   const state = document.getElementById("live-state");
   const events = new EventSource(source);
   events.onopen = () => { if (state) state.textContent = ""; };
-  events.onerror = () => { if (state) state.textContent = "· no connection, the page is not up to date"; };
+  events.onerror = () => {
+    if (!state) return;
+    state.textContent = events.readyState === EventSource.CLOSED
+      ? "· the session has ended or too many pages are open; load the page again" : "· no connection, the page is not up to date";
+  };
   events.addEventListener("part", (event) => {
     const end = event.data.indexOf("\n");
     const id = end < 0 ? event.data : event.data.slice(0, end);

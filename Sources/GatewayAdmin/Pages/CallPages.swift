@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import HTTPTypes
+import WebPages
+
+/// The values of the list of calls.
+struct CallsValues: Sendable {
+    struct Option: Sendable {
+        let value: String
+        let label: String
+        let isChosen: Bool
+    }
+
+    struct Row: Sendable {
+        let path: String
+        let time: String
+        let isInbound: Bool
+        let trunk: String
+        let caller: String
+        let called: String
+        let brand: String
+        let decision: String
+        let outcome: String
+        let tag: String
+        let ring: String
+        let talk: String
+    }
+
+    let number: String
+    let name: String
+    let callID: String
+    let since: String
+    let until: String
+    let trunks: [Option]
+    let outcomes: [Option]
+    let branded: [Option]
+    let rows: [Row]
+    let span: String
+    let older: String?
+    let latest: String?
+}
+
+/// The values of one call's page.
+struct CallValues: Sendable {
+    struct Fact: Sendable {
+        let name: String
+        let value: String
+    }
+
+    struct Moment: Sendable {
+        let time: String
+        let offset: String
+        let what: String
+    }
+
+    let facts: [Fact]
+    let decision: String
+    let explanation: String
+    let tag: String
+    let timeline: [Moment]
+    let isInProgress: Bool
+    let events: [PageCallStory.Event]
+}
+
+/// The fields of the search form, as the address of the page has them.
+private struct SearchFields {
+    static let names: [Substring] = ["number", "name", "call_id", "trunk", "outcome", "branded", "since", "until"]
+
+    private let page: PageRequest
+
+    init(_ page: PageRequest) { self.page = page }
+
+    subscript(_ name: Substring) -> String { page.query(name) ?? "" }
+
+    /// The address of the list with these fields.
+    ///
+    /// - Parameter row: only calls before this row.
+    func path(before row: Int64?) -> String {
+        var parts = Self.names.compactMap { name in
+            let value = self[name]
+            return value.isEmpty ? nil : "\(name)=\(Self.encoded(value))"
+        }
+        if let row { parts.append("before=\(row)") }
+        return parts.isEmpty ? "/calls" : "/calls?" + parts.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { out, byte in
+            let scalar = Unicode.Scalar(byte)
+            if scalar.properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
+                || "-._".unicodeScalars.contains(scalar)
+            {
+                out.unicodeScalars.append(scalar)
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                out += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+    }
+}
+
+// The list of calls and the story of one call.
+extension GatewayPages {
+    /// Days that a search without a begin covers: the ledger has no index of texts.
+    static let usualDays: Int64 = 7
+
+    func calls(_ page: PageRequest) async throws -> PageResult {
+        let fields = SearchFields(page)
+        let (asked, problem) = Self.read(fields, now: now())
+        var search = asked
+        search.before = page.query("before").flatMap { Int64($0) }
+        let found = problem == nil ? try await source.calls(search) : []
+        let hasMore = found.count == search.limit
+        let values = CallsValues(
+            number: fields["number"], name: fields["name"], callID: fields["call_id"], since: fields["since"],
+            until: fields["until"],
+            trunks: Self.options(source.trunkNames().map { ($0, $0) }, any: "any trunk", chosen: fields["trunk"]),
+            outcomes: Self.options(Self.outcomes, any: "any outcome", chosen: fields["outcome"]),
+            branded: Self.options(
+                [("yes", "with a brand"), ("no", "without a brand")], any: "with or without", chosen: fields["branded"]),
+            rows: found.map { row($0, page) },
+            span: search.since.map { "since \(PageTime.text($0)) UTC" } ?? "",
+            older: hasMore ? found.last.map { fields.path(before: $0.row) } : nil,
+            latest: search.before == nil ? nil : fields.path(before: nil))
+        return .page(
+            template: "calls", title: "Calls", content: values, status: problem == nil ? .ok : .badRequest,
+            notice: problem.map { PageNotice(.error, $0) })
+    }
+
+    func call(_ page: PageRequest) async throws -> PageResult {
+        guard let row = Int64(page.pathPart("row")), let story = try await source.story(row: row) else {
+            throw PageProblem(
+                .notFound, "There is no such call in the ledger. It may have been removed; see outcomes.retention.")
+        }
+        let values = CallValues(
+            facts: story.facts.map { fact in
+                CallValues.Fact(name: fact.name, value: fact.isNumber ? shown(fact.value, page) : fact.value)
+            },
+            decision: story.decision, explanation: DecisionText.of(story.decision),
+            tag: story.decision == "matched" ? "good" : "soft",
+            timeline: story.timeline.map { moment in
+                CallValues.Moment(
+                    time: PageTime.text(microseconds: moment.at), offset: moment.offset, what: moment.what)
+            },
+            isInProgress: story.isInProgress, events: story.events)
+        return .page(template: "call", title: "Call \(story.id)", content: values)
+    }
+
+    private func row(_ call: ListedCall, _ page: PageRequest) -> CallsValues.Row {
+        let caller =
+            switch call.caller {
+            case .number(let number): shown(number, page)
+            case .unclear(let text): shown(text, page) + " (unclear)"
+            case .withheld: "withheld"
+            case .unknown: "–"
+            }
+        return CallsValues.Row(
+            path: "/calls/\(call.row)", time: PageTime.text(microseconds: call.at),
+            isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", caller: caller,
+            called: call.called.map { shown($0, page) } ?? "–", brand: call.brand ?? "–", decision: call.decision,
+            outcome: call.outcome, tag: call.decision == "matched" ? "good" : "soft",
+            ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.talkSeconds.map { "\($0) s" } ?? "–")
+    }
+
+    private static let outcomes = [("OPEN", "in progress")] + CallOutcome.allCases.map { ($0.rawValue, $0.rawValue) }
+
+    private static func options(_ values: [(String, String)], any: String, chosen: String) -> [CallsValues.Option] {
+        ([("", any)] + values).map { value, label in
+            CallsValues.Option(value: value, label: label, isChosen: value == chosen)
+        }
+    }
+
+    /// The search of a form, or the first problem with its remedy.
+    private static func read(_ fields: SearchFields, now: Int64) -> (CallSearch, problem: String?) {
+        func text(_ name: Substring) -> String? { fields[name].isEmpty ? nil : fields[name] }
+        var search = CallSearch()
+        search.number = text("number")
+        search.name = text("name")
+        search.callID = text("call_id")
+        search.trunk = text("trunk")
+        search.outcome = text("outcome")
+        search.isBranded = text("branded").map { $0 == "yes" }
+        search.since = now - usualDays * 86_400
+        for (name, label) in [("number", "Number"), ("name", "Name"), ("call_id", "Call-ID")] as [(Substring, String)] {
+            if fields[name].utf8.count > 200 { return (search, "\(label) must have at most 200 bytes.") }
+        }
+        if let outcome = search.outcome, !outcomes.contains(where: { $0.0 == outcome }) {
+            return (search, "Outcome must be one of the list.")
+        }
+        if let since = text("since") {
+            guard let seconds = PageTime.seconds(since) else { return (search, wrongTime("From")) }
+            search.since = seconds
+        }
+        if let until = text("until") {
+            guard let seconds = PageTime.seconds(until) else { return (search, wrongTime("Until")) }
+            // A day or a minute means its last second.
+            search.until = seconds + (until.count <= 10 ? 86_399 : until.count <= 16 ? 59 : 0)
+        }
+        return (search, nil)
+    }
+
+    private static func wrongTime(_ label: String) -> String {
+        "\(label) must be a day or a minute in UTC, such as 2026-01-31 or 2026-01-31T12:00."
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+
+/// The source of the gateway's pages; the running gateway plays this role.
+///
+/// Never on the call path; safe from any thread. Texts come from the network as they are: templates escape them.
+package protocol GatewayPageSource: Sendable {
+    /// The state of the gateway.
+    func status() async -> GatewayStatus
+    /// Counts of calls at this instant; a few atomic reads.
+    func traffic() -> CallTraffic
+    /// Problems that the status does not show: certificates, clock, recorder.
+    func furtherTroubles() async -> [PageTrouble]
+    /// Outcomes and brands of the last day.
+    ///
+    /// - Throws: an error of the ledger.
+    func lastDay() async throws -> CallsOfDay
+    /// Calls of the ledger, newest first.
+    ///
+    /// - Throws: an error of the ledger.
+    func calls(_ search: CallSearch) async throws -> [ListedCall]
+    /// The story of a call; nil for an unknown id.
+    ///
+    /// - Parameter row: the row of the call in the ledger.
+    /// - Throws: an error of the ledger.
+    func story(row: Int64) async throws -> PageCallStory?
+    /// The call of a number as a phone would show it at this moment.
+    ///
+    /// - Throws: `RingPreviewProblem` for a question without a response.
+    func preview(_ question: RingQuestion) async throws -> RingPreview
+    /// Names of the trunks, for forms.
+    func trunkNames() -> [String]
+    /// The bytes of the gateway's own copy of a logo; nil for an unknown name.
+    func logo(_ name: String) -> [UInt8]?
+    /// Syncs with the directory at once.
+    func syncNow() async -> ControlledSync
+}
+
+/// Counts of calls since the start.
+package struct CallTraffic: Hashable, Sendable {
+    /// Calls from trunks.
+    package var inbound: UInt64
+    /// Of those, calls that went on with a brand.
+    package var branded: UInt64
+    /// Calls from PBXs.
+    package var outbound: UInt64
+    /// Calls that have begun and not ended.
+    package var inProgress: Int
+
+    package init(inbound: UInt64 = 0, branded: UInt64 = 0, outbound: UInt64 = 0, inProgress: Int = 0) {
+        self.inbound = inbound
+        self.branded = branded
+        self.outbound = outbound
+        self.inProgress = inProgress
+    }
+}
+
+/// A problem at the top of the first page.
+package struct PageTrouble: Hashable, Sendable {
+    /// True if calls or accounts suffer; false for a warning.
+    package var isError: Bool
+    /// The problem in a few words.
+    package var title: String
+    /// The cause, and the remedy.
+    package var text: String
+
+    package init(isError: Bool, _ title: String, _ text: String) {
+        self.isError = isError
+        self.title = title
+        self.text = text
+    }
+}
+
+/// Outcomes and brands of recent calls.
+package struct CallsOfDay: Hashable, Sendable {
+    package struct Count: Hashable, Sendable {
+        package var name: String
+        package var calls: Int
+        /// Of those, calls that a person answered.
+        package var answered: Int
+
+        package init(name: String, calls: Int, answered: Int) {
+            self.name = name
+            self.calls = calls
+            self.answered = answered
+        }
+    }
+
+    /// Calls from trunks, by outcome; `OPEN` are in progress.
+    package var outcomes: [Count]
+    /// Brands of the most calls, at most ten.
+    package var brands: [Count]
+    /// The number of calls to which the counts are limited; nil if all calls of the day are in them.
+    package var limitedTo: Int?
+
+    package init(outcomes: [Count] = [], brands: [Count] = [], limitedTo: Int? = nil) {
+        self.outcomes = outcomes
+        self.brands = brands
+        self.limitedTo = limitedTo
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import Foundation
+import HTTPTypes
+package import Logging
+package import WebPages
+
+/// The pages of a gateway on its admin port.
+///
+/// Read-only but for a sync. All facts come from `GatewayPageSource`.
+package struct GatewayPages: Sendable {
+    /// The access to the pages.
+    package enum Access: Hashable, Sendable {
+        /// Everybody on this machine.
+        case thisMachine
+        /// Holders of a token; `isSecure` if the admin port speaks TLS.
+        case token(String, isSecure: Bool)
+        /// Nobody; the text explains how to open the pages.
+        case off(String)
+    }
+
+    let source: any GatewayPageSource
+    let rates: CallRates
+    let numbers: NumberDisplay
+    /// Seconds since 1970.
+    let now: @Sendable () -> Int64
+    private let name: String
+    private let version: String
+    private let access: Access
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - name: of the gateway.
+    ///   - numbers: the form of telephone numbers until a person asks for whole ones.
+    ///   - now: seconds since 1970; replaced by tests.
+    package init(
+        source: any GatewayPageSource, rates: CallRates, name: String, version: String, numbers: NumberDisplay,
+        access: Access, logger: Logger,
+        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+    ) {
+        self.source = source
+        self.rates = rates
+        self.name = name
+        self.version = version
+        self.numbers = numbers
+        self.access = access
+        self.logger = logger
+        self.now = now
+    }
+
+    /// The site with all pages.
+    ///
+    /// - Throws: the error of a template, which no configuration causes.
+    package func site() throws -> PageSite {
+        let access: PageAccess =
+            switch access {
+            case .thisMachine: .loopback
+            case .token(let token, let isSecure): .token(token, isSecure: isSecure)
+            case .off(let text): .off(text)
+            }
+        return PageSite(
+            name: "herald \(name)", version: version, templates: try PageTemplates(Self.templates), access: access,
+            pages: pages, masksNumbers: numbers != .full, logger: logger)
+    }
+
+    private var pages: [Page] {
+        [
+            Page(.get, "/", entry: "Gateway") { _ in try await overview() },
+            Page(.get, "/live") { _ in .live(LiveParts(every: .seconds(2)) { try await overviewParts() }) },
+            Page(.post, "/sync") { _ in await sync() },
+            Page(.get, "/calls", entry: "Calls") { page in try await calls(page) },
+            Page(.get, "/calls/:row") { page in try await call(page) },
+            Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },
+            Page(.get, "/logos/:name") { page in try logo(page) },
+        ]
+    }
+
+    private static var templates: [String: [UInt8]] {
+        [
+            "overview": PackageResources.overview_mustache, "troubles": PackageResources.troubles_mustache,
+            "now": PackageResources.now_mustache, "peers": PackageResources.peers_mustache,
+            "rejected": PackageResources.rejected_mustache, "brands": PackageResources.brands_mustache,
+            "day": PackageResources.day_mustache, "calls": PackageResources.calls_mustache,
+            "call": PackageResources.call_mustache, "preview": PackageResources.preview_mustache,
+        ]
+    }
+
+    /// A telephone number as this session sees it.
+    func shown(_ number: String, _ page: PageRequest) -> String {
+        page.showsNumbers ? number : numbers.shown(number) ?? "hidden"
+    }
+}
+
+// The first page and its live parts.
+extension GatewayPages {
+    private func overview() async throws -> PageResult {
+        .page(template: "overview", title: "Gateway \(name)", content: await overviewValues())
+    }
+
+    private func overviewParts() async throws -> [LiveParts.Part] {
+        let values = await overviewValues()
+        return ["troubles", "now", "peers", "rejected", "brands", "day"].map { name in
+            LiveParts.Part(id: name, template: name, values: values)
+        }
+    }
+
+    private func overviewValues() async -> OverviewValues {
+        let day: OverviewValues.Day
+        do {
+            day = OverviewValues.Day(try await source.lastDay(), problem: nil)
+        } catch {
+            day = OverviewValues.Day(nil, problem: "The ledger cannot be read: \(error)")
+        }
+        return OverviewValues(
+            await source.status(), await source.furtherTroubles(), source.traffic(), rates.recent, day, at: now())
+    }
+
+    private func sync() async -> PageResult {
+        let sync = await source.syncNow()
+        guard sync.result == .succeeded else {
+            return .redirect(
+                to: "/", notice: PageNotice(.error, PageTroubles.sentence(sync.error ?? "the sync failed")))
+        }
+        let change = "\(sync.written ?? 0) written, \(sync.removed ?? 0) removed, \(sync.numbers ?? 0) numbers in use"
+        return .redirect(to: "/", notice: PageNotice(.done, "Synced: \(change)."))
+    }
+
+    /// The gateway's own copy of a logo.
+    private func logo(_ page: PageRequest) throws -> PageResult {
+        let name = page.pathPart("name")
+        let types = ["png": "image/png", "jpg": "image/jpeg", "bmp": "image/bmp"]
+        guard let type = name.split(separator: ".").last.flatMap({ types[String($0)] }), let bytes = source.logo(name)
+        else { throw PageProblem(.notFound, "There is no copy of this logo. herald logos lists the copies.") }
+        return .file(bytes: bytes, type: type)
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+
+/// Finds the problems at the top of the first page, the gravest first.
+///
+/// Texts have no ages, because a screen reader reads each change.
+struct PageTroubles {
+    let all: [PageTrouble]
+
+    /// - Parameter further: problems that the status does not show.
+    init(_ status: GatewayStatus, further: [PageTrouble]) {
+        let found = Self.calls(status) + Self.accounts(status) + Self.brands(status) + further
+        all = found.filter(\.isError) + found.filter { !$0.isError }
+    }
+
+    /// Problems of calls: draining, sockets, targets.
+    private static func calls(_ status: GatewayStatus) -> [PageTrouble] {
+        var found: [PageTrouble] = []
+        if status.isDraining {
+            found.append(
+                PageTrouble(isError: false, "The gateway stops", "New calls get 503, calls in progress go on."))
+        }
+        if status.listening.isEmpty {
+            found.append(
+                PageTrouble(
+                    isError: true, "No socket listens", "Calls cannot arrive. The log names the address and the cause.")
+            )
+        }
+        if let problem = status.pbxProblem {
+            found.append(
+                PageTrouble(
+                    isError: true, "No PBX responds",
+                    sentence(problem) + " Check that the PBX runs, its address in herald.yaml, and the firewall."))
+        }
+        return found
+            + status.targets.filter { $0.state != "up" }.map { target in
+                let since = target.since.map { " since \(PageTime.text($0)) UTC" } ?? ""
+                let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0)) UTC." }
+                let cause =
+                    target.state == "resting"
+                    ? "It asked for a pause with 503 and Retry-After." : last ?? "It has never responded."
+                return PageTrouble(
+                    isError: false, "\(target.group): \(target.address) is \(target.state)\(since)",
+                    cause + " Calls go to other targets of its group. Check the peer, its address and the firewall.")
+            }
+    }
+
+    /// Problems of accounts: ledger, folders, outbox.
+    private static func accounts(_ status: GatewayStatus) -> [PageTrouble] {
+        var found: [PageTrouble] = []
+        if let problem = status.ledgerProblem {
+            found.append(
+                PageTrouble(
+                    isError: true, "Outcomes cannot be stored",
+                    sentence(problem)
+                        + " Calls go on, and their outcomes wait in memory. Free space on the disk of gateway.state, or"
+                        + " make the folder writable."))
+        }
+        found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
+        if status.outbox.refused > 0 {
+            found.append(
+                PageTrouble(
+                    isError: false, "\(status.outbox.refused) events were refused by the directory",
+                    "herald events --state refused lists them with the reason; herald events --retry-refused sends them again."
+                ))
+        }
+        return found
+    }
+
+    /// Problems of brands: gates, sync, version.
+    private static func brands(_ status: GatewayStatus) -> [PageTrouble] {
+        var found = status.gates.filter { !$0.open }.map { gate in
+            PageTrouble(
+                isError: true, "Branding is off: the gate \(gate.gate) is closed",
+                sentence(gate.reason ?? "the directory closed it") + " Calls go on without a brand.")
+        }
+        if let sync = status.sync, sync.failuresInARow > 0 {
+            found.append(
+                PageTrouble(
+                    isError: false,
+                    sync.failuresInARow == 1
+                        ? "The last sync has failed" : "\(sync.failuresInARow) syncs in a row have failed",
+                    sentence(sync.lastError ?? "the log has the cause") + " Brands of the last good sync stay in use."))
+        }
+        if !status.branding.isSettled {
+            found.append(
+                PageTrouble(
+                    isError: false, "No brands yet",
+                    "The first sync with the directory has not ended. Calls pass unbranded."))
+        }
+        if status.directory?.isUpdateDue == true {
+            let wanted = status.directory?.minimumVersion ?? "a newer version"
+            found.append(
+                PageTrouble(
+                    isError: false, "An update is due", "The directory requests herald \(wanted). Upgrade herald."))
+        }
+        return found
+    }
+
+    /// A text as a sentence, with a capital letter and a full stop.
+    static func sentence(_ text: String) -> String {
+        let text = text.prefix(1).uppercased() + text.dropFirst()
+        return text.hasSuffix(".") || text.isEmpty ? text : text + "."
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import WebPages
+
+/// The values of the preview page.
+struct PreviewValues: Sendable {
+    struct Result: Sendable {
+        let number: String
+        let trunk: String
+        let conditions: String
+        let decision: String
+        let explanation: String
+        let isShown: Bool
+        let card: Card
+        let before: String
+        let after: String
+        let isChanged: Bool
+    }
+
+    struct Card: Sendable {
+        let name: String
+        let isBrand: Bool
+        let brandID: String?
+        let callReason: String?
+        let logo: String?
+        let logoText: String?
+        let number: String
+    }
+
+    let number: String
+    let trunks: [CallsValues.Option]
+    let attestations: [CallsValues.Option]
+    let result: Result?
+}
+
+// "How would this number ring": the decision for a number, as a call card and as header lines.
+extension GatewayPages {
+    private static let attestations = [
+        ("none", "none"), ("A", "A, the carrier vouches for the number"), ("B", "B, for the customer only"),
+        ("C", "C, for neither"), ("failed", "failed check"),
+    ]
+
+    func preview(_ page: PageRequest) async throws -> PageResult {
+        // People write numbers in groups; trunks do not.
+        let number = (page.query("number") ?? "").filter { !$0.isWhitespace }
+        let attestation = page.query("attestation") ?? "none"
+        let trunk = page.query("trunk")
+        var result: RingPreview?
+        var notice: PageNotice?
+        if !number.isEmpty {
+            do {
+                guard number.utf8.count <= 200 else {
+                    throw RingPreviewProblem("Number must have at most 200 bytes.")
+                }
+                result = try await source.preview(
+                    RingQuestion(number: number, trunk: trunk, attestation: attestation))
+            } catch let problem as RingPreviewProblem {
+                notice = PageNotice(.error, PageTroubles.sentence(problem.description))
+            }
+        }
+        let names = source.trunkNames()
+        let values = PreviewValues(
+            number: number,
+            trunks: names.map { name in
+                CallsValues.Option(value: name, label: name, isChosen: name == (trunk ?? names.first))
+            },
+            attestations: Self.attestations.map { value, label in
+                CallsValues.Option(value: value, label: label, isChosen: value == attestation)
+            },
+            result: result.map { PreviewValues.Result($0, asked: number) })
+        return .page(
+            template: "preview", title: "How would this number ring?", content: values,
+            status: notice == nil ? .ok : .badRequest, notice: notice)
+    }
+}
+
+extension PreviewValues.Result {
+    fileprivate init(_ preview: RingPreview, asked: String) {
+        number = preview.number ?? "not certain which number this is"
+        trunk = preview.trunk
+        conditions = preview.conditions
+        decision = preview.decision
+        explanation = DecisionText.of(preview.decision)
+        isShown = preview.card != nil
+        let shownNumber = preview.number ?? asked
+        card = PreviewValues.Card(
+            name: preview.card?.name ?? shownNumber, isBrand: preview.card?.name != nil,
+            brandID: preview.card?.brandID, callReason: preview.card?.callReason,
+            logo: preview.card?.logo.map { "/logos/\($0)" }, logoText: preview.card?.logoText, number: shownNumber)
+        before = preview.before.joined(separator: "\n")
+        after = preview.after.joined(separator: "\n")
+        isChanged = preview.before != preview.after
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import Foundation
+import GatewayAdmin
+import GatewayStore
+import SIPTransport
+import Testing
+
+@testable import GatewayApp
+
+@Suite("Pages of a gateway with its own ledger", .serialized, .timeLimit(.minutes(8)))
+struct PageReportTests {
+    private let fixture: StartFixture
+    private static let start: Int64 = 1_767_225_600
+
+    init() async throws { fixture = try await StartFixture() }
+
+    /// Builds the pages' source of a started gateway without threads, with calls in its ledger.
+    private func report(
+        _ calls: [CallUpdate] = [], names: [String] = [], at now: Int64 = PageReportTests.start + 60,
+        _ body: (GatewayPageReport) async throws -> Void
+    ) async throws {
+        try fixture.folder.put(
+            Array("+61255501001|Acme Bank|https://logos.example/acme.png|Your appointment\n".utf8), in: "brands.psv")
+        let start = try fixture.start(fixture.folder.sections.with("brands", "{file: brands.psv}"))
+        let resources = try await GatewayResources(start)
+        let state = try await StoredState(start, resources)
+        let callPath = try CallPathParts(start, resources, state)
+        for (position, call) in calls.enumerated() {
+            var texts = CallTexts(sipCallID: Array("c\(position)".utf8))
+            if position < names.count { texts.brandName = Array(names[position].utf8) }
+            state.ring.append(call, texts: texts)
+        }
+        _ = try state.recorder.drain()
+        var report = try GatewayServices(start, resources, state, callPath).pageReport
+        report.now = { now }
+        try await body(report)
+        try state.database.close()
+        await resources.transport.streams?.stop()
+    }
+
+    private static func invite(_ number: UInt64, caller: String?, _ reason: PassThroughReason?) -> CallUpdate {
+        CallUpdate(
+            kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: number),
+            wallMicroseconds: (start + Int64(number)) * 1_000_000,
+            caller: caller.flatMap { E164Number($0) }?.digits ?? 0,
+            reason: reason)
+    }
+
+    private static let calls = [
+        invite(1, caller: "+61255501001", nil), invite(2, caller: nil, .privacy),
+        invite(3, caller: "+61255501009", .noMatch),
+    ]
+
+    @Test func `calls are listed, a withheld caller without a number`() async throws {
+        try await report(Self.calls, names: ["Acme Bank"]) { report in
+            let calls = try await report.calls(CallSearch())
+            #expect(calls.map(\.caller) == [.number("+61255501009"), .withheld, .number("+61255501001")])
+            #expect(calls.map(\.decision) == ["no_match", "privacy", "matched"])
+            #expect(calls.last?.brand == "Acme Bank" && calls.last?.at == (Self.start + 1) * 1_000_000)
+        }
+    }
+
+    @Test(arguments: [
+        ("+61 2 5550 1001", ["c0"]), ("501001", ["c0"]), ("(02) 5550-1009", []), ("+61255501001x", []), ("09", []),
+    ])
+    func `a number is found as people write it, or by its last digits`(number: String, found: [String]) async throws {
+        try await report(Self.calls) { report in
+            var search = CallSearch()
+            search.number = number
+            let rows = try await report.calls(search).map(\.row)
+            var ids: [String] = []
+            for row in rows {
+                let story = try #require(try await report.story(row: row))
+                ids.append(story.facts.first { $0.name == "SIP Call-ID" }?.value ?? "")
+            }
+            #expect(ids == found)
+        }
+    }
+
+    @Test func `the story marks the facts that are numbers`() async throws {
+        try await report(Self.calls, names: ["Acme Bank"]) { report in
+            let row = try #require(try await report.calls(CallSearch()).last?.row)
+            let story = try #require(try await report.story(row: row))
+            #expect(story.decision == "matched")
+            #expect(story.facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
+            #expect(story.timeline.first?.what == "INVITE sent on with the brand")
+            #expect(try await report.story(row: 999) == nil)
+        }
+    }
+
+    @Test func `the last day counts outcomes and brands`() async throws {
+        try await report(Self.calls, names: ["Acme Bank"]) { report in
+            let day = try await report.lastDay()
+            // Calls of months ago, which the recorder ends.
+            #expect(day.outcomes == [.init(name: "FAILED", calls: 3, answered: 0)])
+            #expect(day.brands == [.init(name: "Acme Bank", calls: 1, answered: 0)])
+            #expect(day.limitedTo == nil)
+        }
+    }
+
+    /// RFC 9796 §5: `purpose=icon` and `call-reason`.
+    @Test func `a preview decides as a call, and keeps the URI as the trunk wrote it`() async throws {
+        try await report { report in
+            let preview = try await report.preview(RingQuestion(number: "0255501001"))
+            #expect(preview.number == "+61255501001" && preview.decision == "matched")
+            #expect(preview.card?.name == "Acme Bank" && preview.card?.callReason == "Your appointment")
+            #expect(preview.card?.logo == nil, "only own copies are shown")
+            #expect(preview.before == ["From: <sip:0255501001@127.85.0.1>"])
+            #expect(preview.after.first == "From: \"Acme Bank\" <sip:0255501001@127.85.0.1>")
+            #expect(preview.after.last?.hasPrefix("Call-Info: <https://logos.example/acme.png>;purpose=icon") == true)
+
+            let unknown = try await report.preview(RingQuestion(number: "+61255501777"))
+            #expect(unknown.card == nil && unknown.decision == "no_match" && unknown.before == unknown.after)
+            let failed = try await report.preview(RingQuestion(number: "+61255501001", attestation: "failed"))
+            #expect(failed.decision == "failed_verification")
+            await #expect(throws: RingPreviewProblem.self) {
+                try await report.preview(RingQuestion(number: "1", trunk: "gone"))
+            }
+        }
+    }
+
+    @Test func `a ledger with calls of the future shows a wrong clock`() async throws {
+        try await report(Self.calls, at: Self.start - 86_400) { report in
+            let troubles = await report.furtherTroubles()
+            #expect(troubles.map(\.title) == ["The clock of this machine is wrong"])
+            #expect(troubles.first?.isError == true)
+        }
+        try await report(at: Self.start + 60) { report in
+            #expect(await report.furtherTroubles().isEmpty)
+        }
+    }
+
+    @Test func `traffic is that of the counters, and a sync without a directory says so`() async throws {
+        try await report { report in
+            #expect(report.traffic() == CallTraffic())
+            #expect(report.trunkNames() == ["carrier"])
+            #expect(report.logo("a-1x1.png") == nil)
+            #expect(await report.syncNow().result == .unavailable)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["Call-Info: <a>;purpose=icon;call-reason=\"Say \\\"hi\\\"\""], "Say \"hi\""),
+            (["From: <sip:a@b>"], nil), (["Call-Info: <a>;purpose=icon"], nil),
+        ] as [([String], String?)])
+    func `the reason of a call is read from its header`(headers: [String], reason: String?) {
+        #expect(GatewayPageReport.callReason(headers) == reason)
+    }
+}
