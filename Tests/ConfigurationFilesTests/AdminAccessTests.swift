@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import ConfigurationFiles

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewayAdmin
@@ -159,7 +160,7 @@ struct GatewayPagesTests {
             #expect(try await person.post("/sync", "", cookie).hasPrefix("HTTP/1.1 403"))
             #expect(try await person.post("/sync", "token=\(token)", nil).hasPrefix("HTTP/1.1 403"))
             #expect(
-                try await person.post("/sync", "token=\(token)", cookie, "Origin: http://evil.example")
+                try await person.post("/sync", "token=\(token)", cookie, ("Origin", "http://evil.example"))
                     .hasPrefix("HTTP/1.1 403"))
             #expect(source.syncs == 0)
             #expect(try await person.post("/sync", "token=\(token)", cookie).hasPrefix("HTTP/1.1 303"))
@@ -281,19 +282,24 @@ private final class Counts: Sendable {
 private struct Person {
     let port: Int
 
-    func get(_ path: String, _ cookie: String? = nil) async throws -> Response {
-        let line = cookie.map { "\r\nCookie: \($0)" } ?? ""
-        let (head, body) = try await LoopbackClient.exchange("GET \(path) HTTP/1.1\(line)", port: port)
-        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        let type = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("content-type: ") }
-        return Response(status: status, type: type.map { String($0.dropFirst(14)) } ?? "", body: body)
+    /// A response with its body as text.
+    struct Shown {
+        let status: Int
+        let type: String
+        let body: String
+    }
+
+    func get(_ path: String, _ cookie: String? = nil) async throws -> Shown {
+        let headers = cookie.map { [(name: "Cookie", value: $0)] } ?? []
+        let response = try await LoopbackClient.ask(RawRequest(path: path, headers: headers), port: port)
+        return Shown(status: response.status, type: response.headers["content-type"] ?? "", body: response.text)
     }
 
     /// The cookie of a new session.
     func cookie() async throws -> String {
-        let (head, _) = try await LoopbackClient.exchange("GET / HTTP/1.1", port: port)
-        let line = try #require(head.firstMatch(of: /(?i)set-cookie: ([^;\r]+)/))
-        return String(line.1)
+        let response = try await LoopbackClient.get("/", port: port)
+        let cookie = try #require(response.headers["set-cookie"])
+        return String(cookie.prefix { $0 != ";" })
     }
 
     func token(_ cookie: String) async throws -> String {
@@ -302,13 +308,13 @@ private struct Person {
     }
 
     /// The head of the response to a form.
-    func post(_ path: String, _ form: String, _ cookie: String?, _ more: String? = nil) async throws -> String {
-        var lines = ["POST \(path) HTTP/1.1", "Content-Type: application/x-www-form-urlencoded"]
-        lines.append("Content-Length: \(form.utf8.count)")
-        if let cookie { lines.append("Cookie: \(cookie)") }
-        if let more { lines.append(more) }
-        return try await LoopbackClient.exchange(
-            lines.joined(separator: "\r\n"), port: port, end: "\r\n\r\n" + form
-        ).head
+    func post(
+        _ path: String, _ form: String, _ cookie: String?, _ more: (name: String, value: String)? = nil
+    ) async throws -> String {
+        var headers = [(name: "Content-Type", value: "application/x-www-form-urlencoded")]
+        if let cookie { headers.append(("Cookie", cookie)) }
+        if let more { headers.append(more) }
+        let request = RawRequest(method: "POST", path: path, headers: headers, body: Array(form.utf8))
+        return try await LoopbackClient.ask(request, port: port).head
     }
 }

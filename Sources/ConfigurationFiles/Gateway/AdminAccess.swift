@@ -55,7 +55,7 @@ extension HeraldSchema {
             tls.missing(key, "/etc/herald/admin-\(key).pem")
             return ""
         }
-        tls.noteUnreadable(key, path)
+        tls.checkReadable(key, path)
         return path
     }
 

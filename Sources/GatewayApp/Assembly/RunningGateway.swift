@@ -29,7 +29,7 @@ struct RunningGateway {
         let callPath = try CallPathParts(start, resources, state)
         let parts = try GatewayServices(start, resources, state, callPath)
         reload = parts.configurationReload
-        services = parts.build()
+        services = try parts.build()
         logger = start.logger
         claims = resources.claims
         recorder = state.recorder
