@@ -59,7 +59,8 @@ extension ProxyCore {
                 }
                 if settings.writesCallInfo {
                     Decoration.writeCallInfo(
-                        of: entry, in: context.index, decorate: plan.decorate, into: invite, splices: &splices)
+                        of: entry, in: context.index, decorate: plan.decorate, to: trunk.pbx, into: invite,
+                        splices: &splices)
                 }
             }
             decorated.bytes = splices.applied(to: invite.bytes)

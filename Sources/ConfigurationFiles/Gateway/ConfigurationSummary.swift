@@ -56,9 +56,20 @@ package struct ConfigurationSummary {
         if let logos = configuration.logos {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
             lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
+            lines += phones(logos)
         }
         lines.append("admin   " + (configuration.admin.map { "http://\($0)" } ?? "off"))
         return lines
+    }
+
+    /// Forms of logos and services for phones beyond the usual logo; empty for none.
+    private func phones(_ logos: HeraldConfiguration.Logos) -> [String] {
+        let parts = [
+            logos.phones.isEmpty ? nil : "logos for " + logos.phones.map(\.rawValue).joined(separator: ", "),
+            logos.servesPictures ? "pictures by number" : nil,
+            logos.servesPhonebook ? "phonebooks of up to \(logos.phonebookContacts) contacts" : nil,
+        ].compactMap { $0 }
+        return parts.isEmpty ? [] : ["phones  " + parts.joined(separator: "; ")]
     }
 
     private var remarks: [String] { configuration.remarks.map { "note    \($0)" } }

@@ -189,6 +189,8 @@ package struct HeraldConfiguration: Sendable {
         package var mustRespond = false
         /// Source addresses; empty means the addresses of the targets with any port.
         package var sources: [SourceRange]
+        /// The family of its phones, for the form of logos in Call-Info; nil for the usual form.
+        package var phones: PhoneFamily?
     }
 
     /// The rules for marking a target as down.

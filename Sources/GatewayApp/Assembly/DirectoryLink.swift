@@ -27,11 +27,12 @@ struct DirectoryLink {
     /// Nil when the configuration names no directory.
     ///
     /// - Parameters:
+    ///   - isEnabled: false while `branding.enabled` is false.
     ///   - whileSyncing: called with `true` before a sync and `false` after it.
     /// - Throws: errors of the API key and of the files of `directory.tls`.
     init?(
         _ configuration: HeraldConfiguration, _ state: StoredState, gate: StartGate, troubles: StateTroubles,
-        logger: Logger, whileSyncing: @escaping @Sendable (Bool) -> Void
+        logger: Logger, isEnabled: @escaping @Sendable () -> Bool, whileSyncing: @escaping @Sendable (Bool) -> Void
     ) throws {
         guard let access = configuration.directory else { return nil }
         let connection = try DirectoryConnection(configuration, access, state.brands, troubles, logger)
@@ -53,7 +54,7 @@ struct DirectoryLink {
         self.logger = logger
         services =
             [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
-            + (state.logos?.services(keeper, gate: gate) ?? [])
+            + (state.logos?.services(keeper, state.brands.current, gate: gate, isEnabled: isEnabled) ?? [])
     }
 
     /// Nil unless `directory.debug_upload` is true.

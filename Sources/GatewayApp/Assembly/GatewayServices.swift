@@ -41,6 +41,7 @@ struct GatewayServices {
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
         link = try DirectoryLink(
             start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
+            isEnabled: { [settings = callPath.settings.current] in settings.load().brands },
             whileSyncing: callPath.workers.setRealTime)
         if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         if let lines = EndedCallLog(start.configuration.log) { state.recorder.onEndedCalls { lines.append($0) } }
