@@ -72,6 +72,7 @@ final class GatewayUnderTest {
         var logo: LogoForm?
         /// The gateway's own copies of logos.
         var hostedLogos: HostedLogos?
+        var verstat = VerstatMark.off
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -198,7 +199,7 @@ final class GatewayUnderTest {
                     sockets: sockets, trunks: trunks, pbxs: [pbx])),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,
-            reportsPBX: options.reportsPBX)
+            verstat: options.verstat, reportsPBX: options.reportsPBX)
     }
 }
 

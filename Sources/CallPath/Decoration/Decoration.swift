@@ -5,7 +5,7 @@ import SIPCore
 
 /// The part of a brand that an INVITE carries.
 ///
-/// For a target with small datagrams the logo is left out first, then the reason, then the name.
+/// For a target with small datagrams the logo is left out first, then the reason, then verstat, then the name.
 enum BrandingLevel: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName

@@ -232,7 +232,11 @@ package struct HeraldConfiguration: Sendable {
         package var allowsInsecureLogos = false
         /// False omits Call-Info.
         package var writesCallInfo = true
+        package var verstat = Verstat.off
     }
+
+    /// The verstat that Herald writes for the PBX.
+    package enum Verstat: String, CaseIterable, Sendable { case off, full, levels }
 
     /// The timers of RFC 3261, Table 4.
     package struct Timers: Hashable, Sendable {

@@ -123,3 +123,14 @@ extension HeraldConfiguration.Identity {
         }
     }
 }
+
+extension HeraldConfiguration.Verstat {
+    /// The mark of the call path.
+    var mark: VerstatMark {
+        switch self {
+        case .off: .off
+        case .full: .full
+        case .levels: .levels
+        }
+    }
+}
