@@ -84,14 +84,19 @@ package struct LogoFile: Hashable, Sendable {
 package enum LogoForms: Hashable, Sendable {
     /// The picture as received.
     case asItCame
-    /// Squares of these sizes in pixels; the first is in Call-Info. At least one.
-    case squares([Int], LogoPicture.Format)
+    /// These forms, all different; the first is in Call-Info. At least one.
+    case scaled([LogoForm])
+
+    /// Squares of these sizes in pixels, in one encoding.
+    package static func squares(_ sizes: [Int], _ encoding: LogoForm.Encoding) -> LogoForms {
+        .scaled(sizes.map { LogoForm(width: $0, height: $0, encoding) })
+    }
 
     /// Keys of all files of a picture.
     package var keys: [String] {
         switch self {
         case .asItCame: ["as-is"]
-        case .squares(let sizes, let format): sizes.map { "\($0)x\($0).\(format.fileExtension)" }
+        case .scaled(let forms): forms.map(\.key)
         }
     }
 

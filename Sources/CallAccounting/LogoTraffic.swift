@@ -51,12 +51,13 @@ package final class LogoTraffic: Sendable {
         }
             + responses.sorted { $0.key < $1.key }.map { status, count in
                 CounterSample(
-                    name: "herald_logo_requests_total", help: "Requests of phones for logos, by status",
+                    name: "herald_logo_requests_total", help: "Requests of phones at the logo port, by status",
                     labels: [MetricLabel("status", "\(status)")], value: count)
             }
             + [
                 CounterSample(
-                    name: "herald_logo_bytes_served_total", help: "Bytes of logos sent to phones", value: bytes)
+                    name: "herald_logo_bytes_served_total", help: "Bytes that the logo port sent to phones",
+                    value: bytes)
             ]
     }
 }

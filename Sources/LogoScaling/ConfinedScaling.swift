@@ -4,9 +4,10 @@ package import Branding
 import CLinux
 import Glibc
 
-/// The work of the short-lived process: reads a picture from standard input and writes a square to standard output.
+/// The work of the short-lived process: reads a picture from standard input and writes it in a form for phones
+/// to standard output.
 package enum ConfinedScaling {
-    /// Bytes of memory beyond the program itself: for source, square and decoders.
+    /// Bytes of memory beyond the program itself: for source, result and decoders.
     private static let memory: UInt = 256 << 20
     /// Seconds of CPU time.
     private static let patience: CUnsignedInt = 5
@@ -14,11 +15,11 @@ package enum ConfinedScaling {
     private static let output: UInt = 8 << 20
 
     /// Reads at most `maxFile` bytes, confines the process, decodes, and ends the process.
-    package static func run(size: Int, format: LogoPicture.Format, maxPixels: Int, maxFile: Int) -> Never {
+    package static func run(form: LogoForm, maxPixels: Int, maxFile: Int) -> Never {
         let bytes = readAll(limit: maxFile)
         guard herald_confine(memory, patience, output) == 0 else { _exit(LogoScalingError.notConfined.rawValue) }
         do throws(LogoScalingError) {
-            writeAll(try LogoScaling.square(bytes, size: size, format: format, maxPixels: maxPixels))
+            writeAll(try LogoScaling.picture(bytes, as: form, maxPixels: maxPixels))
         } catch {
             _exit(error.rawValue)
         }

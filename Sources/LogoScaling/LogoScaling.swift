@@ -3,25 +3,25 @@
 package import Branding
 import CGD
 
-/// Scales a picture to a square in a size and format for phones, with libgd.
+/// Scales a picture to a size and encoding for phones, with libgd.
 ///
 /// Decoding foreign bytes in C is the one dangerous step. It runs in a process of its own, see `ConfinedScaling`.
 package enum LogoScaling {
-    /// Decodes a picture, fits it into a square and encodes it again.
+    /// Decodes a picture, fits it into a rectangle and encodes it again.
     ///
     /// No other byte of the original remains.
     ///
-    /// The rest of the square is transparent in PNG and white in other formats. Small pictures are enlarged: RFC 9796
+    /// The rest of the rectangle is transparent in PNG and white in other encodings. Small pictures are enlarged: RFC 9796
     /// requires the size in the file's name.
     ///
     /// - Parameters:
     ///   - bytes: a PNG or JPEG.
-    ///   - size: width and height of the result in pixels, 16 to 1024.
+    ///   - form: size and encoding of the result.
     ///   - maxPixels: larger pictures are refused before they are decoded.
-    package static func square(
-        _ bytes: [UInt8], size: Int, format: LogoPicture.Format, maxPixels: Int
+    package static func picture(
+        _ bytes: [UInt8], as form: LogoForm, maxPixels: Int
     ) throws(LogoScalingError) -> [UInt8] {
-        guard (16...1024).contains(size) else { throw .badSize }
+        guard (16...1024).contains(form.width), (16...1024).contains(form.height) else { throw .badSize }
         guard let picture = try? LogoPicture(bytes), picture.pixels <= maxPixels else { throw .refused }
         herald_gd_silence()
         guard let source = decode(bytes, picture.format) else { throw .undecodable }
@@ -29,10 +29,10 @@ package enum LogoScaling {
         // The decoder's size counts, not the header's.
         let (width, height) = (Int(source.pointee.sx), Int(source.pointee.sy))
         guard width > 0, height > 0, width * height <= maxPixels else { throw .refused }
-        guard let square = gdImageCreateTrueColor(CInt(size), CInt(size)) else { throw .outOfMemory }
-        defer { gdImageDestroy(square) }
-        paint(source, (width, height), onto: square, size: size, isTransparent: format == .png)
-        return try encode(square, format)
+        guard let result = gdImageCreateTrueColor(CInt(form.width), CInt(form.height)) else { throw .outOfMemory }
+        defer { gdImageDestroy(result) }
+        paint(source, (width, height), onto: result, form)
+        return try encode(result, form)
     }
 
     private static func decode(_ bytes: [UInt8], _ format: LogoPicture.Format) -> gdImagePtr? {
@@ -46,36 +46,59 @@ package enum LogoScaling {
     }
 
     private static func paint(
-        _ source: gdImagePtr, _ original: (width: Int, height: Int), onto square: gdImagePtr, size: Int,
-        isTransparent: Bool
+        _ source: gdImagePtr, _ original: (width: Int, height: Int), onto result: gdImagePtr, _ form: LogoForm
     ) {
-        let longest = max(original.width, original.height)
-        let width = max(1, original.width * size / longest)
-        let height = max(1, original.height * size / longest)
-        gdImageAlphaBlending(square, 0)
+        let isTransparent = form.encoding == .png
+        // The side that fills the rectangle first sets the scale.
+        let isWide = original.width * form.height >= original.height * form.width
+        let width = isWide ? form.width : max(1, original.width * form.height / original.height)
+        let height = isWide ? max(1, original.height * form.width / original.width) : form.height
+        gdImageAlphaBlending(result, 0)
         let white: CInt = 0xFF_FFFF
         let clear: CInt = 127 << 24 | white
-        gdImageFilledRectangle(square, 0, 0, CInt(size), CInt(size), isTransparent ? clear : white)
-        gdImageAlphaBlending(square, isTransparent ? 0 : 1)
-        gdImageSaveAlpha(square, isTransparent ? 1 : 0)
+        gdImageFilledRectangle(
+            result, 0, 0, CInt(form.width), CInt(form.height), isTransparent ? clear : white)
+        gdImageAlphaBlending(result, isTransparent ? 0 : 1)
+        gdImageSaveAlpha(result, isTransparent ? 1 : 0)
         gdImageCopyResampled(
-            square, source, CInt((size - width) / 2), CInt((size - height) / 2), 0, 0, CInt(width), CInt(height),
-            CInt(original.width), CInt(original.height))
+            result, source, CInt((form.width - width) / 2), CInt((form.height - height) / 2), 0, 0, CInt(width),
+            CInt(height), CInt(original.width), CInt(original.height))
     }
 
-    private static func encode(
-        _ image: gdImagePtr, _ format: LogoPicture.Format
-    ) throws(LogoScalingError) -> [UInt8] {
+    private static func encode(_ image: gdImagePtr, _ form: LogoForm) throws(LogoScalingError) -> [UInt8] {
         var count: CInt = 0
-        let encoded =
-            switch format {
-            case .png: gdImagePngPtrEx(image, &count, 9)
-            case .jpeg: gdImageJpegPtr(image, &count, 90)
-            case .bmp: gdImageBmpPtr(image, &count, 0)
-            }
+        let encoded: UnsafeMutableRawPointer?
+        switch form.encoding {
+        case .png, .opaquePNG: encoded = gdImagePngPtrEx(image, &count, 9)
+        case .jpeg:
+            gdImageInterlace(image, 0)
+            encoded = gdImageJpegPtr(image, &count, 90)
+        case .bmp:
+            // libgd writes 8 bits for a picture with a palette.
+            guard gdImageTrueColorToPalette(image, 1, 256) != 0 else { throw .outOfMemory }
+            encoded = gdImageBmpPtr(image, &count, 0)
+        case .greyBMP:
+            guard let grey = greys(of: image, form) else { throw .outOfMemory }
+            defer { gdImageDestroy(grey) }
+            encoded = gdImageBmpPtr(grey, &count, 0)
+        }
         guard let encoded, count > 0 else { throw .outOfMemory }
         defer { gdFree(encoded) }
         return [UInt8](UnsafeRawBufferPointer(start: encoded, count: Int(count)))
+    }
+
+    /// Copies a picture into a palette of 256 greys, by the luminance of ITU-R BT.601.
+    private static func greys(of image: gdImagePtr, _ form: LogoForm) -> gdImagePtr? {
+        guard let grey = gdImageCreate(CInt(form.width), CInt(form.height)) else { return nil }
+        for level in CInt(0)...255 { gdImageColorAllocate(grey, level, level, level) }
+        for y in CInt(0)..<CInt(form.height) {
+            for x in CInt(0)..<CInt(form.width) {
+                let colour = gdImageGetTrueColorPixel(image, x, y)
+                let (red, green, blue) = (colour >> 16 & 0xFF, colour >> 8 & 0xFF, colour & 0xFF)
+                gdImageSetPixel(grey, x, y, (red * 299 + green * 587 + blue * 114) / 1000)
+            }
+        }
+        return grey
     }
 }
 

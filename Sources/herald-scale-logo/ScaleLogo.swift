@@ -13,21 +13,25 @@ import LogoScaling
 struct ScaleLogo: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "herald-scale-logo",
-        abstract: "Make a square of one picture. The gateway starts this program for each logo.",
+        abstract: "Scale one picture for phones. The gateway starts this program for each logo.",
         discussion: """
-            Reads a PNG or JPEG from standard input and writes the square to standard output.
+            Reads a PNG or JPEG from standard input and writes the result to standard output.
 
             Example:
-              herald-scale-logo --size 128 --format png --max-pixels 4194304 --max-file 524288 <logo.jpg >logo.png
+              herald-scale-logo --width 128 --height 128 --format png --max-pixels 4194304 --max-file 524288 \
+                <logo.jpg >logo.png
 
             Exit codes: 64 wrong size or format, 65 no PNG or JPEG or too large, 66 not decodable, 67 out of memory, \
             68 the system does not permit the confinement.
             """)
 
-    @Option(help: "Width and height of the square in pixels, 16 to 1024.")
-    var size: Int
+    @Option(help: "Width of the result in pixels, 16 to 1024.")
+    var width: Int
 
-    @Option(help: "Format of the square: png, jpeg or bmp.")
+    @Option(help: "Height of the result in pixels, 16 to 1024.")
+    var height: Int
+
+    @Option(help: "Format of the result: png, opaque_png, jpeg, bmp or grey_bmp.")
     var format: String
 
     @Option(help: "Largest picture in pixels.")
@@ -37,7 +41,8 @@ struct ScaleLogo: ParsableCommand {
     var maxFile: Int
 
     func run() throws {
-        guard let format = LogoPicture.Format(rawValue: format) else { throw ExitCode(64) }
-        ConfinedScaling.run(size: size, format: format, maxPixels: maxPixels, maxFile: maxFile)
+        guard let encoding = LogoForm.Encoding(rawValue: format) else { throw ExitCode(64) }
+        ConfinedScaling.run(
+            form: LogoForm(width: width, height: height, encoding), maxPixels: maxPixels, maxFile: maxFile)
     }
 }

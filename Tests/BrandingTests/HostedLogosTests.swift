@@ -34,6 +34,43 @@ struct HostedLogosTests {
         #expect(CallInfo(logoURL: url, reason: nil, profile: profile(.none)).logoURL == nil)
     }
 
+    @Test func `a hosted logo is written in the form of one family, everything else stays`() throws {
+        let index = try index(profile(.original))
+        let number = try #require(E164Number("+61255501001"))
+        let entry = try #require(index.entry(for: number))
+        func callInfo(_ form: LogoForm?) -> String {
+            var out: [UInt8] = []
+            index.append(.callInfo, of: entry, logo: form.map { Array($0.key.utf8) }, to: &out)
+            return String(decoding: out, as: UTF8.self)
+        }
+        let hash = Self.file.prefix(32)
+        let end = #">;purpose=icon;call-reason="Delivery""#
+        #expect(callInfo(nil) == "<http://192.0.2.10:9480/logos/\(hash)-128x128.png" + end)
+        #expect(
+            callInfo(PhoneFamily.snom370.form) == "<http://192.0.2.10:9480/logos/\(hash)-64x64grey.bmp" + end)
+        #expect(callInfo(PhoneFamily.mitel6739.form).contains("-200x150opaque.png>"))
+        #expect(index.logoFile(of: entry) == Self.file)
+        #expect(index.logoFile(of: entry, form: "50x40.jpg") == "\(hash)-50x40.jpg")
+    }
+
+    @Test func `a logo of the directory has one form`() throws {
+        for profile in [RenderingProfile(), profile(.original, files: [:])] {
+            let index = try index(profile)
+            let number = try #require(E164Number("+61255501001"))
+            let entry = try #require(index.entry(for: number))
+            var out: [UInt8] = []
+            index.append(.callInfo, of: entry, logo: Array("50x40.jpg".utf8), to: &out)
+            #expect(String(decoding: out, as: UTF8.self).hasPrefix("<\(Self.logo)>;purpose=icon"))
+            #expect(index.logoFile(of: entry, form: "50x40.jpg") == nil)
+        }
+    }
+
+    @Test func `no two families with different pictures share a file name`() {
+        let forms = Set(PhoneFamily.allCases.map(\.form))
+        #expect(Set(forms.map(\.key)).count == forms.count)
+        #expect(LogoForm(width: 64, height: 64, .bmp).key != PhoneFamily.snom370.form.key)
+    }
+
     @Test func `a brand without an icon keeps its call reason`() throws {
         let index = try index(profile(.none, files: [:]))
         let number = try #require(E164Number("+61255501001"))

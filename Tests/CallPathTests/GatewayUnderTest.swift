@@ -68,11 +68,17 @@ final class GatewayUnderTest {
         /// Whether the last local address is one of TCP.
         var hasStream = false
         var reportsPBX = true
+        /// The form of logos for the PBX's phones.
+        var logo: LogoForm?
+        /// The gateway's own copies of logos.
+        var hostedLogos: HostedLogos?
+        var verstat = VerstatMark.off
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
         ring = try UpdateRing(path: folder.path + "/signals.ring", capacity: 1024)
-        var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 100)
+        var builder = BrandIndexBuilder(
+            profile: RenderingProfile(logos: options.hostedLogos), generation: 1, expectedCount: 100)
         for number in numbers {
             builder.add(
                 BrandRecord(
@@ -153,7 +159,8 @@ final class GatewayUnderTest {
             options.targets.isEmpty
             ? group(office) : TargetGroup(name: "office", targets: options.targets, names: options.targetNames)
         let pbx = PBXPeer(
-            name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets)
+            name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets,
+            logo: options.logo)
         let carrier = options.trunkAddress
         let carriers =
             options.trunkTargets.isEmpty
@@ -192,7 +199,7 @@ final class GatewayUnderTest {
                     sockets: sockets, trunks: trunks, pbxs: [pbx])),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,
-            reportsPBX: options.reportsPBX)
+            verstat: options.verstat, reportsPBX: options.reportsPBX)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import ConfigurationFiles
 import TestFixtures
 import Testing
@@ -53,6 +54,37 @@ struct LogosSchemaTests {
     ]) func `every error of the logos section is reported`(logos: String, problem: String) throws {
         let error = try #require(#expect(throws: ConfigurationError.self) { try load(logos) })
         #expect("\(error)".contains(problem))
+    }
+
+    @Test func `pictures by number and phonebooks are off until the operator wants them`() throws {
+        let usual = try #require(try load("{listen: 192.0.2.10}").logos)
+        #expect(usual.phones.isEmpty && !usual.servesPictures && !usual.servesPhonebook)
+        #expect(usual.phonebookContacts == 1_000)
+        let logos = try #require(
+            try load(
+                "{listen: 192.0.2.10, phones: [mitel, snom_370], pictures: true, phonebook: true, "
+                    + "phonebook_contacts: 250}"
+            ).logos)
+        #expect(logos.phones == [.mitel, .snom370])
+        #expect(logos.servesPictures && logos.servesPhonebook && logos.phonebookContacts == 250)
+    }
+
+    @Test func `the family of a PBX's phones is one of those with logos`() throws {
+        let text = smallest.replacing("address: 192.0.2.20\n", with: "address: 192.0.2.20\n    phones: snom_m9\n")
+        try #require(text != smallest)
+        let directory = "directory: {url: https://directory.example, api_key_env: KEY}\n"
+        func load(_ logos: String) throws -> HeraldConfiguration {
+            try folder.load(text + directory + logos, environment: ["KEY": "secret"])
+        }
+        let configuration = try load("logos: {listen: 192.0.2.10, phones: [mitel]}")
+        #expect(configuration.pbx[0].phones == .snomM9)
+        #expect(configuration.logos?.phones == [.mitel, .snomM9])
+        let error = try #require(#expect(throws: ConfigurationError.self) { try load("") })
+        #expect("\(error)".contains("phones: needs a logos section"))
+        let unscaled = #expect(throws: ConfigurationError.self) {
+            try load("logos: {listen: 192.0.2.10, scale: false}")
+        }
+        #expect("\(try #require(unscaled))".contains("scale: must be true for phones"))
     }
 
     @Test func `a logos section requires a directory`() throws {

@@ -78,24 +78,11 @@ struct LogoServerTests {
         limits.lifetime = lifetime
         let (traffic, bounds) = (LogoTraffic(), limits)
         try await RunningServer.run(
-            { LogoServer($0, cache: OneLogo(name: Self.name), traffic: traffic, limits: bounds, logger: $1) },
+            {
+                LogoServer(
+                    $0, cache: FixedLogos(files: [Self.name: Array("bytes".utf8)]), traffic: traffic, limits: bounds,
+                    logger: $1)
+            },
             { try await body($0, traffic) })
     }
-}
-
-/// A cache with one file.
-private struct OneLogo: LogoCache {
-    let name: String
-
-    func read(_ name: String) -> [UInt8]? { name == self.name ? Array("bytes".utf8) : nil }
-    func prepare(now: Int64) async throws {}
-    func takeOver(now: Int64) async throws -> Int { 0 }
-    func due(limit: Int, now: Int64) async throws -> [DueLogo] { [] }
-    func has(hash: String) async throws -> Bool { false }
-    func store(hash: String, _ files: [LogoFile], now: Int64) async throws {}
-    func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
-    func recordUse(of names: [String], now: Int64) async throws {}
-    func tidy(now: Int64) async throws {}
-    func hosted() async throws -> HostedLogos { HostedLogos(publicURL: "http://x", missing: .none, files: [:]) }
-    func totals() async throws -> LogoTotals { LogoTotals() }
 }

@@ -83,6 +83,23 @@ struct SettingsTests {
         #expect(targets(settings).map(\.address.description) == ["127.85.0.7:5060"])
     }
 
+    @Test func `a PBX gets logos for its phones if the running gateway makes them`() throws {
+        let directory = folder.sections.with("directory", "{url: 'https://directory.example', api_key_env: KEY}")
+        let text = directory.with("logos", "{listen: '127.85.0.1:9480'}")
+        func pbx(_ phones: String) -> ConfigurationText {
+            text.with("pbx", "[{name: office, address: '127.85.0.2:5060', phones: \(phones)}]")
+        }
+        let settings = try SettingsFixture(folder, pbx("snom_370"))
+        func key() -> String? {
+            settings.current.topology.pbxs[0].logoKey.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(key() == "64x64grey.bmp")
+        var next = try folder.configuration(pbx("snom_m9"))
+        #expect(RestartOnlySettings(settings.configuration, hasStreams: false).restore(in: &next) == ["logos"])
+        try settings.live.use(next)
+        #expect(key() == nil, "the usual form until a restart")
+    }
+
     @Test func `certificate names follow the addresses of their targets`() throws {
         let configuration = try folder.configuration(
             folder.sections.with("pbx", "[{name: office, address: 'pbx.example:5060'}]"))

@@ -173,6 +173,31 @@ struct LogoStoreTests {
         #expect(try await second.due(limit: 10, now: 200).contains(DueLogo(url: Self.url("a"))))
     }
 
+    @Test func `a picture is shown when all its forms are there, and its forms leave together`() async throws {
+        let forms = LogoForms.scaled([LogoForm(width: 128, height: 128, .png), PhoneFamily.snom370.form])
+        let (store, _) = try await store(forms: forms) { $0.maxTotal = 30 }
+        let stem = String(repeating: "1", count: 32)
+        let files = forms.keys.map { LogoFile(form: $0, name: "\(stem)-\($0)", bytes: [1, 2, 3]) }
+        let fetched = LogoResult.fetched(hash: Self.hash("1"), etag: nil, lastModified: nil)
+        try await store.store(hash: Self.hash("1"), [files[0]], now: 100)
+        try await store.note(fetched, of: Self.url("a"), now: 100, dueAt: 1000)
+        #expect(try await store.hosted().count == 0)
+        #expect(try await !store.has(hash: Self.hash("1")))
+        try await store.store(hash: Self.hash("1"), files, now: 100)
+        #expect(try await store.hosted().count == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/logos").sorted()
+        #expect(names == ["\(stem)-128x128.png", "\(stem)-64x64grey.bmp"])
+        let large = forms.keys.map {
+            LogoFile(
+                form: $0, name: "\(String(repeating: "2", count: 32))-\($0)", bytes: [UInt8](repeating: 1, count: 14))
+        }
+        try await store.store(hash: Self.hash("2"), large, now: 200)
+        try await store.note(
+            .fetched(hash: Self.hash("2"), etag: nil, lastModified: nil), of: Self.url("b"), now: 200, dueAt: 1000)
+        #expect(store.read(names[0]) == nil && store.read(names[1]) == nil)
+        #expect(try await store.totals().bytes == 28)
+    }
+
     @Test func `more logos than are ever fetched are left out and counted`() async throws {
         let (store, _) = try await store { $0.maxLogos = 1 }
         #expect(try await store.takeOver(now: 200) == 1)

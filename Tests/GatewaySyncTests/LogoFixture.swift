@@ -66,7 +66,7 @@ final class LogoFixture: Sendable {
                 seen.lookups.withLock { $0.append(host) }
                 return LogoAddress("127.0.0.1").map { [$0] } ?? []
             },
-            shape: { bytes, _, _ in bytes },
+            shape: { bytes, _ in bytes },
             publish: {
                 seen.builds.withLock { $0 += 1 }
                 await publisher.publish(try await index.rebuild())

@@ -31,14 +31,14 @@ struct LogoScalerTests {
     @Test(arguments: [16, 128, 512]) func `a picture comes back as a square of its own process's making`(
         size: Int
     ) async throws {
-        let square = try await scaler.square(Self.pixel, size: size, format: .png)
+        let square = try await scaler.picture(Self.pixel, as: LogoForm(width: size, height: size, .png))
         let picture = try LogoPicture(square)
         #expect(picture.width == size && picture.height == size)
     }
 
     @Test func `a picture no decoder takes is an error that says so`() async {
         await #expect(throws: LogoProblem.scaling("it cannot be decoded")) {
-            try await scaler.square(Picture.png(), size: 64, format: .png)
+            try await scaler.picture(Picture.png(), as: LogoForm(width: 64, height: 64, .png))
         }
     }
 
@@ -47,10 +47,10 @@ struct LogoScalerTests {
         small.maxFile = 20
         let narrow = small
         await #expect(throws: LogoProblem.scaling("it is refused")) {
-            try await narrow.square(Self.pixel, size: 64, format: .png)
+            try await narrow.picture(Self.pixel, as: LogoForm(width: 64, height: 64, .png))
         }
         await #expect(throws: LogoProblem.scaling("it is refused")) {
-            try await scaler.square(Picture.png(width: 1001, height: 1000), size: 64, format: .png)
+            try await scaler.picture(Picture.png(width: 1001, height: 1000), as: LogoForm(width: 64, height: 64, .png))
         }
     }
 
@@ -59,13 +59,13 @@ struct LogoScalerTests {
         dying.executable = "/bin/false"
         let other = dying
         await #expect(throws: LogoProblem.scaling("the decoder ended with 1")) {
-            try await other.square(Self.pixel, size: 64, format: .png)
+            try await other.picture(Self.pixel, as: LogoForm(width: 64, height: 64, .png))
         }
         var silent = scaler
         silent.executable = "/bin/true"
         let mute = silent
         await #expect(throws: LogoProblem.scaling("the result is not usable")) {
-            try await mute.square(Self.pixel, size: 64, format: .png)
+            try await mute.picture(Self.pixel, as: LogoForm(width: 64, height: 64, .png))
         }
     }
 
@@ -77,7 +77,9 @@ struct LogoScalerTests {
         let (input, feed) = (FileDescriptor(rawValue: ends[0]), ends[1])
         let end = try await Subprocess.run(
             .path(FilePath(Self.program)),
-            arguments: ["--size", "64", "--format", "png", "--max-pixels", "1", "--max-file", "99"],
+            arguments: [
+                "--width", "64", "--height", "64", "--format", "png", "--max-pixels", "1", "--max-file", "99",
+            ],
             input: .fileDescriptor(input, closeAfterSpawningProcess: false), output: .discarded, error: .discarded
         ) { decoder in
             var (byte, unread) = (UInt8(0), CInt(1))
@@ -118,6 +120,8 @@ struct LogoScalerTests {
         var missing = scaler
         missing.executable = "/nowhere/herald"
         let other = missing
-        await #expect(throws: LogoProblem.self) { try await other.square(Self.pixel, size: 64, format: .png) }
+        await #expect(throws: LogoProblem.self) {
+            try await other.picture(Self.pixel, as: LogoForm(width: 64, height: 64, .png))
+        }
     }
 }

@@ -52,6 +52,21 @@ package final class BrandIndex: Sendable {
         brands.append(part, of: entry.brand, to: &out)
     }
 
+    /// Appends a part, with the logo in the form of one family of phones if the gateway serves it.
+    ///
+    /// - Parameter form: the key of a `LogoForm`; nil for the usual form.
+    package func append(_ part: BrandPart, of entry: BrandEntry, logo form: [UInt8]?, to out: inout [UInt8]) {
+        guard let form, let logos = profile.logos else { return append(part, of: entry, to: &out) }
+        brands.append(part, of: entry.brand, opening: logos.opening, form: form, to: &out)
+    }
+
+    /// Returns the file name of the brand's logo at the gateway; nil if the gateway does not serve the logo.
+    ///
+    /// - Parameter form: the key of a `LogoForm`; nil for the form in Call-Info.
+    package func logoFile(of entry: BrandEntry, form: String? = nil) -> String? {
+        profile.logos.flatMap { brands.logoFile(of: entry.brand, opening: $0.opening, form: form) }
+    }
+
     /// Returns a part as text for display; empty if the brand lacks the part.
     package func text(_ part: BrandPart, _ entry: BrandEntry) -> String {
         var bytes: [UInt8] = []

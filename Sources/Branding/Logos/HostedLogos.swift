@@ -13,6 +13,8 @@ package struct HostedLogos: Hashable, Sendable {
     }
 
     private let base: String
+    /// `<` and the part of each URL before the file name, as bytes of Call-Info.
+    let opening: [UInt8]
     private let missing: Missing
     /// File names, keyed by the directory's logo URL.
     private let files: [String: String]
@@ -24,6 +26,7 @@ package struct HostedLogos: Hashable, Sendable {
     ///   - files: file names such as `HASH-128x128.png`, keyed by the directory's logo URL.
     package init(publicURL: String, missing: Missing, files: [String: String]) {
         base = (publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL) + "/logos/"
+        opening = Array("<\(base)".utf8)
         self.missing = missing
         self.files = files
         // The sum is independent of the dictionary's order, which differs in every process.
@@ -31,6 +34,9 @@ package struct HostedLogos: Hashable, Sendable {
             sum &+ stableHash("\(entry.key) \(entry.value)")
         }
     }
+
+    /// Characters of the hash that begins every file name.
+    static let hashLength = 32
 
     /// The number of logos with a local copy.
     package var count: Int { files.count }

@@ -4,11 +4,11 @@
 ///
 /// Pure; the time is bounded by the number of bytes, so hostile input is safe. Ignores any declared `Content-Type`.
 package struct LogoPicture: Hashable, Sendable {
-    /// An image format for phones.
+    /// An image format that directories send.
     ///
-    /// Directories send PNG or JPEG; only the gateway writes BMP.
+    /// `LogoForm` has those for phones.
     package enum Format: String, Hashable, Sendable, CaseIterable {
-        case png, jpeg, bmp
+        case png, jpeg
 
         /// The extension of a file name, without the dot.
         package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }

@@ -116,6 +116,43 @@ struct RenderedBrands: Sendable {
         out.append(contentsOf: arena[range])
     }
 
+    /// Appends a part with its hosted logo in another form; unchanged for a logo that the gateway does not serve.
+    ///
+    /// - Parameters:
+    ///   - opening: the bytes before the file names of hosted logos.
+    ///   - form: the end of the file name behind `HASH-`.
+    func append(_ part: BrandPart, of brand: UInt32, opening: [UInt8], form: [UInt8], to out: inout [UInt8]) {
+        guard part == .callInfo, let ending = hostedEnding(of: brand, opening) else {
+            return append(part, of: brand, to: &out)
+        }
+        let row = rows[Int(brand)]
+        let icon = Int(row.start) + Int(row.quotedName)
+        out.append(contentsOf: arena[icon..<ending.lowerBound])
+        out.append(contentsOf: form)
+        out.append(contentsOf: arena[ending.upperBound..<icon + Int(row.icon) + Int(row.reason)])
+    }
+
+    /// The place of the file name's end, between `HASH-` and `>`; nil for a logo that the gateway does not serve.
+    private func hostedEnding(of brand: UInt32, _ opening: [UInt8]) -> Range<Int>? {
+        let row = rows[Int(brand)]
+        let icon = Int(row.start) + Int(row.quotedName)
+        let start = icon + opening.count + HostedLogos.hashLength + 1
+        let end = icon + Int(row.icon) - CallInfo.iconPurpose.utf8CodeUnitCount
+        guard start < end, arena[icon..<icon + opening.count].elementsEqual(opening),
+            arena[start - 1] == UInt8(ascii: "-")
+        else { return nil }
+        return start..<end
+    }
+
+    /// The file name of the hosted logo; nil for a logo that the gateway does not serve.
+    ///
+    /// - Parameter form: replaces the end behind `HASH-`, if given.
+    func logoFile(of brand: UInt32, opening: [UInt8], form: String?) -> String? {
+        guard let ending = hostedEnding(of: brand, opening) else { return nil }
+        let hash = arena[ending.lowerBound - HostedLogos.hashLength - 1..<ending.lowerBound]
+        return String(decoding: hash, as: UTF8.self) + (form ?? String(decoding: arena[ending], as: UTF8.self))
+    }
+
     func logoURL(of brand: UInt32) -> String? {
         let row = rows[Int(brand)]
         guard row.icon > 0 else { return nil }

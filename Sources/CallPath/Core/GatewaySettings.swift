@@ -31,6 +31,8 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let brands: Bool
     /// False writes names alone, without Call-Info.
     package let writesCallInfo: Bool
+    /// The verstat that calls for the PBX get.
+    package let verstat: VerstatMark
     /// Whether a carrier's OPTIONS get 503 while no target of its PBX is up.
     package let reportsPBX: Bool
     /// Signs of a voicemail box, a queue or a menu as the callee.
@@ -41,7 +43,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
         brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules(),
-        reportsPBX: Bool = true
+        verstat: VerstatMark = .off, reportsPBX: Bool = true
     ) {
         self.topology = topology
         self.secret = secret
@@ -55,6 +57,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         self.brands = brands
         self.writesCallInfo = writesCallInfo
         self.answerers = answerers
+        self.verstat = verstat
         self.reportsPBX = reportsPBX
     }
 }

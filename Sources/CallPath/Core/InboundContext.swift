@@ -17,4 +17,6 @@ struct InboundContext {
 
     var invite: SIPMessage { arrival.message }
     var index: BrandIndex { snapshot.index }
+    /// Largest message that every target of the PBX takes, in bytes.
+    var largest: Int { trunk.pbx.largestDatagram ?? .max }
 }

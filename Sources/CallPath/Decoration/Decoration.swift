@@ -5,7 +5,7 @@ import SIPCore
 
 /// The part of a brand that an INVITE carries.
 ///
-/// For a target with small datagrams the logo is left out first, then the reason, then the name.
+/// For a target with small datagrams the logo is left out first, then the reason, then verstat, then the name.
 enum BrandingLevel: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName
@@ -95,17 +95,17 @@ enum Decoration {
             || message.bytes[name.upperBound - 1] != UInt8(ascii: "\"")
     }
 
-    /// Adds the gateway's Call-Info in front of the From field.
+    /// Adds the gateway's Call-Info in front of the From field, with the logo in the form of the PBX's phones.
     static func writeCallInfo(
-        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, into message: SIPMessage,
-        splices: inout Splices
+        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, to pbx: PBXPeer,
+        into message: SIPMessage, splices: inout Splices
     ) {
         guard let part = part(of: decorate), index.length(of: part, entry) > 0, let from = message.first(.from) else {
             return
         }
         splices.insert(at: from.start) { out in
             out.append("Call-Info: ")
-            index.append(part, of: entry, to: &out)
+            index.append(part, of: entry, logo: pbx.logoKey, to: &out)
             out.append("\r\n")
         }
     }

@@ -11,12 +11,14 @@ extension ProxyCore {
     func decorate(_ context: InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
         func plain(_ reason: PassThroughReason) -> DecoratedInvite {
             let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
-            return write(DecoratedInvite(dialog: dialog, reason: reason), context, leadingTo: hop)
+            let plan = DecoratedInvite(dialog: dialog, reason: reason)
+            let decorated = write(plan, context, leadingTo: hop)
+            let isTooLarge = settings.verstat != .off && decorated.bytes.count > context.largest
+            return isTooLarge ? write(plan, context, leadingTo: hop, hasVerstat: false) : decorated
         }
         switch context.decision {
         case .passThrough(let reason): return plain(reason)
         case .show(let entry):
-            let largest = context.trunk.pbx.largestDatagram ?? .max
             let isNamed = Decoration.replacesCallerName(
                 in: context.invite, of: context.identity.number, from: context.trunk)
             let dialog = DialogFacts(
@@ -26,9 +28,14 @@ extension ProxyCore {
             var reason = PassThroughReason.policy
             for decorate in BrandingLevel.allCases where isNamed || shows(decorate, of: entry, in: context.index) {
                 guard decorate != .nothing else { break }
-                let decorated = write(
-                    DecoratedInvite(dialog: dialog, entry: entry, decorate: decorate), context, leadingTo: hop)
-                if decorated.bytes.count <= largest { return decorated }
+                let plan = DecoratedInvite(dialog: dialog, entry: entry, decorate: decorate)
+                let decorated = write(plan, context, leadingTo: hop)
+                if decorated.bytes.count <= context.largest { return decorated }
+                if decorate == .name, settings.verstat != .off {
+                    // The name counts more than the mark.
+                    let unmarked = write(plan, context, leadingTo: hop, hasVerstat: false)
+                    if unmarked.bytes.count <= context.largest { return unmarked }
+                }
                 reason = .trimmed
             }
             return plain(reason)
@@ -42,7 +49,7 @@ extension ProxyCore {
 
     /// Applies every edit of one INVITE to the received bytes.
     private func write(
-        _ plan: DecoratedInvite, _ context: InboundContext, leadingTo hop: NextHop?
+        _ plan: DecoratedInvite, _ context: InboundContext, leadingTo hop: NextHop?, hasVerstat: Bool = true
     ) -> DecoratedInvite {
         let (invite, trunk) = (context.invite, context.trunk)
         var decorated = plan
@@ -59,11 +66,13 @@ extension ProxyCore {
                 }
                 if settings.writesCallInfo {
                     Decoration.writeCallInfo(
-                        of: entry, in: context.index, decorate: plan.decorate, into: invite, splices: &splices)
+                        of: entry, in: context.index, decorate: plan.decorate, to: trunk.pbx, into: invite,
+                        splices: &splices)
                 }
             }
+            let isMarked = hasVerstat && VerstatMark.write(settings.verstat, context, into: &splices)
             decorated.bytes = splices.applied(to: invite.bytes)
-            decorated.changesFrom = isCleaned || plan.dialog.isNamed
+            decorated.changesFrom = isCleaned || plan.dialog.isNamed || isMarked
         }
         return decorated
     }

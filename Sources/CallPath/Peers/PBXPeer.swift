@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Branding
 package import SIPCore
 
 /// A PBX, which gets the branded calls.
@@ -16,12 +17,15 @@ package final class PBXPeer: Sendable {
     ///
     /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
     let largestDatagram: Int?
+    /// Key of the logo's form in Call-Info; nil for the usual one.
+    package let logoKey: [UInt8]?
 
-    package init(name: String, sources: [PeerSource], targets: TargetGroup) {
+    package init(name: String, sources: [PeerSource], targets: TargetGroup, logo: LogoForm? = nil) {
         self.name = name
         mark = TrunkPeer.mark(of: name)
         self.sources = sources
         self.targets = targets
         largestDatagram = targets.targets.compactMap(\.largestDatagram).min()
+        logoKey = logo.map { Array($0.key.utf8) }
     }
 }

@@ -56,6 +56,7 @@ package struct ConfigurationSummary {
         if let logos = configuration.logos {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
             lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
+            lines += phones(logos)
         }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
@@ -70,6 +71,16 @@ package struct ConfigurationSummary {
             case .off: "pages off"
             }
         return "\(scheme)://\(address), \(pages)"
+    }
+
+    /// Forms of logos and services for phones beyond the usual logo; empty for none.
+    private func phones(_ logos: HeraldConfiguration.Logos) -> [String] {
+        let parts = [
+            logos.phones.isEmpty ? nil : "logos for " + logos.phones.map(\.rawValue).joined(separator: ", "),
+            logos.servesPictures ? "pictures by number" : nil,
+            logos.servesPhonebook ? "phonebooks of up to \(logos.phonebookContacts) contacts" : nil,
+        ].compactMap { $0 }
+        return parts.isEmpty ? [] : ["phones  " + parts.joined(separator: "; ")]
     }
 
     private var remarks: [String] { configuration.remarks.map { "note    \($0)" } }

@@ -192,6 +192,8 @@ package struct HeraldConfiguration: Sendable {
         package var mustRespond = false
         /// Source addresses; empty means the addresses of the targets with any port.
         package var sources: [SourceRange]
+        /// The family of its phones, for the form of logos in Call-Info; nil for the usual form.
+        package var phones: PhoneFamily?
     }
 
     /// The rules for marking a target as down.
@@ -233,7 +235,11 @@ package struct HeraldConfiguration: Sendable {
         package var allowsInsecureLogos = false
         /// False omits Call-Info.
         package var writesCallInfo = true
+        package var verstat = Verstat.off
     }
+
+    /// The verstat that Herald writes for the PBX.
+    package enum Verstat: String, CaseIterable, Sendable { case off, full, levels }
 
     /// The timers of RFC 3261, Table 4.
     package struct Timers: Hashable, Sendable {

@@ -28,7 +28,7 @@ struct HeraldSchema {
         let nameServers = nameServers()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
         let (admin, adminAccess) = admin()
-        let logos = logos(directory, admin: admin)
+        let logos = logos(directory, admin: admin, pbx: pbx ?? [])
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         guard let listen, let trunks, let pbx else { return nil }

@@ -16,6 +16,7 @@ extension HeraldSchema {
             settings.percent = section.choice("percent", default: settings.percent)
             settings.allowsInsecureLogos = section.bool("allow_insecure_logos", default: settings.allowsInsecureLogos)
             settings.writesCallInfo = section.bool("call_info", default: settings.writesCallInfo)
+            settings.verstat = section.choice("verstat", default: settings.verstat)
         }
         return settings
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Branding
 import Foundation
 
 extension HeraldConfiguration {
@@ -23,6 +24,14 @@ extension HeraldConfiguration {
         /// 1 to 4 different sizes, 16 to 1024 pixels.
         package var sizes = [128]
         package var format = LogoFormat.png
+        /// Families of phones with logos of their own, those of PBXs included.
+        package var phones: [PhoneFamily] = []
+        /// True serves the logo of a number at `/pictures/NUMBER.ext`.
+        package var servesPictures = false
+        /// True serves phonebooks of the brands.
+        package var servesPhonebook = false
+        /// Largest number of contacts in a phonebook.
+        package var phonebookContacts = 1_000
         /// True allows hosts in private networks and on this machine.
         package var allowsPrivate = false
         /// True allows `http:` URLs.
@@ -44,8 +53,9 @@ extension HeraldConfiguration {
 
 extension HeraldSchema {
     /// Reads the `logos` section; nil disables the logo service.
-    func logos(_ directory: HeraldConfiguration.DirectoryAccess?, admin: EndpointAddress?) -> HeraldConfiguration.Logos?
-    {
+    func logos(
+        _ directory: HeraldConfiguration.DirectoryAccess?, admin: EndpointAddress?, pbx: [HeraldConfiguration.PBX]
+    ) -> HeraldConfiguration.Logos? {
         root.section("logos") { section in
             let listen = logoListener(section, admin: admin)
             let publicURL = publicURL(section, listen)
@@ -59,6 +69,11 @@ extension HeraldSchema {
             logos.scales = section.bool("scale", default: logos.scales)
             logos.sizes = sizes(section) ?? logos.sizes
             logos.format = section.choice("format", default: logos.format)
+            logos.phones = phones(section, pbx, scales: logos.scales)
+            logos.servesPictures = section.bool("pictures", default: logos.servesPictures)
+            logos.servesPhonebook = section.bool("phonebook", default: logos.servesPhonebook)
+            logos.phonebookContacts = section.integer(
+                "phonebook_contacts", default: logos.phonebookContacts, in: 1...20_000)
             logos.allowsPrivate = section.bool("allow_private", default: logos.allowsPrivate)
             logos.allowsHTTP = section.bool("allow_http", default: logos.allowsHTTP)
             logos.maxFile = section.integer("max_file", default: logos.maxFile, in: 1_024...8_388_608)
@@ -94,6 +109,18 @@ extension HeraldSchema {
             return nil
         }
         return "http://\(listen)"
+    }
+
+    /// Returns the families of `phones` and those of PBXs, each once.
+    private func phones(
+        _ section: ConfigurationSection, _ pbx: [HeraldConfiguration.PBX], scales: Bool
+    ) -> [PhoneFamily] {
+        var phones = section.choices("phones", default: [PhoneFamily]())
+        for family in pbx.compactMap(\.phones) where !phones.contains(family) { phones.append(family) }
+        if !phones.isEmpty, !scales {
+            section.problem("scale", "must be true for phones: with false no logo is made in another form")
+        }
+        return phones
     }
 
     private func sizes(_ section: ConfigurationSection) -> [Int]? {

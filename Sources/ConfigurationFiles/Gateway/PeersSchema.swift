@@ -17,11 +17,19 @@ struct PeersSchema {
             let targets = targets(section, "address", "192.0.2.20:5060")
             if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
             let sources = section.list("sources", SourceRange.read)
+            let phones = phones(section)
             guard !targets.isEmpty else { return nil }
             return HeraldConfiguration.PBX(
                 name: name, targets: targets, isProbed: section.bool("probe", default: true),
-                mustRespond: section.has("probe") || targets.count > 1, sources: sources)
+                mustRespond: section.has("probe") || targets.count > 1, sources: sources,
+                phones: phones)
         }
+    }
+
+    private func phones(_ section: ConfigurationSection) -> PhoneFamily? {
+        guard section.has("phones") else { return nil }
+        if !root.has("logos") { section.problem("phones", "needs a logos section, which makes the logos for them") }
+        return section.choice("phones", default: PhoneFamily.snom)
     }
 
     // MARK: Trunks

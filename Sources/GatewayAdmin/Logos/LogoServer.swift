@@ -8,14 +8,17 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Serves logos to phones: only `GET` and `HEAD` of `/logos/HASH-HxW.ext`.
+/// Serves phones: logos at `/logos/HASH-HxW.ext`, and if enabled, pictures by number and phonebooks.
 ///
+/// Only `GET` and `HEAD`, and `POST` for the phonebook of snom.
 /// It has a port of its own, so that phones cannot reach the admin page. Connections are bounded in number and
 /// lifetime. Request bodies are not read. It shares nothing with the call path.
 package struct LogoServer: Service {
     private let listener: HTTPListener
     private let cache: any LogoCache
     private let traffic: LogoTraffic
+    private let pictures: NumberPictures?
+    private let phonebooks: Phonebooks?
     private let limits: Limits
     private let logger: Logger
 
@@ -34,12 +37,19 @@ package struct LogoServer: Service {
     /// Prepares a server.
     ///
     /// The socket is opened by `run`.
+    ///
+    /// - Parameters:
+    ///   - pictures: finds pictures by number at `/pictures/`; nil for none.
+    ///   - phonebooks: makes the files at `/phonebook/`; nil for none.
     package init(
-        _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, limits: Limits = Limits(), logger: Logger
+        _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, pictures: NumberPictures? = nil,
+        phonebooks: Phonebooks? = nil, limits: Limits = Limits(), logger: Logger
     ) {
         self.listener = listener
         self.cache = cache
         self.traffic = traffic
+        self.pictures = pictures
+        self.phonebooks = phonebooks
         self.limits = limits
         self.logger = logger
     }
@@ -52,7 +62,8 @@ package struct LogoServer: Service {
             var configuration = configuration
             configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.connections, logger: quiet)
             return Application(
-                responder: LogoRoute(cache: cache, traffic: traffic),
+                responder: LogoRoute(
+                    cache: cache, traffic: traffic, pictures: pictures, phonebooks: phonebooks),
                 server: .http1(
                     configuration: .init(
                         additionalChannelHandlers: [ConnectionLifetime(TimeAmount(limits.lifetime))],
@@ -68,24 +79,52 @@ package struct LogoServer: Service {
 struct LogoRoute: HTTPResponder {
     let cache: any LogoCache
     let traffic: LogoTraffic
+    let pictures: NumberPictures?
+    let phonebooks: Phonebooks?
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        guard request.method == .get || request.method == .head else {
-            return response(.methodNotAllowed, [.allow: "GET, HEAD"])
-        }
-        let prefix = "/logos/"
         let path = request.uri.path
-        guard path.hasPrefix(prefix) else { return response(.notFound) }
-        let name = String(path.dropFirst(prefix.count))
+        let format = phonebooks == nil ? nil : Self.rest(of: path, behind: "/phonebook/").flatMap(Self.format)
+        guard
+            request.method == .get || request.method == .head || request.method == .post && format?.acceptsPost == true
+        else {
+            return response(.methodNotAllowed, [.allow: "GET, HEAD" + (format?.acceptsPost == true ? ", POST" : "")])
+        }
+        if let format, let book = await phonebooks?.book(format) {
+            return content(
+                book.bytes, format.contentType, tag: book.etag, lifetime: "no-cache", of: nil, to: request)
+        }
+        if let name = Self.rest(of: path, behind: "/logos/") {
+            return file(String(name), lifetime: "public, max-age=31536000, immutable", to: request)
+        }
+        if let rest = Self.rest(of: path, behind: "/pictures/"), let name = pictures?.file(for: rest) {
+            // Another brand may take over the number.
+            return file(name, lifetime: "max-age=3600", to: request)
+        }
+        return response(.notFound)
+    }
+
+    private static func rest(of path: String, behind prefix: String) -> Substring? {
+        path.hasPrefix(prefix) ? path.dropFirst(prefix.count) : nil
+    }
+
+    private static func format(_ name: Substring) -> PhonebookFormat? { PhonebookFormat(rawValue: String(name)) }
+
+    private func file(_ name: String, lifetime: String, to request: Request) -> Response {
         // A small file in the system's cache. Reading it here blocks no call: the call path has threads of its own.
         guard let bytes = cache.read(name), let type = Self.contentType(name) else { return response(.notFound) }
-        let tag = "\"\(name)\""
-        var headers: HTTPFields = [.eTag: tag, .cacheControl: "public, max-age=31536000, immutable"]
+        return content(bytes, type, tag: "\"\(name)\"", lifetime: lifetime, of: name, to: request)
+    }
+
+    private func content(
+        _ bytes: [UInt8], _ type: String, tag: String, lifetime: String, of file: String?, to request: Request
+    ) -> Response {
+        var headers: HTTPFields = [.eTag: tag, .cacheControl: lifetime]
         if let known = request.headers[.ifNoneMatch], EntityTags.list(known, holds: tag) {
-            return response(.notModified, headers, file: name)
+            return response(.notModified, headers, file: file)
         }
         headers[.contentType] = type
-        let response = self.response(.ok, headers, file: name, bytes: bytes)
+        let response = self.response(.ok, headers, file: file, bytes: bytes)
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -93,7 +93,9 @@ struct GatewayServices {
     /// The services that a reload replaces, and the server of logos.
     private var links: [any Service] {
         directory.begin(statusReport)
-        return [directory.services] + (state.logos.map { [$0.server(gate)] } ?? []) + outputs.services
+        let settings = callPath.settings.current
+        let logos = state.logos?.server(state.brands.current, gate) { settings.load().brands }
+        return [directory.services] + (logos.map { [$0] } ?? []) + outputs.services
     }
 
     private var operation: [any Service] {

@@ -15,10 +15,17 @@ import ServiceLifecycle
 struct LogoServices: Sendable {
     let store: LogoStore
     let traffic = LogoTraffic()
-    private let listen: EndpointAddress
+    private let configuration: HeraldConfiguration.Logos
+    /// Countries of national numbers in requests of phones.
+    private let regions: [Region]
 
-    init(_ configuration: HeraldConfiguration.Logos, _ database: HeraldDatabase, stateFolder: String) {
-        listen = configuration.listen
+    /// - Parameter trunks: their regions are those of numbers that phones ask for.
+    init(
+        _ configuration: HeraldConfiguration.Logos, trunks: [HeraldConfiguration.Trunk], _ database: HeraldDatabase,
+        stateFolder: String
+    ) {
+        self.configuration = configuration
+        regions = trunks.compactMap(\.region).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         store = LogoStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
     }
 
@@ -38,17 +45,28 @@ struct LogoServices: Sendable {
         if isReload { settings.startSpread = .zero }
         return LogoService(
             settings, cache: store, traffic: traffic, current: current,
-            shape: { bytes, size, format throws(LogoProblem) in
-                try await scaler.square(bytes, size: size, format: format)
-            },
+            shape: { bytes, form throws(LogoProblem) in try await scaler.picture(bytes, as: form) },
             publish: publish, logger: logger)
     }
 
-    /// The server of the copies.
-    func server(_ gate: StartGate) -> any Service {
-        LogoServer(
-            HTTPListener(listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
-            traffic: traffic, logger: Logger(label: "herald.logos"))
+    /// The server of the copies, and of pictures by number and phonebooks where they are wanted.
+    ///
+    /// - Parameter isEnabled: false while `branding.enabled` is false.
+    func server(
+        _ current: CurrentBranding, _ gate: StartGate, isEnabled: @escaping @Sendable () -> Bool
+    ) -> any Service {
+        let logger = Logger(label: "herald.logos")
+        let pictures = NumberPictures(
+            current, isEnabled: isEnabled, regions: regions, forms: configuration.scaledForms,
+            families: configuration.phones)
+        let phonebooks = Phonebooks(
+            current, isEnabled: isEnabled, logos: store,
+            photos: .init(publicURL: configuration.publicURL, families: configuration.phones),
+            limit: configuration.phonebookContacts, logger: logger)
+        return LogoServer(
+            HTTPListener(configuration.listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
+            traffic: traffic, pictures: configuration.servesPictures ? pictures : nil,
+            phonebooks: configuration.servesPhonebook ? phonebooks : nil, logger: logger)
     }
 
     /// Totals for the status page; nil while the store cannot be read.
@@ -107,12 +125,18 @@ extension HeraldConfiguration.Logos {
         return settings
     }
 
-    private var forms: LogoForms {
-        guard scales else { return .asItCame }
-        switch format {
-        case .png: return .squares(sizes, .png)
-        case .jpeg: return .squares(sizes, .jpeg)
-        case .bmp: return .squares(sizes, .bmp)
-        }
+    private var forms: LogoForms { scales ? .scaled(scaledForms) : .asItCame }
+
+    /// The configured squares, then the forms of the families, each once; empty if logos are served unchanged.
+    fileprivate var scaledForms: [LogoForm] {
+        guard scales else { return [] }
+        let encoding: LogoForm.Encoding =
+            switch format {
+            case .png: .png
+            case .jpeg: .jpeg
+            case .bmp: .bmp
+            }
+        let squares = sizes.map { LogoForm(width: $0, height: $0, encoding) }
+        return (squares + phones.map(\.form)).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }

@@ -69,7 +69,9 @@ private struct BrandLoading {
 
     private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
         for notice in database.notices { resources.troubles.add(notice) }
-        let logos = configuration.logos.map { LogoServices($0, database, stateFolder: configuration.state) }
+        let logos = configuration.logos.map {
+            LogoServices($0, trunks: configuration.trunks, database, stateFolder: configuration.state)
+        }
         let brands = try await LoadedBrands(
             configuration, database, resources.savedIndex, logos: logos, logger: start.logger)
         return (database, logos, brands)

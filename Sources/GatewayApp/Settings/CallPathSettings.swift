@@ -37,7 +37,7 @@ extension HeraldConfiguration {
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: foundation.mostTransactions, strangers: strangers == .refuse ? .refuse : .drop,
             brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers,
-            reportsPBX: health.reportsPBX)
+            verstat: branding.verstat.mark, reportsPBX: health.reportsPBX)
     }
 
     private func topology(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewayTopology {

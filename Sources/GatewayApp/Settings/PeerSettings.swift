@@ -47,7 +47,15 @@ extension HeraldConfiguration {
         }
         return PBXPeer(
             name: pbx.name, sources: pbx.sources.isEmpty ? own : try pbx.sources.map { try $0.source() },
-            targets: group)
+            targets: group, logo: logoForm(pbx))
+    }
+
+    /// The form of logos for a PBX's phones, if the running gateway makes it.
+    ///
+    /// A reload may name a family whose logos are made after the next start.
+    private func logoForm(_ pbx: PBX) -> LogoForm? {
+        guard let phones = pbx.phones, let logos, logos.scales, logos.phones.contains(phones) else { return nil }
+        return phones.form
     }
 
     private func healthRules(isProbed: Bool, mustRespond: Bool, isAlone: Bool) -> TargetHealthRules {
@@ -112,6 +120,17 @@ extension HeraldConfiguration.Identity {
         case .pai: .pAssertedIdentity
         case .rpid: .remotePartyID
         case .from: .from
+        }
+    }
+}
+
+extension HeraldConfiguration.Verstat {
+    /// The mark of the call path.
+    var mark: VerstatMark {
+        switch self {
+        case .off: .off
+        case .full: .full
+        case .levels: .levels
         }
     }
 }

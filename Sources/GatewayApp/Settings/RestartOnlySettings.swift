@@ -36,6 +36,7 @@ struct RestartOnlySettings: Sendable {
             changed.append("logos.listen")
             next.logos?.listen = listen
         }
+        changed += restorePhones(in: &next)
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
         keep("admin", \.admin)
         keep("admin.tls or admin.token_file", \.adminAccess)
@@ -44,6 +45,26 @@ struct RestartOnlySettings: Sendable {
         // Open streams frame messages by the limit of their start.
         if hasStreams { keep("limits.max_message", \.limits.maxMessage) }
         if next.renderingProfile != running.renderingProfile { changed.append("branding (how names are written)") }
+        return changed
+    }
+
+    /// Puts back the settings of logos that the server for phones has from its start.
+    private func restorePhones(in next: inout HeraldConfiguration) -> [String] {
+        guard let running = running.logos, next.logos != nil else { return [] }
+        var changed: [String] = []
+        func keep<Part: Equatable>(_ name: String, _ part: WritableKeyPath<HeraldConfiguration.Logos, Part>) {
+            guard next.logos?[keyPath: part] != running[keyPath: part] else { return }
+            changed.append("logos.\(name)")
+            next.logos?[keyPath: part] = running[keyPath: part]
+        }
+        keep("phones", \.phones)
+        keep("pictures", \.servesPictures)
+        keep("phonebook", \.servesPhonebook)
+        keep("phonebook_contacts", \.phonebookContacts)
+        guard running.servesPictures || running.servesPhonebook else { return changed }
+        keep("format", \.format)
+        keep("sizes", \.sizes)
+        keep("public_url", \.publicURL)
         return changed
     }
 }

@@ -160,13 +160,18 @@ package struct LogoStore: LogoCache {
     }
 
     /// The map from the directory's URLs to files.
+    ///
+    /// A picture counts once all its forms are there, because a PBX may show any of them.
     static func hosted(_ settings: Settings, in database: Database) throws -> HostedLogos {
+        let forms = settings.forms.keys
         let sql = """
             SELECT url, name FROM logo JOIN logo_file ON logo_file.hash = logo.hash
-            WHERE form = ?
+            WHERE form = ? AND (SELECT COUNT(*) FROM logo_file AS other WHERE other.hash = logo.hash
+                AND other.form IN (\(databaseQuestionMarks(count: forms.count)))) = ?
             """
         var files: [String: String] = [:]
-        let rows = try Row.fetchCursor(database, sql: sql, arguments: [settings.forms.shown])
+        let arguments = [settings.forms.shown] + StatementArguments(forms) + [forms.count]
+        let rows = try Row.fetchCursor(database, sql: sql, arguments: arguments)
         while let row = try rows.next() { files[row[0]] = row[1] }
         return HostedLogos(publicURL: settings.publicURL, missing: settings.missing, files: files)
     }

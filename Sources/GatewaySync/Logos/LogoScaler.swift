@@ -9,22 +9,22 @@ package import Logging
 import Subprocess
 import SystemPackage
 
-/// Makes a square of a picture.
+/// Makes a picture in one form for phones.
 ///
 /// The one for production runs the decoder in a process of its own.
 package typealias LogoShaper =
-    @Sendable (_ bytes: [UInt8], _ size: Int, _ format: LogoPicture.Format) async throws(LogoProblem) -> [UInt8]
+    @Sendable (_ bytes: [UInt8], _ form: LogoForm) async throws(LogoProblem) -> [UInt8]
 
-/// Runs `herald-scale-logo` for one picture and one size, so that a decoder's fault ends there.
+/// Runs `herald-scale-logo` for one picture and one form, so that a decoder's fault ends there.
 ///
-/// Picture and square travel through memory files. The child has no other descriptor and no environment. It ends by itself
+/// Picture and result travel through memory files. The child has no other descriptor and no environment. It ends by itself
 /// after ten seconds at most, see `ConfinedScaling`; a cancelled task ends it at once.
 package struct LogoScaler: Sendable {
     static let name = "herald-scale-logo"
 
     /// The program; nil for the installed one.
     package var executable: String?
-    /// Longest square in bytes.
+    /// Longest result in bytes.
     package var limit = 8 << 20
     package var maxPixels: Int
     package var maxFile: Int
@@ -66,29 +66,27 @@ package struct LogoScaler: Sendable {
     }
 
     /// Waits for the child without a thread.
-    package func square(
-        _ bytes: [UInt8], size: Int, format: LogoPicture.Format
-    ) async throws(LogoProblem) -> [UInt8] {
+    package func picture(_ bytes: [UInt8], as form: LogoForm) async throws(LogoProblem) -> [UInt8] {
         let program = executable ?? Self.installed()
         if let problem = problem(program) { throw .scaling(problem) }
-        let (source, square) = (try MemoryFile(bytes), try MemoryFile([]))
+        let (source, made) = (try MemoryFile(bytes), try MemoryFile([]))
         let arguments: [String] = [
-            "--size", "\(size)", "--format", format.rawValue, "--max-pixels", "\(maxPixels)", "--max-file",
-            "\(maxFile)",
+            "--width", "\(form.width)", "--height", "\(form.height)", "--format", form.encoding.rawValue,
+            "--max-pixels", "\(maxPixels)", "--max-file", "\(maxFile)",
         ]
         let end: TerminationStatus
         do {
             end = try await Subprocess.run(
                 .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom([:]),
                 input: .fileDescriptor(FileDescriptor(rawValue: source.descriptor), closeAfterSpawningProcess: false),
-                output: .fileDescriptor(FileDescriptor(rawValue: square.descriptor), closeAfterSpawningProcess: false),
+                output: .fileDescriptor(FileDescriptor(rawValue: made.descriptor), closeAfterSpawningProcess: false),
                 error: .discarded
             ).terminationStatus
         } catch {
             throw .scaling("no process: \(error)")
         }
         guard end.isSuccess else { throw .scaling(Self.reason(end)) }
-        guard let result = square.content(limit: limit) else { throw .scaling("the result is not usable") }
+        guard let result = made.content(limit: limit) else { throw .scaling("the result is not usable") }
         return result
     }
 

@@ -194,13 +194,13 @@ package final class LogoService: Service, Sendable {
         _ bytes: [UInt8], _ picture: LogoPicture, stem: String
     ) async throws(LogoProblem) -> [LogoFile] {
         let keys = settings.forms.keys
-        guard case .squares(let sizes, let format) = settings.forms else {
+        guard case .scaled(let forms) = settings.forms else {
             let name = "\(stem)-\(picture.height)x\(picture.width).\(picture.format.fileExtension)"
             return [LogoFile(form: keys[0], name: name, bytes: bytes)]
         }
         var files: [LogoFile] = []
-        for (size, key) in zip(sizes, keys) {
-            files.append(LogoFile(form: key, name: "\(stem)-\(key)", bytes: try await shape(bytes, size, format)))
+        for form in forms {
+            files.append(LogoFile(form: form.key, name: "\(stem)-\(form.key)", bytes: try await shape(bytes, form)))
         }
         return files
     }
