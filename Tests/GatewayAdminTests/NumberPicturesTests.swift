@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import GatewayAdmin
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Pictures by number", .timeLimit(.minutes(8)))

@@ -6,6 +6,7 @@ import Foundation
 import GatewayAdmin
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 /// A logo server with brands, for pictures by number and phonebooks.
@@ -83,11 +84,25 @@ struct FixedLogos: LogoCache {
     func due(limit: Int, now: Int64) async throws -> [DueLogo] { [] }
     func has(hash: String) async throws -> Bool { false }
     func store(hash: String, _ files: [LogoFile], now: Int64) async throws {}
-    func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
-    func noteUse(of names: [String], now: Int64) async throws {}
+    func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
+    func recordUse(of names: [String], now: Int64) async throws {}
     func tidy(now: Int64) async throws {}
     func hosted() async throws -> HostedLogos { HostedLogos(publicURL: "http://x", missing: .none, files: [:]) }
     func totals() async throws -> LogoTotals { LogoTotals() }
+}
+
+extension LoopbackClient {
+    /// Sends these header lines and returns the response, head and body.
+    static func exchange(_ lines: String, port: Int) async throws -> (head: String, body: String) {
+        let lines = lines.components(separatedBy: "\r\n")
+        let start = lines[0].split(separator: " ").map(String.init)
+        let headers = lines.dropFirst().map { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            return (name: String(parts[0]), value: String(parts[1].drop { $0 == " " }))
+        }
+        let response = try await ask(RawRequest(method: start[0], path: start[1], headers: headers), port: port)
+        return (response.head, response.text)
+    }
 }
 
 /// Takes lines of every level and writes none.

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import FoundationXML
 import GatewayAdmin
+import TestFixtures
 import Testing
 
 @Suite("Phonebooks of brands", .timeLimit(.minutes(8)))

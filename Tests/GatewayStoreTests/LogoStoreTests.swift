@@ -180,7 +180,7 @@ struct LogoStoreTests {
         let files = forms.keys.map { LogoFile(form: $0, name: "\(stem)-\($0)", bytes: [1, 2, 3]) }
         let fetched = LogoResult.fetched(hash: Self.hash("1"), etag: nil, lastModified: nil)
         try await store.store(hash: Self.hash("1"), [files[0]], now: 100)
-        try await store.note(fetched, of: Self.url("a"), now: 100, dueAt: 1000)
+        try await store.record(fetched, of: Self.url("a"), now: 100, dueAt: 1000)
         #expect(try await store.hosted().count == 0)
         #expect(try await !store.has(hash: Self.hash("1")))
         try await store.store(hash: Self.hash("1"), files, now: 100)
@@ -192,7 +192,7 @@ struct LogoStoreTests {
                 form: $0, name: "\(String(repeating: "2", count: 32))-\($0)", bytes: [UInt8](repeating: 1, count: 14))
         }
         try await store.store(hash: Self.hash("2"), large, now: 200)
-        try await store.note(
+        try await store.record(
             .fetched(hash: Self.hash("2"), etag: nil, lastModified: nil), of: Self.url("b"), now: 200, dueAt: 1000)
         #expect(store.read(names[0]) == nil && store.read(names[1]) == nil)
         #expect(try await store.totals().bytes == 28)
