@@ -16,7 +16,7 @@ struct PageFrame: Sendable {
     let token: String
     /// The path of this page with its query, for forms that return here.
     let here: String
-    /// Whether a login stands in front of the site.
+    /// Whether the site has a login.
     let hasLogin: Bool
     /// Whether the site masks telephone numbers, and this session has asked to see them.
     let masksNumbers: Bool
@@ -33,16 +33,17 @@ package struct PageNotice: Hashable, Sendable {
     package let kind: Kind
     package let text: String
 
+    /// For templates, which see stored properties only: whether a screen reader interrupts to read it.
+    private let isAlert: Bool
+
     package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
+        isAlert = kind == .error
     }
-
-    /// For templates: whether a screen reader interrupts to read it.
-    var isAlert: Bool { kind == .error }
 }
 
-/// What a template is rendered with: the frame and the page's own values as `content`.
+/// The values of a template: the frame, and the page's own values as `content`.
 struct FramedPage {
     let frame: PageFrame
     let content: Any

@@ -18,8 +18,10 @@ package struct PageRequest: Sendable {
 
     /// A query parameter, or nil if missing or empty.
     package func query(_ name: Substring) -> String? {
-        guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
-        return String(value)
+        // Browsers send blanks of a form as plus signs, which the framework keeps.
+        let form = PageForm.urlEncoded(Array((request.uri.query ?? "").utf8))
+        let value = form[String(name)]
+        return value.isEmpty ? nil : value
     }
 }
 

@@ -16,7 +16,7 @@ extension PageSite {
                     "These pages are open to this machine only: use the name localhost or 127.0.0.1."),
                 nil)
         }
-        var session = sessions.find(Self.cookie(request, access))
+        var session = await session(of: request)
         let isNew = session == nil
         if access.hasLogin, session?.isLoggedIn != true { return loginFirst(page, request) }
         let current = session ?? sessions.begin(isLoggedIn: false)

@@ -20,6 +20,11 @@ package final class PageSite: Sendable {
     let access: PageAccess
     let pages: [Page]
     let masksNumbers: Bool
+    /// A notice on the empty login page, such as how to make the first key.
+    let loginNotice: (@Sendable () async -> PageNotice?)?
+    let ticket: LoginTicket?
+    /// Whether many wrong logins of anybody stop all logins for a minute.
+    let limitsLogins: Bool
     let sessions: PageSessions
     let wrong = WrongLogins()
     let now: @Sendable () -> ContinuousClock.Instant
@@ -29,10 +34,14 @@ package final class PageSite: Sendable {
     /// - Parameters:
     ///   - name: shown in the head of every page, such as `herald sbc-1`.
     ///   - masksNumbers: whether the layout has the switch for whole telephone numbers.
+    ///   - loginNotice: a notice on the empty login page; nil for none.
+    ///   - ticket: ends sessions whose secret has become invalid; nil keeps them.
+    ///   - limitsLogins: false if the check of the access slows down wrong secrets itself.
     ///   - now: replaced by tests.
     package init(
         name: String, version: String, templates: PageTemplates, access: PageAccess, pages: [Page],
-        masksNumbers: Bool = false, logger: Logger,
+        masksNumbers: Bool = false, loginNotice: (@Sendable () async -> PageNotice?)? = nil,
+        ticket: LoginTicket? = nil, limitsLogins: Bool = true, logger: Logger,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.name = name
@@ -41,6 +50,8 @@ package final class PageSite: Sendable {
         self.access = access
         self.pages = pages
         self.masksNumbers = masksNumbers
+        self.loginNotice = loginNotice
+        (self.ticket, self.limitsLogins) = (ticket, limitsLogins)
         self.logger = logger
         self.now = now
         sessions = PageSessions(now: now)
@@ -59,7 +70,7 @@ package final class PageSite: Sendable {
             }
         }
         guard access.hasLogin else { return }
-        router.get("/login") { [self] request, _ in loginForm(request, problem: nil) }
+        router.get("/login") { [self] request, _ in loginForm(request, notice: await loginNotice?()) }
         router.post("/login") { [self] request, context in await login(request, address(context)) }
     }
 
@@ -105,7 +116,7 @@ package final class PageSite: Sendable {
     func closeStream() { streams.withLock { $0 -= 1 } }
 
     static func cookieName(_ access: PageAccess) -> String {
-        access.isSecure ? "__Host-herald" : "herald_session"
+        access.isSecure ? "__Host-herald" : "herald-session"
     }
 
     static func cookie(_ request: Request, _ access: PageAccess) -> String? {

@@ -15,7 +15,7 @@ package struct PageTemplates: Sendable {
     package init(_ sources: [String: [UInt8]]) throws {
         var library = MustacheLibrary()
         for (name, bytes) in sources.merging(Self.common, uniquingKeysWith: { own, _ in own }) {
-            try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+            try library.register(HTMLText.pragma + String(decoding: bytes, as: UTF8.self), named: name)
         }
         self.library = library
     }

@@ -20,6 +20,20 @@ struct PageSiteTests {
         }
     }
 
+    @Test func `blanks and plus signs of a search arrive`() async throws {
+        try await TestSite.loopback.test { client in
+            let page = try await client.get("/?name=a+b%2Bc%20d")
+            #expect(page.text.contains("<p id=\"name\">a b+c d</p>"))
+        }
+    }
+
+    @Test func `a quote with a combining mark is escaped too`() async throws {
+        try await TestSite.loopback.test { client in
+            let page = try await client.get("/?name=%22%CC%81%3C%CC%B8%27%CC%81")
+            #expect(page.text.contains("<p id=\"name\">&quot;\u{301}&lt;\u{338}&#39;\u{301}</p>"))
+        }
+    }
+
     /// Source: W3C Content Security Policy Level 3; OWASP Secure Headers.
     @Test(arguments: ["/", "/assets/style.css", "/assets/live.js", "/fails"])
     func `every response forbids foreign content and inline scripts`(path: String) async throws {

@@ -2,7 +2,24 @@
 
 import HTTPTypes
 
-/// Who may open the pages of a site.
+/// Ends sessions whose secret has become invalid, such as a revoked key.
+package struct LoginTicket: Sendable {
+    let text: @Sendable (_ secret: String) -> String
+    let isValid: @Sendable (_ text: String) async throws -> Bool
+
+    /// - Parameters:
+    ///   - text: derives the text that the session keeps in memory; a hash, so that no session has the secret.
+    ///   - isValid: asked before each page; an error keeps the session.
+    package init(
+        text: @escaping @Sendable (_ secret: String) -> String,
+        isValid: @escaping @Sendable (_ text: String) async throws -> Bool
+    ) {
+        self.text = text
+        self.isValid = isValid
+    }
+}
+
+/// The people who may open the pages of a site.
 package enum PageAccess: Sendable {
     /// Everybody on this machine. Only for servers on a loopback address.
     case loopback
@@ -36,7 +53,7 @@ package enum PageAccess: Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether a request that changes something comes from the site's own pages, as far as the browser says.
+    /// Whether a request that changes something comes from the site's own pages, as far as the browser reports it.
     static func isOwn(_ headers: HTTPFields, host: String?) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name], site != "same-origin" { return false }
         if let origin = headers[.origin] {
