@@ -7,8 +7,8 @@ import GRDB
 ///
 /// Each number belongs to one brand and is delivered with its name and logo.
 package struct BrandList: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -156,7 +156,7 @@ package struct BrandList: Sendable {
         return brand
     }
 
-    private static func brand(_ row: Row) -> Brand {
+    static func brand(_ row: Row) -> Brand {
         Brand(
             id: row["id"], name: row["name"], logo: row["logo"], reason: row["reason"],
             owner: Owner(rawValue: row["owner"]) ?? .unresolved, updated: Timestamp.string(from: row["updated"]))

@@ -114,7 +114,7 @@ package final class DirectoryDatabase: Sendable {
         return configuration
     }
 
-    private static var migrator: DatabaseMigrator {
+    static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
         migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
