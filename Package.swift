@@ -39,6 +39,7 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -130,11 +131,18 @@ let package = Package(
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", "WebPages", hummingbird,
+                hummingbirdCore, hummingbirdTLS, httpTypes, nio, nioHTTP, nioHTTPTypes, nioSSL, crypto, lifecycle, log,
             ],
-            exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
-            swiftSettings: strict),
+            exclude: ["README.md"],
+            resources: [
+                .embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml"),
+                .embedInCode("Pages/Templates/cell.mustache"), .embedInCode("Pages/Templates/content.mustache"),
+                .embedInCode("Pages/Templates/field.mustache"), .embedInCode("Pages/Templates/fieldnotes.mustache"),
+                .embedInCode("Pages/Templates/fieldstate.mustache"), .embedInCode("Pages/Templates/form.mustache"),
+                .embedInCode("Pages/Templates/part.mustache"), .embedInCode("Pages/Templates/partbody.mustache"),
+                .embedInCode("Pages/Templates/plot.mustache"), .embedInCode("Pages/Templates/table.mustache"),
+            ], swiftSettings: strict),
         // Only herald-scale-logo links this target, so no other program maps libgd.
         .target(
             name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],

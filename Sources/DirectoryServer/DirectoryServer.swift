@@ -8,6 +8,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
+import WebPages
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
@@ -31,6 +32,12 @@ package final class DirectoryServer: Service {
         package var keepDays = 400
         /// The address of the operator's API.
         package var admin = Admin.beside
+        /// The operator's pages, at the address of the API.
+        package var pages = Pages.off
+        /// TLS at the operator's own address; nil for plain HTTP.
+        package var adminTLS: AdminTLS?
+        /// The program's version, shown on every page.
+        package var version = ""
         package var connections = ClientConnections()
         /// Delays the response to a wrong admin key; tests replace it.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -47,12 +54,21 @@ package final class DirectoryServer: Service {
         case at(host: String, port: Int)
     }
 
+    /// The operator's pages: none, over plain HTTP on this machine, or over TLS.
+    package enum Pages: Hashable, Sendable {
+        case off
+        case loopback
+        /// TLS of this server or of a reverse proxy; cookies get the attribute `Secure`.
+        case secure
+    }
+
     private let database: DirectoryDatabase
     private let options: Options
     private let logger: Logger
     private let bound = BoundPort()
     private let adminBound = BoundPort()
     private let logos: ServedLogos
+    private let wrongKeys = WrongKeys()
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
@@ -83,16 +99,18 @@ package final class DirectoryServer: Service {
         // Logos are compared before the first request, so that no client gets a cursor past a change that it does not
         // receive.
         await logos.round()
+        let site = options.pages == .off || options.admin == .off ? nil : try pages.site()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(), server: options.connections.server(now: options.now, logger: logger),
+                router: router(pages: site), server: options.connections.server(now: options.now, logger: logger),
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
-        let services: [any Service] = [contract, housekeeping, logos] + (admin(logger: quiet).map { [$0] } ?? [])
+        let services: [any Service] =
+            [contract, housekeeping, logos] + (try admin(pages: site, logger: quiet).map { [$0] } ?? [])
         // The shutdown is graceful, because a failed listener is no error of the other services.
         let group = ServiceGroup(
             configuration: .init(
@@ -112,7 +130,7 @@ package final class DirectoryServer: Service {
     }
 
     /// The operator's API at an address of its own; nil without one.
-    private func admin(logger quiet: Logger) -> (any Service)? {
+    private func admin(pages site: PageSite?, logger quiet: Logger) throws -> (any Service)? {
         guard case .at(let host, let port) = options.admin else {
             adminBound.end()
             return nil
@@ -120,9 +138,10 @@ package final class DirectoryServer: Service {
         let router = Router(context: KeyedContext.self)
         router.add(middleware: ErrorEnvelopes(errors: ErrorResponses(logger: logger)))
         router.add(middleware: deadline)
-        AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
+        addAdmin(to: router, pages: site)
+        let plain = options.connections.server(now: options.now, logger: logger)
         let application = Application(
-            router: router, server: options.connections.server(now: options.now, logger: logger),
+            router: router, server: try options.adminTLS?.server(plain) ?? plain,
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
@@ -141,7 +160,18 @@ package final class DirectoryServer: Service {
         logger.info("listening", metadata: ["http": "\(address)", "logos": "\(options.logos ?? "none")"])
     }
 
-    private func router() -> Router<KeyedContext> {
+    /// The operator's API and pages.
+    private func addAdmin(to router: Router<KeyedContext>, pages site: PageSite?) {
+        AdminRoutes(database: database, options: options, logos: logos, wrong: wrongKeys, logger: logger)
+            .add(to: router)
+        site?.add(to: router) { $0.peer?.ipAddress ?? "" }
+    }
+
+    private var pages: DirectoryPages {
+        DirectoryPages(database: database, options: options, logos: logos, wrong: wrongKeys, logger: logger)
+    }
+
+    private func router(pages site: PageSite?) -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorResponses(logger: logger)
         router.add(middleware: ErrorEnvelopes(errors: errors))
@@ -160,7 +190,7 @@ package final class DirectoryServer: Service {
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
         if options.admin == .beside {
-            AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
+            addAdmin(to: router, pages: site)
         }
         // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)

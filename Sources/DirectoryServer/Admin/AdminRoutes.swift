@@ -10,6 +10,8 @@ struct AdminRoutes: Sendable {
     let database: DirectoryDatabase
     let options: DirectoryServer.Options
     let logos: ServedLogos
+    /// Counts wrong keys together with the login of the pages.
+    let wrong: WrongKeys
     let logger: Logger
 
     private typealias Handler = @Sendable (AdminRequest) async throws -> Response
@@ -17,7 +19,7 @@ struct AdminRoutes: Sendable {
     /// Adds all routes; other methods of a path get 405.
     func add(to router: Router<KeyedContext>) {
         let gate = AdminGate(
-            keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, logger: logger)
+            keys: AdminKeys(database), wrong: wrong, now: options.now, pause: options.pause, logger: logger)
         let group = router.group("admin/v1").add(middleware: gate)
         for (path, handlers) in accounts + brands + files + reports {
             for (method, handler) in handlers {
