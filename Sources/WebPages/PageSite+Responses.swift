@@ -9,13 +9,7 @@ import NIOCore
 extension PageSite {
     func response(of page: Page, _ request: Request, _ parameters: Parameters, _ address: String) async -> Response {
         let host = request.head.authority
-        guard access.accepts(host: host) else {
-            return problem(
-                PageProblem(
-                    .misdirectedRequest,
-                    "These pages are open to this machine only: use the name localhost or 127.0.0.1."),
-                nil)
-        }
+        if let refusal = refusalOfHost(request) { return refusal }
         var session = await session(of: request)
         let isNew = session == nil
         if access.hasLogin, session?.isLoggedIn != true { return loginFirst(page, request) }
@@ -37,6 +31,13 @@ extension PageSite {
                 PageProblem(.internalServerError, text), framed(page, request, current, title: "Problem"), current,
                 isNew)
         }
+    }
+
+    /// The response to a foreign name in `Host`; nil if the site accepts it.
+    func refusalOfHost(_ request: Request) -> Response? {
+        if access.accepts(host: request.head.authority) { return nil }
+        let text = "These pages are open to this machine only: use the name localhost or 127.0.0.1."
+        return problem(PageProblem(.misdirectedRequest, text), nil)
     }
 
     /// The form of a POST that belongs to the session.

@@ -70,8 +70,14 @@ package final class PageSite: Sendable {
             }
         }
         guard access.hasLogin else { return }
-        router.get("/login") { [self] request, _ in loginForm(request, notice: await loginNotice?()) }
-        router.post("/login") { [self] request, context in await login(request, address(context)) }
+        router.get("/login") { [self] request, _ in
+            if let refusal = refusalOfHost(request) { return refusal }
+            return loginForm(request, notice: await loginNotice?())
+        }
+        router.post("/login") { [self] request, context in
+            if let refusal = refusalOfHost(request) { return refusal }
+            return await login(request, address(context))
+        }
     }
 
     private var ownPages: [Page] {

@@ -62,8 +62,12 @@ struct PageSiteTests {
         ("evil.example:9470", false), ("127.0.0.1.evil.example", false), ("localhost.evil.example", false),
         ("192.0.2.10", false), ("127.0.0.256", false), ("", false),
     ])
-    func `a site without login accepts names of this machine only`(host: String, isAccepted: Bool) {
+    func `a site without TLS accepts names of this machine only`(host: String, isAccepted: Bool) {
         #expect(PageAccess.loopback.accepts(host: host) == isAccepted)
+        let plain = PageAccess.login(label: "key", isSecure: false) { _, _ in true }
+        #expect(plain.accepts(host: host) == isAccepted)
+        let secure = PageAccess.login(label: "key", isSecure: true) { _, _ in true }
+        #expect(secure.accepts(host: host))
     }
 
     @Test func `a form with the token of its session changes something, and the next page says so once`() async throws {
