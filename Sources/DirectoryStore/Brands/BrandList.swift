@@ -150,9 +150,13 @@ package struct BrandList: Sendable {
 
     private static func detail(_ id: String, _ account: AccountID, _ database: Database) throws -> Brand {
         guard var brand = try find(id, account, database) else { throw BrandListError.unknown(id) }
+        // Without the hint SQLite reads all numbers of the account: 77 ms instead of 0.2 ms with 300,000 numbers.
         brand.numbers = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM brand_number WHERE account = ? AND brand_id = ? AND active = 1",
-            arguments: [account.row, id])
+            database,
+            sql: """
+                SELECT count(*) FROM brand_number INDEXED BY brand_number_brand
+                WHERE account = ? AND brand_id = ? AND active = 1
+                """, arguments: [account.row, id])
         return brand
     }
 
