@@ -39,8 +39,8 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -150,11 +150,18 @@ let package = Package(
             name: "DirectoryServer",
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
-                "CZlib", "MetricsPage", hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP,
-                nioHTTPTypes, crypto, lifecycle, log, nioPosix,
+                "CZlib", "MetricsPage", "WebPages", hummingbird, hummingbirdCore, httpTypes, nio,
+                nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS, nioSSL,
             ],
-            exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
-            swiftSettings: strict),
+            exclude: ["README.md"],
+            resources: [
+                .embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml"),
+                .embedInCode("Pages/Templates/cell.mustache"), .embedInCode("Pages/Templates/content.mustache"),
+                .embedInCode("Pages/Templates/field.mustache"), .embedInCode("Pages/Templates/fieldnotes.mustache"),
+                .embedInCode("Pages/Templates/fieldstate.mustache"), .embedInCode("Pages/Templates/form.mustache"),
+                .embedInCode("Pages/Templates/part.mustache"), .embedInCode("Pages/Templates/partbody.mustache"),
+                .embedInCode("Pages/Templates/plot.mustache"), .embedInCode("Pages/Templates/table.mustache"),
+            ], swiftSettings: strict),
         // Only herald-scale-logo links this target, so no other program maps libgd.
         .target(
             name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],

@@ -8,6 +8,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
+import WebPages
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
@@ -29,10 +30,14 @@ package final class DirectoryServer: Service {
         package var rateLimits = RateLimits.none
         /// Days after which events, imprints and debug uploads are removed.
         package var keepDays = 400
-        /// The version on the status page and in the metrics.
+        /// The version on pages and in the metrics.
         package var version = "0"
         /// The address of the operator's API.
         package var admin = Admin.beside
+        /// The operator's pages, at the address of the API.
+        package var pages = Pages.off
+        /// TLS at the operator's own address; nil for plain HTTP.
+        package var adminTLS: AdminTLS?
         package var connections = ClientConnections()
         /// Delays the response to a wrong admin key; tests replace it.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -49,6 +54,14 @@ package final class DirectoryServer: Service {
         case at(host: String, port: Int)
     }
 
+    /// The operator's pages: none, over plain HTTP on this machine, or over TLS.
+    package enum Pages: Hashable, Sendable {
+        case off
+        case loopback
+        /// TLS of this server or of a reverse proxy; cookies get the attribute `Secure`.
+        case secure
+    }
+
     private let database: DirectoryDatabase
     private let options: Options
     private let logger: Logger
@@ -59,6 +72,7 @@ package final class DirectoryServer: Service {
     private let watch: StoreWatch
     private let adminGate: AdminGate
     private let operation: OperationRoutes
+    private let wrongKeys: WrongKeys
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
@@ -68,8 +82,9 @@ package final class DirectoryServer: Service {
             database, folder: options.logos, publicURL: options.publicURL, host: options.host, now: options.now,
             logger: logger)
         watch = StoreWatch(database, logger: logger)
+        wrongKeys = WrongKeys()
         adminGate = AdminGate(
-            keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, counters: counters,
+            keys: AdminKeys(database), wrong: wrongKeys, now: options.now, pause: options.pause, counters: counters,
             logger: logger)
         operation = OperationRoutes(
             report: OperationReport(
@@ -106,18 +121,19 @@ package final class DirectoryServer: Service {
         // receive.
         await logos.round()
         await watch.look()
+        let site = options.pages == .off || options.admin == .off ? nil : try pages.site()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(),
+                router: router(pages: site),
                 server: options.connections.server(now: options.now, counters: counters, logger: logger),
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
         let services: [any Service] =
-            [contract, housekeeping, logos, watch] + (admin(logger: quiet).map { [$0] } ?? [])
+            [contract, housekeeping, logos, watch] + (try admin(pages: site, logger: quiet).map { [$0] } ?? [])
         // The shutdown is graceful, because a failed listener is no error of the other services.
         let group = ServiceGroup(
             configuration: .init(
@@ -137,7 +153,7 @@ package final class DirectoryServer: Service {
     }
 
     /// The operator's API at an address of its own; nil without one.
-    private func admin(logger quiet: Logger) -> (any Service)? {
+    private func admin(pages site: PageSite?, logger quiet: Logger) throws -> (any Service)? {
         guard case .at(let host, let port) = options.admin else {
             adminBound.end()
             return nil
@@ -147,22 +163,16 @@ package final class DirectoryServer: Service {
         router.add(middleware: ErrorEnvelopes(errors: ErrorResponses(logger: logger)))
         router.add(middleware: deadline)
         operation.addReadiness(to: router)
-        addAdmin(to: router)
+        addAdmin(to: router, pages: site)
+        let plain = options.connections.server(now: options.now, counters: counters, logger: logger)
         let application = Application(
-            router: router,
-            server: options.connections.server(now: options.now, counters: counters, logger: logger),
+            router: router, server: try options.adminTLS?.server(plain) ?? plain,
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
                 logger.info("listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])
             }, logger: quiet)
         return HTTPService(application: application, host: host, port: port, key: "admin.listen")
-    }
-
-    /// Adds the operator's routes.
-    private func addAdmin(to router: Router<KeyedContext>) {
-        operation.add(to: router)
-        AdminRoutes(database: database, options: options, logos: logos, gate: adminGate).add(to: router)
     }
 
     private func listening(on port: Int?) async {
@@ -175,7 +185,18 @@ package final class DirectoryServer: Service {
         logger.info("listening", metadata: ["http": "\(address)", "logos": "\(options.logos ?? "none")"])
     }
 
-    private func router() -> Router<KeyedContext> {
+    /// The operator's routes: metrics, status, the API, and pages.
+    private func addAdmin(to router: Router<KeyedContext>, pages site: PageSite?) {
+        operation.add(to: router)
+        AdminRoutes(database: database, options: options, logos: logos, gate: adminGate).add(to: router)
+        site?.add(to: router) { $0.peer?.ipAddress ?? "" }
+    }
+
+    private var pages: DirectoryPages {
+        DirectoryPages(database: database, options: options, logos: logos, wrong: wrongKeys, logger: logger)
+    }
+
+    private func router(pages site: PageSite?) -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorResponses(logger: logger)
         router.add(middleware: MetricsMiddleware())
@@ -195,7 +216,7 @@ package final class DirectoryServer: Service {
         open.route("logos/:file", isOpenToHead: true) { request, context in
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
-        if options.admin == .beside { addAdmin(to: router) }
+        if options.admin == .beside { addAdmin(to: router, pages: site) }
         // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(
             database: database, errors: errors, limits: options.rateLimits, counters: counters,

@@ -23,6 +23,9 @@ package enum SystemError {
         guard descriptor >= 0 else { return text(errno) }
         defer { close(descriptor) }
         var byte: UInt8 = 0
-        return read(descriptor, &byte, 1) < 0 ? text(errno) : "it has just changed"
+        return read(descriptor, &byte, 1) < 0 ? text(errno) : changed
     }
+
+    /// The text of `ofReading` for a file that can be read now.
+    package static let changed = "it has just changed"
 }

@@ -7,6 +7,9 @@ import ServiceLifecycle
 
 /// Parts of an open page that the server renders again and sends as server-sent events (HTML Standard §9.2).
 package struct LiveParts: Sendable {
+    /// A stream ends after this time and the browser opens the next one, which checks the login again.
+    static let longest = Duration.seconds(900)
+
     /// The time between two renderings.
     let interval: Duration
     /// Element id to the template and its values.
@@ -41,8 +44,9 @@ package struct LiveParts: Sendable {
         ResponseBody { writer in
             defer { whenDone() }
             var sent: [String: String] = [:]
+            let end = ContinuousClock.now + Self.longest
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
-            while !Task.isCancelled, !Task.isShuttingDownGracefully, isAllowed() {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully, isAllowed(), ContinuousClock.now < end {
                 var text = ""
                 for part in try await parts() {
                     guard let html = templates.render(part.template, part.values), sent[part.id] != html else {

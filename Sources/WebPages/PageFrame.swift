@@ -33,13 +33,14 @@ package struct PageNotice: Hashable, Sendable {
     package let kind: Kind
     package let text: String
 
+    /// For templates, which see stored properties only: whether a screen reader interrupts to read it.
+    private let isAlert: Bool
+
     package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
+        isAlert = kind == .error
     }
-
-    /// For templates: whether a screen reader interrupts to read it.
-    var isAlert: Bool { kind == .error }
 }
 
 /// The values of a template: the frame and the page's own values as `content`.

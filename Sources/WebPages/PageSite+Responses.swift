@@ -10,14 +10,8 @@ extension PageSite {
     func response(of page: Page, _ request: Request, _ parameters: Parameters, _ address: String) async -> Response {
         if case .off(let text) = access { return problem(PageProblem(.forbidden, text), nil) }
         let host = request.head.authority
-        guard access.accepts(host: host) else {
-            return problem(
-                PageProblem(
-                    .misdirectedRequest,
-                    "These pages are open to this machine only: use the name localhost or 127.0.0.1."),
-                nil)
-        }
-        var session = sessions.find(Self.cookie(request, access))
+        if let refusal = refusalOfHost(request) { return refusal }
+        var session = await session(of: request)
         let isNew = session == nil
         if access.hasLogin, session?.isLoggedIn != true { return loginFirst(page, request) }
         let current = session ?? beginSession(request, isLoggedIn: false)
@@ -38,6 +32,13 @@ extension PageSite {
                 PageProblem(.internalServerError, text), framed(page, request, current, title: "Problem"), current,
                 isNew)
         }
+    }
+
+    /// The response to a foreign name in `Host`; nil if the site accepts it.
+    func refusalOfHost(_ request: Request) -> Response? {
+        if access.accepts(host: request.head.authority) { return nil }
+        let text = "These pages are open to this machine only: use the name localhost or 127.0.0.1."
+        return problem(PageProblem(.misdirectedRequest, text), nil)
     }
 
     /// The form of a POST that belongs to the session.

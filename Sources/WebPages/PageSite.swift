@@ -20,6 +20,11 @@ package final class PageSite: Sendable {
     let access: PageAccess
     let pages: [Page]
     let masksNumbers: Bool
+    /// A notice on the empty login page, such as how to make the first key.
+    let loginNotice: (@Sendable () async -> PageNotice?)?
+    let ticket: LoginTicket?
+    /// Whether many wrong logins of anybody stop all logins for a minute.
+    let limitsLogins: Bool
     let sessions: PageSessions
     let wrong = WrongLogins()
     let now: @Sendable () -> ContinuousClock.Instant
@@ -29,10 +34,14 @@ package final class PageSite: Sendable {
     /// - Parameters:
     ///   - name: shown in the head of every page, such as `herald sbc-1`.
     ///   - masksNumbers: whether the layout has the switch for whole telephone numbers.
+    ///   - loginNotice: a notice on the empty login page; nil for none.
+    ///   - ticket: ends sessions whose secret has become invalid; nil keeps them.
+    ///   - limitsLogins: false if the check of the access slows down wrong secrets itself.
     ///   - now: replaced by tests.
     package init(
         name: String, version: String, templates: PageTemplates, access: PageAccess, pages: [Page],
-        masksNumbers: Bool = false, logger: Logger,
+        masksNumbers: Bool = false, loginNotice: (@Sendable () async -> PageNotice?)? = nil,
+        ticket: LoginTicket? = nil, limitsLogins: Bool = true, logger: Logger,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.name = name
@@ -41,6 +50,8 @@ package final class PageSite: Sendable {
         self.access = access
         self.pages = pages
         self.masksNumbers = masksNumbers
+        self.loginNotice = loginNotice
+        (self.ticket, self.limitsLogins) = (ticket, limitsLogins)
         self.logger = logger
         self.now = now
         sessions = PageSessions(now: now)
@@ -59,8 +70,14 @@ package final class PageSite: Sendable {
             }
         }
         guard access.hasLogin else { return }
-        router.get("/login") { [self] request, _ in loginForm(request, problem: nil) }
-        router.post("/login") { [self] request, context in await login(request, address(context)) }
+        router.get("/login") { [self] request, _ in
+            if let refusal = refusalOfHost(request) { return refusal }
+            return loginForm(request, notice: await loginNotice?())
+        }
+        router.post("/login") { [self] request, context in
+            if let refusal = refusalOfHost(request) { return refusal }
+            return await login(request, address(context))
+        }
     }
 
     private var ownPages: [Page] {
@@ -121,7 +138,8 @@ package final class PageSite: Sendable {
     func mayWatch(_ id: String) -> Bool { !access.hasLogin || sessions.isLoggedIn(id) }
 
     /// Begins a session of the browser that sent a request.
-    func beginSession(_ request: Request, isLoggedIn: Bool) -> PageSessions.Session {
-        sessions.begin(isLoggedIn: isLoggedIn, cookie: Self.cookieName(access, host: request.head.authority))
+    func beginSession(_ request: Request, isLoggedIn: Bool, ticket: String? = nil) -> PageSessions.Session {
+        sessions.begin(
+            isLoggedIn: isLoggedIn, cookie: Self.cookieName(access, host: request.head.authority), ticket: ticket)
     }
 }

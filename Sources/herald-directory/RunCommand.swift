@@ -19,7 +19,8 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Serve the branding contract over HTTP.",
         discussion: """
-            The server has no TLS of its own: keep it on loopback, or put a reverse proxy in front of it.
+            The contract has no TLS of its own: keep it on loopback, or put a reverse proxy in front of it. Pages for
+            operators are at the address of the admin API, with an admin key as login.
 
             Example:
               herald-directory run --listen 127.0.0.1:8088 --state /var/lib/herald-directory --logos /srv/logos
@@ -52,6 +53,9 @@ struct RunCommand: AsyncParsableCommand {
         let server = try serverOptions(configuration, logger)
         let database = try options.open(
             creates: true, storedPerDay: configuration.storedMBPerDay * 1_000_000)
+        if server.admin != .off, server.pages == .off, configuration.pages.isEnabled {
+            logger.notice("no pages: \(configuration.pages.remedy(at: server.operatorHost))")
+        }
         let (host, port) = (server.host, server.port)
         let service = DirectoryServer(database: database, options: server, logger: logger)
         let report = SystemdReport(server: service, address: "\(host):\(port)", logger: logger)
@@ -66,6 +70,8 @@ struct RunCommand: AsyncParsableCommand {
             try await group.run()
         } catch let refusal as ListenRefusal {
             throw CommandFailure("\(refusal)")
+        } catch let problem as AdminTLSProblem {
+            throw CommandFailure("\(problem)")
         } catch {
             throw CommandFailure("the server on \(host):\(port) ended: \(error)")
         }
@@ -92,12 +98,28 @@ struct RunCommand: AsyncParsableCommand {
         case .beside: server.admin = .beside
         case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
         }
+        setPages(configuration, &server)
         let files = OpenFiles.allow(connections: configuration.connections)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.allowedConnections
         server.connections.perClient = configuration.connectionsPerClient
         server.connections.longestResponse = configuration.responseTimeout
         return server
+    }
+
+    /// The pages at the final address of the operator, which `--listen` can change.
+    private func setPages(
+        _ configuration: DirectoryConfiguration, _ server: inout DirectoryServer.Options
+    ) {
+        guard server.admin != .off, configuration.pages.isEnabled else { return }
+        switch configuration.pages.access(at: server.operatorHost) {
+        case .off: server.pages = .off
+        case .loopback: server.pages = .loopback
+        case .secure: server.pages = .secure
+        }
+        if case .at = server.admin, let tls = configuration.pages.tls {
+            server.adminTLS = AdminTLS(certificate: tls.certificate, key: tls.key)
+        }
     }
 
     private static func policies(_ configuration: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
@@ -126,5 +148,12 @@ struct RunCommand: AsyncParsableCommand {
         } catch {
             throw ValidationError("--listen: \(error)")
         }
+    }
+}
+
+extension DirectoryServer.Options {
+    /// The host of the operator's address.
+    fileprivate var operatorHost: String {
+        if case .at(let host, _) = admin { host } else { host }
     }
 }

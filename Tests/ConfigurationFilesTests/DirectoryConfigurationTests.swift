@@ -68,4 +68,29 @@ struct DirectoryConfigurationTests {
         let missing = DirectoryConfiguration.problem(ofLogos: "/nowhere")
         #expect(missing == "/nowhere cannot be read: No such file or directory")
     }
+
+    @Test(
+        arguments: [
+            ("", .loopback), ("listen: 0.0.0.0:8088\n", .off),
+            ("listen: 0.0.0.0:8088\nadmin: {listen: \"[::1]:8089\"}\n", .loopback),
+            ("admin: {pages: false}\n", .off), ("listen: 0.0.0.0:8088\nadmin: {tls_proxy: true}\n", .secure),
+            ("admin: {listen: 0.0.0.0:8089, tls: {certificate: c.pem, key: k.pem}}\n", .secure),
+        ] as [(String, DirectoryConfiguration.Pages.Access)])
+    func `pages are on loopback, or behind TLS`(text: String, access: DirectoryConfiguration.Pages.Access) throws {
+        let path = try folder.write(text + "state: data\n", to: "directory.yaml")
+        let configuration = try DirectoryConfiguration.load(path: path)
+        #expect(configuration.pages.access(at: configuration.adminHost) == access)
+        if let tls = configuration.pages.tls { #expect(tls.key == folder.path + "/k.pem") }
+    }
+
+    @Test(arguments: [
+        ("admin: {tls: {certificate: c.pem, key: k.pem}}\n", "admin.tls: needs admin.listen"),
+        ("admin: {listen: 0.0.0.0:8089, tls: {key: k.pem}}\n", "admin.tls.certificate: is missing"),
+        ("listen: 0.0.0.0:8088\nadmin: {pages: true}\n", "admin.pages: 0.0.0.0 is no loopback address and has no TLS"),
+    ])
+    func `pages that nobody could open safely are an error`(text: String, problem: String) throws {
+        let path = try folder.write(text, to: "directory.yaml")
+        let error = #expect(throws: ConfigurationError.self) { try DirectoryConfiguration.load(path: path) }
+        #expect(error?.problems.first?.description.contains(problem) == true, "\(error.map { "\($0)" } ?? "")")
+    }
 }

@@ -20,6 +20,20 @@ struct PageSiteTests {
         }
     }
 
+    @Test func `blanks and plus signs of a search arrive`() async throws {
+        try await TestSite.loopback.test { client in
+            let page = try await client.get("/?name=a+b%2Bc%20d")
+            #expect(page.text.contains("<p id=\"name\">a b+c d</p>"))
+        }
+    }
+
+    @Test func `a quote with a combining mark is escaped too`() async throws {
+        try await TestSite.loopback.test { client in
+            let page = try await client.get("/?name=%22%CC%81%3C%CC%B8%27%CC%81")
+            #expect(page.text.contains("<p id=\"name\">&quot;\u{301}&lt;\u{338}&#39;\u{301}</p>"))
+        }
+    }
+
     /// Source: W3C Content Security Policy Level 3; OWASP Secure Headers.
     @Test(arguments: ["/", "/assets/style.css", "/assets/live.js", "/fails"])
     func `every response forbids foreign content and inline scripts`(path: String) async throws {
@@ -48,8 +62,12 @@ struct PageSiteTests {
         ("evil.example:9470", false), ("127.0.0.1.evil.example", false), ("localhost.evil.example", false),
         ("192.0.2.10", false), ("127.0.0.256", false), ("", false),
     ])
-    func `a site without login accepts names of this machine only`(host: String, isAccepted: Bool) {
+    func `a site without TLS accepts names of this machine only`(host: String, isAccepted: Bool) {
         #expect(PageAccess.loopback.accepts(host: host) == isAccepted)
+        let plain = PageAccess.login(label: "key", isSecure: false) { _, _ in true }
+        #expect(plain.accepts(host: host) == isAccepted)
+        let secure = PageAccess.login(label: "key", isSecure: true) { _, _ in true }
+        #expect(secure.accepts(host: host))
     }
 
     @Test func `a form with the token of its session changes something, and the next page says so once`() async throws {

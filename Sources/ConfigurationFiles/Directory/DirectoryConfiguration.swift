@@ -63,6 +63,8 @@ package struct DirectoryConfiguration: Sendable {
 
     /// The location of the operator's API.
     package var admin = Admin.beside
+    /// The pages at the location of the operator's API.
+    package var pages = Pages()
     /// Days for which events, imprints, device logs and debug uploads are kept.
     package var keepDays = 400
     /// MB per day that the clients of an account may store in addition to counted events; 0 means no limit.
@@ -104,7 +106,7 @@ package struct DirectoryConfiguration: Sendable {
                 "answer_timeout", default: configuration.responseTimeout, in: .seconds(60) ... .seconds(86_400))
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
-            root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }
+            root.within("admin") { AdminSchema.read($0, file, into: &configuration) }
             root.within("events") { section in
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)
@@ -164,15 +166,5 @@ package struct DirectoryConfiguration: Sendable {
     private static func isVersion(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return (1...4).contains(parts.count) && parts.allSatisfy { (1...9).contains($0.count) && Int($0) != nil }
-    }
-
-    private static func admin(_ section: ConfigurationSection, listen: EndpointAddress) -> Admin {
-        let isEnabled = section.bool("enabled", default: true)
-        let address = section.parsed("listen") { text throws(AddressProblem) in
-            try EndpointAddress.read(text, defaultPort: 8089)
-        }
-        guard isEnabled else { return .off }
-        guard let address, address != listen else { return .beside }
-        return .at(address)
     }
 }

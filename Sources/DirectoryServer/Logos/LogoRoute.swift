@@ -15,7 +15,7 @@ struct LogoRoute: Sendable {
     let folder: String?
 
     func logo(_ request: Request, named name: String) async throws -> Response {
-        guard LogoFile.isPlainName(name), let (data, type, hash) = try await find(name) else {
+        guard let (data, type, hash) = try await find(name) else {
             throw Refusal.notFound("There is no such logo")
         }
         let tag = "\"\(hash.prefix(32))\""
@@ -27,7 +27,9 @@ struct LogoRoute: Sendable {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }
 
-    private func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
+    /// The bytes of a logo, their media type and hash; nil without one.
+    func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
+        guard LogoFile.isPlainName(name) else { return nil }
         if let (logo, data) = try await store.find(name) { return (data, logo.type, logo.hash) }
         guard let folder, let data = FileManager.default.contents(atPath: "\(folder)/\(name)"),
             data.count <= LogoStore.limit, let type = LogoFile.contentType(data)

@@ -56,6 +56,20 @@ package struct AdminKeys: Sendable {
         }
     }
 
+    /// The identifier of a key in `all`, by which a session remembers it.
+    package static func identifier(of key: String) -> String {
+        Hexadecimal.text(SecretHash.of(key).prefix(6))
+    }
+
+    /// True for a key that was not revoked.
+    package func isValid(identifier: String) async throws -> Bool {
+        try await database.pool.read { database in
+            try Bool.fetchOne(
+                database, sql: "SELECT 1 FROM admin_key WHERE \(SecretKey.idColumn) = ? AND revoked IS NULL",
+                arguments: [identifier]) ?? false
+        }
+    }
+
     /// The result of checking a request's key.
     package enum Verdict: Sendable {
         case valid

@@ -18,6 +18,10 @@ package struct BrandImport: Sendable {
         package var isTrial = false
         /// Deactivates numbers that are missing from the file.
         package var replaces = false
+        /// Computes the plan of the changes; takes time and memory for the comparison.
+        package var plans = false
+        /// Refuses the import unless its plan has this digest; nil accepts any plan.
+        package var expectedPlan: String?
 
         package init() {}
     }
@@ -60,6 +64,8 @@ package struct BrandImport: Sendable {
         package var warnings: [Problem] = []
         /// False when nothing was written, because of invalid rows or for a trial.
         package var isWritten = true
+        /// The changes of a valid file; nil unless the options ask for them.
+        package var plan: ImportPlan?
 
         package enum CodingKeys: String, CodingKey {
             case imported, unchanged, deactivated, rejected, problems, warnings
@@ -155,6 +161,11 @@ package struct BrandImport: Sendable {
             onProgress(.merging)
             if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
             try database.inTransaction(.immediate) {
+                if options.plans || options.expectedPlan != nil {
+                    let plan = try ImportPlan(account, replaces: options.replaces, database)
+                    if let expected = options.expectedPlan, expected != plan.digest { throw BrandImportError.moved }
+                    result.plan = plan
+                }
                 let merged = try staging.merge(into: account, replaces: options.replaces, now: now())
                 (result.imported, result.unchanged) = (merged.changed, merged.unchanged)
                 result.deactivated = merged.deactivated
@@ -228,8 +239,10 @@ package enum BrandImportError: OperatorError, Hashable {
     case brokenOff
     case replacesAndSkips
     case replacesWithNothing
+    /// The import would change something else than its preview.
+    case moved
 
-    package var kind: OperatorMistakeKind { .invalid }
+    package var kind: OperatorMistakeKind { self == .moved ? .conflict : .invalid }
 
     package var description: String {
         switch self {
@@ -240,6 +253,7 @@ package enum BrandImportError: OperatorError, Hashable {
             "an import with replacement cannot skip invalid rows, because their numbers would be deactivated"
         case .replacesWithNothing:
             "the file has no numbers, so replacement would deactivate all numbers; nothing was changed"
+        case .moved: "the brands changed after the preview; nothing was imported; look at the new preview"
         }
     }
 }

@@ -76,8 +76,7 @@ struct EntryStaging {
         if replaces {
             merged.deactivated = try ChangeCounter.apply(
                 "active = 0, held = 0",
-                where: "(active = 1 OR held = 1) AND number NOT IN (SELECT number FROM incoming)", [:], account,
-                now: now, database)
+                where: Self.isMissing, [:], account, now: now, database)
         }
         return merged
     }
@@ -93,13 +92,27 @@ struct EntryStaging {
             sql: """
                 INSERT INTO brand (account, id, name, logo, reason, updated)
                 SELECT :account, brand_id, name, logo_url, call_reason, :now
-                FROM (SELECT brand_id, name, logo_url, call_reason, max(line) FROM incoming GROUP BY brand_id)
+                FROM (\(Self.lastOfEachBrand))
                 WHERE true
                 ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
                 updated = max(updated, excluded.updated)
                 WHERE name IS NOT excluded.name OR logo IS NOT excluded.logo
                 """, arguments: ["account": account.row, "now": now])
     }
+
+    /// The entries by brand, each the last of its brand.
+    static let lastOfEachBrand =
+        "SELECT brand_id, name, logo_url, call_reason, max(line) FROM incoming GROUP BY brand_id"
+
+    /// The condition of a number that a replacement deactivates.
+    static let isMissing = "(active = 1 OR held = 1) AND number NOT IN (SELECT number FROM incoming)"
+
+    /// The condition of an entry that differs from the account's number, named `known`.
+    static let differs = """
+        (known.number IS NULL OR known.name IS NOT incoming.name OR known.brand_id IS NOT incoming.brand_id
+            OR known.logo_url IS NOT incoming.logo_url OR known.call_reason IS NOT incoming.call_reason
+            OR known.active + known.held = 0)
+        """
 
     private static let mergeNumbers = """
         INSERT INTO brand_number
@@ -108,9 +121,7 @@ struct EntryStaging {
             :now, owner = 'active', owner <> 'active', :base + row_number() OVER (ORDER BY incoming.number)
         FROM incoming JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
             LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
-        WHERE known.number IS NULL OR known.name IS NOT incoming.name OR known.brand_id IS NOT incoming.brand_id
-            OR known.logo_url IS NOT incoming.logo_url OR known.call_reason IS NOT incoming.call_reason
-            OR known.active + known.held = 0
+        WHERE \(differs)
         ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
             logo_url = excluded.logo_url, call_reason = excluded.call_reason,
             updated = max(updated, excluded.updated), active = excluded.active, held = excluded.held,

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
+package import Branding
 
 /// A telephone number in a cell of a file, in the notation of people and spreadsheets.
-struct NumberCell {
+package struct NumberCell {
     private let text: String
 
     /// - Parameter text: the cell; a formula of one text, such as `="+61491570156"`, is read as that text.
-    init(_ text: String) {
+    package init(_ text: String) {
         let isFormula = text.hasPrefix("=\"") && text.hasSuffix("\"") && text.utf8.count > 3
         self.text = isFormula ? ImportRows.trimmed(String(text.dropFirst(2).dropLast())) : text
     }
 
     /// The number; nil for an invalid one, and for scientific notation, which has lost digits.
-    func number(_ normalise: (String) -> E164Number?) -> E164Number? { isScientific ? nil : normalise(text) }
+    package func number(_ normalise: (String) -> E164Number?) -> E164Number? { isScientific ? nil : normalise(text) }
 
     /// The problem and its remedy.
     ///
-    /// - Parameter region: the region of numbers in national format; nil for none.
-    func problem(region: String?) -> String {
+    /// - Parameters:
+    ///   - region: the region of numbers in national format; nil for none.
+    ///   - setting: the name of the setting for the region.
+    package func problem(region: String?, setting: String = "--region") -> String {
         let shown = "\"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         if isScientific {
             return """
@@ -30,7 +32,7 @@ struct NumberCell {
         if text.hasPrefix("+") { return "\(shown) is no valid number" }
         return """
             \(shown) is no number without its country: write it with + and the country code, such as +61491570156, \
-            or name the region of the numbers (--region)
+            or name the region of the numbers (\(setting))
             """
     }
 

@@ -7,8 +7,8 @@ import GRDB
 ///
 /// Each number belongs to one brand and is delivered with its name and logo.
 package struct BrandList: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -150,13 +150,17 @@ package struct BrandList: Sendable {
 
     private static func detail(_ id: String, _ account: AccountID, _ database: Database) throws -> Brand {
         guard var brand = try find(id, account, database) else { throw BrandListError.unknown(id) }
+        // Without the hint SQLite reads all numbers of the account: 77 ms instead of 0.2 ms with 300,000 numbers.
         brand.numbers = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM brand_number WHERE account = ? AND brand_id = ? AND active = 1",
-            arguments: [account.row, id])
+            database,
+            sql: """
+                SELECT count(*) FROM brand_number INDEXED BY brand_number_brand
+                WHERE account = ? AND brand_id = ? AND active = 1
+                """, arguments: [account.row, id])
         return brand
     }
 
-    private static func brand(_ row: Row) -> Brand {
+    static func brand(_ row: Row) -> Brand {
         Brand(
             id: row["id"], name: row["name"], logo: row["logo"], reason: row["reason"],
             owner: Owner(rawValue: row["owner"]) ?? .unresolved, updated: Timestamp.string(from: row["updated"]))

@@ -6,8 +6,8 @@ import GRDB
 
 /// Lists the numbers of an account, assigns them to brands, and deactivates them.
 package struct BrandNumbers: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -126,7 +126,7 @@ package struct BrandNumbers: Sendable {
         return (row["brand_id"], isSuspended ? .ownerSuspended : .ownerUnresolved)
     }
 
-    private static func numberRow(_ row: Row) -> NumberRow {
+    static func numberRow(_ row: Row) -> NumberRow {
         let number: Int64 = row["number"]
         return NumberRow(
             number: "+\(number)", brandID: row["brand_id"], name: row["name"], logo: row["logo_url"],

@@ -9,15 +9,15 @@ import Foundation
 /// text than its bytes have, or look like another name. It comes from web pages and from fraud. The gateway strips
 /// these characters before a phone shows them, so only a refusal shows the operator the mistake. Stored names stay
 /// until they change.
-enum EntryRules {
+package enum EntryRules {
     /// The fields with a limit, in characters.
     private static let limits = [
         "brand_name": FieldLimit.brandName, "logo_url": FieldLimit.logoURL, "call_reason": FieldLimit.callReason,
         "brand_id": 64,
     ]
 
-    /// The problem of a field's text; nil for a valid one.
-    static func problem(_ field: String, _ text: String) -> String? {
+    /// The problem of a field's text, beginning with the field's name; nil for a valid one.
+    package static func problem(_ field: String, _ text: String) -> String? {
         if let limit = limits[field], text.count > limit { return "\(field) has more than \(limit) characters" }
         if let scalar = text.unicodeScalars.first(where: isHidden) {
             return "\(field) has \(named(scalar)); remove it"

@@ -2,6 +2,23 @@
 
 import HTTPTypes
 
+/// Ends sessions whose secret has become invalid, such as a revoked key.
+package struct LoginTicket: Sendable {
+    let text: @Sendable (_ secret: String) -> String
+    let isValid: @Sendable (_ text: String) async throws -> Bool
+
+    /// - Parameters:
+    ///   - text: derives the text that the session keeps in memory; a hash, so that no session has the secret.
+    ///   - isValid: asked before each page; an error keeps the session.
+    package init(
+        text: @escaping @Sendable (_ secret: String) -> String,
+        isValid: @escaping @Sendable (_ text: String) async throws -> Bool
+    ) {
+        self.text = text
+        self.isValid = isValid
+    }
+}
+
 /// The access to the pages of a site.
 package enum PageAccess: Sendable {
     /// Everybody on this machine. Only for servers on a loopback address.
@@ -31,8 +48,10 @@ package enum PageAccess: Sendable {
     ///
     /// A foreign page can make a browser send requests to a loopback port under its own name (DNS rebinding). It cannot
     /// make the browser write another name into `Host`.
+    ///
+    /// A site without TLS is on loopback. A name from elsewhere comes through a reverse proxy that nobody declared.
     func accepts(host: String?) -> Bool {
-        guard case .loopback = self else { return true }
+        if isSecure { return true }
         guard let host = host?.lowercased() else { return false }
         let name: Substring
         if host.hasPrefix("[") {

@@ -15,6 +15,8 @@ final class PageSessions: Sendable {
         /// Sent with every form of this browser.
         let token: String
         var isLoggedIn: Bool
+        /// The text of `LoginTicket` for the secret of the login.
+        var ticket: String?
         var showsNumbers = false
         /// Shown on the next page.
         var notice: PageNotice?
@@ -48,10 +50,10 @@ final class PageSessions: Sendable {
     }
 
     /// Begins a session with secrets of 128 bits.
-    func begin(isLoggedIn: Bool, cookie: String) -> Session {
+    func begin(isLoggedIn: Bool, cookie: String, ticket: String? = nil) -> Session {
         let session = Session(
-            id: Self.secret(), cookie: cookie, token: Self.secret(), isLoggedIn: isLoggedIn, notice: nil, lastUse: now()
-        )
+            id: Self.secret(), cookie: cookie, token: Self.secret(), isLoggedIn: isLoggedIn, ticket: ticket, notice: nil,
+            lastUse: now())
         sessions.withLock { sessions in
             if sessions.count >= Self.most, let oldest = sessions.values.min(by: Self.endsBefore) {
                 sessions[oldest.id] = nil

@@ -6,16 +6,28 @@ import Logging
 
 /// The login of a site on an address that others can reach.
 extension PageSite {
-    func loginForm(_ request: Request, problem text: String?, status: HTTPResponse.Status = .ok) -> Response {
+    func loginForm(_ request: Request, problem text: String, status: HTTPResponse.Status) -> Response {
+        loginForm(request, notice: PageNotice(.error, text), status: status)
+    }
+
+    func loginForm(_ request: Request, notice: PageNotice?, status: HTTPResponse.Status = .ok) -> Response {
         guard case .login(let label, _, _) = access else { return redirect("/") }
         let known = sessions.find(Self.cookie(request, access))
         let session = known ?? beginSession(request, isLoggedIn: false)
         let frame = PageFrame(
             site: name, version: version, title: "Log in", entries: [], token: session.token, here: "/",
             hasLogin: false,
-            masksNumbers: false, showsNumbers: false, notice: text.map { PageNotice(.error, $0) })
+            masksNumbers: false, showsNumbers: false, notice: notice)
         let html = templates.render("login", FramedPage(frame: frame, content: ["label": label])) ?? label
         return withCookie(html: html, status, session, known == nil)
+    }
+
+    /// The session of a request, unless its secret has become invalid.
+    func session(of request: Request) async -> PageSessions.Session? {
+        guard let session = sessions.find(Self.cookie(request, access)) else { return nil }
+        guard let ticket, let text = session.ticket, (try? await ticket.isValid(text)) == false else { return session }
+        sessions.end(session.id)
+        return nil
     }
 
     func login(_ request: Request, _ address: String) async -> Response {
@@ -28,7 +40,7 @@ extension PageSite {
         guard PageSessions.isEqual(form["token"], session.token) else {
             return loginForm(request, problem: "The form is too old. Try again.", status: .forbidden)
         }
-        guard wrong.allows(now()) else {
+        guard !limitsLogins || wrong.allows(now()) else {
             return loginForm(
                 request, problem: "Too many wrong logins. Wait a minute and try again.", status: .tooManyRequests)
         }
@@ -38,13 +50,16 @@ extension PageSite {
                 logger.warning("wrong login for the pages", metadata: ["address": "\(address)"])
                 return loginForm(request, problem: "This \(label) is wrong.", status: .unauthorized)
             }
+        } catch let problem as PageProblem {
+            return loginForm(request, problem: problem.text, status: problem.status)
         } catch {
             return loginForm(request, problem: "The login cannot be checked: \(error)", status: .serviceUnavailable)
         }
         // A new identifier, so that one which somebody planted before the login is worth nothing.
         sessions.end(session.id)
         var response = redirect("/")
-        setCookie(beginSession(request, isLoggedIn: true), on: &response)
+        setCookie(
+            beginSession(request, isLoggedIn: true, ticket: ticket?.text(form["secret"])), on: &response)
         return response
     }
 }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DirectoryStore
+import HTTPTypes
+import WebPages
+
+/// Lists, creates, changes and closes accounts.
+struct AccountPages: Sendable {
+    let desk: PageDesk
+
+    var pages: [Page] {
+        [
+            desk.page(.get, "/accounts", entry: "Accounts") { try await list($0) },
+            desk.page(.post, "/accounts") { try await create($0) },
+            desk.page(.get, "/accounts/:account") { try await show($0) },
+            desk.page(.post, "/accounts/:account") { try await change($0) },
+            desk.page(.get, "/accounts/:account/close") { try await askClose($0) },
+            desk.page(.post, "/accounts/:account/close") { try await close($0) },
+        ]
+    }
+
+    private func list(
+        _ request: OperatorRequest, form: EntryForm? = nil, status: HTTPResponse.Status = .ok
+    ) async throws -> PageResult {
+        let (database, now) = (request.database, request.now)
+        let accounts = try await request.blocking { try AccountList(database).all(now: now) }
+        let parts = [
+            PagePart(table: Self.table(accounts)),
+            PagePart(
+                heading: "New account",
+                texts: ["An account is one customer with brands, keys, devices and a bill of its own."],
+                form: form ?? Self.newForm(name: "", problem: nil)),
+        ]
+        return OperatorRequest.result("Accounts", parts: parts, status: status)
+    }
+
+    static func table(_ accounts: [AccountList.Summary]) -> PageTable {
+        var table = PageTable(
+            "Accounts", ["Name", "State", "Branding", "#Events this month", "Cap", "Pages"],
+            empty: "There is no account.")
+        for account in accounts {
+            let path = "/accounts/\(PagePath.encoded(account.name))"
+            table.add(
+                .link(account.name, path), state(account),
+                account.brandingEnabled ? .tag("on", "good") : .tag("off", "bad"), .count(account.used),
+                .text(account.cap.map { Amount.count($0) } ?? "none"),
+                .links(
+                    PageLink(href: path + "/brands", linkText: "Brands"),
+                    PageLink(href: path + "/import", linkText: "Import"),
+                    PageLink(href: path + "/keys", linkText: "Keys"),
+                    PageLink(href: path + "/events", linkText: "Events")))
+        }
+        return table
+    }
+
+    private static func state(_ account: AccountList.Summary) -> PageTable.Cell {
+        let isOpen = ["active", "trial"].contains(account.status)
+        let mode = account.mode == "live" ? "" : ", \(account.mode)"
+        return .tag(account.status + mode, isOpen ? "good" : "bad")
+    }
+
+    private static func newForm(name: String, problem: String?) -> EntryForm {
+        EntryForm(
+            "/accounts",
+            [
+                .text(
+                    "name", "Name", name, hint: "1 to 64 letters, digits, dots, dashes and underscores",
+                    isRequired: true, problem: problem)
+            ], button: "Create account")
+    }
+
+    private func create(_ request: OperatorRequest) async throws -> PageResult {
+        let (database, now, name) = (request.database, request.now, request.form["name"])
+        do {
+            _ = try await request.blocking { try AccountList(database).create(name: name, now: now) }
+        } catch let error as AccountStoreError {
+            return try await list(
+                request, form: Self.newForm(name: name, problem: PageDesk.sentence(error)),
+                status: .unprocessableContent)
+        }
+        return .redirect(
+            to: "/accounts/\(PagePath.encoded(name))/keys",
+            notice: PageNotice(.done, "Account \(name) is ready. Make a key for its gateway next."))
+    }
+
+    private func show(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        return try await page(request, account, form: Self.settings(account))
+    }
+
+    private func page(
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, form: EntryForm,
+        status: HTTPResponse.Status = .ok
+    ) async throws -> PageResult {
+        let (database, now) = (request.database, request.now)
+        let feed = try await request.blocking { try FeedSummary(database, account: account.id, now: now) }
+        let summary = account.summary
+        let tiles = [
+            PagePart.Tile("State", summary.status, summary.mode),
+            .init("Branding", summary.brandingEnabled ? "on" : "off"),
+            .init("Events this month", Amount.count(summary.used), summary.cap.map { "cap \(Amount.count($0))" }),
+            .init("Brands", Amount.count(feed.brands)),
+            .init("Numbers", Amount.count(feed.active), feed.held > 0 ? "\(Amount.count(feed.held)) held back" : nil),
+            .init("Last change", Amount.time(feed.changed), "change \(feed.lastChange)"),
+        ]
+        var parts = [
+            PagePart.tiles(tiles),
+            PagePart(
+                texts: ["Identifier for clients: \(summary.id)"],
+                linkList: .init(links: [
+                    PageLink(
+                        href: PagePath.with("/report", ["account": account.name]), linkText: "Month report")
+                ])),
+            PagePart(heading: "State and gates", form: form),
+        ]
+        if summary.status != "closed" {
+            parts.append(
+                PagePart(
+                    heading: "Close the account",
+                    texts: ["Its keys are revoked and its gateways stop branding. Events and reports stay."],
+                    linkList: .init(links: [PageLink(href: account.path + "/close", linkText: "Close this account…")])))
+        }
+        return request.result(account.name, of: account, parts: parts, status: status)
+    }
+
+    private static func settings(_ account: OperatorRequest.Account) -> EntryForm {
+        let summary = account.summary
+        return settings(
+            account, status: summary.status, mode: summary.mode, isBranding: summary.brandingEnabled,
+            isDialer: summary.voipDialerEnabled, cap: summary.cap.map { "\($0)" } ?? "",
+            included: "\(summary.includedImprints)", problems: [:])
+    }
+
+    private static func settings(
+        _ account: OperatorRequest.Account, status: String, mode: String, isBranding: Bool, isDialer: Bool,
+        cap: String, included: String, problems: [String: String]
+    ) -> EntryForm {
+        EntryForm(
+            account.path,
+            [
+                .text(
+                    "status", "Status", status, hint: "active and trial brand calls, every other status stops them",
+                    suggestions: ["active", "trial", "suspended"], problem: problems["status"]),
+                .choice(
+                    "mode", "Mode", mode, [("live", "live"), ("testing", "testing")],
+                    problem: problems["mode"]),
+                .tick("branding", "Branding enabled", isBranding, hint: "off stops all brands of the account"),
+                .tick("dialer", "VoIP dialer enabled", isDialer, hint: "shown to phones"),
+                .text(
+                    "cap", "Counted events a month, at most", cap, hint: "empty for no cap", problem: problems["cap"]),
+                .text("included", "Imprints included in the plan", included, problem: problems["included"]),
+            ], button: "Save")
+    }
+
+    private func change(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        let form = request.form
+        var change = AccountStore.Change()
+        (change.status, change.mode) = (form["status"], form["mode"])
+        (change.brandingEnabled, change.voipDialerEnabled) = (form.isTicked("branding"), form.isTicked("dialer"))
+        var problems: [String: String] = [:]
+        change.cap = form["cap"].isEmpty ? -1 : Self.count("cap", form["cap"], &problems)
+        change.includedImprints = Self.count("included", form["included"], &problems)
+        if problems.isEmpty {
+            do {
+                let (database, id, asked) = (request.database, account.id, change)
+                try await request.blocking { try AccountStore(database, account: id).change(asked) }
+                return .redirect(
+                    to: account.path,
+                    notice: PageNotice(.done, "Saved. Gateways and phones receive it with their next sync or event."))
+            } catch let error as AccountStoreError {
+                let field =
+                    [AccountStoreError.badStatus: "status", .badMode: "mode", .badCap: "cap"][error] ?? "included"
+                problems[field] = PageDesk.sentence(error)
+            }
+        }
+        let again = Self.settings(
+            account, status: form["status"], mode: form["mode"], isBranding: form.isTicked("branding"),
+            isDialer: form.isTicked("dialer"), cap: form["cap"], included: form["included"], problems: problems)
+        return try await page(request, account, form: again, status: .unprocessableContent)
+    }
+
+    private static func count(_ field: String, _ text: String, _ problems: inout [String: String]) -> Int? {
+        guard let count = Int(text), count >= 0 else {
+            problems[field] = "Write a whole number, 0 or more, in digits only."
+            return nil
+        }
+        return count
+    }
+
+    private func askClose(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        let form = EntryForm(
+            account.path + "/close", [], button: "Close \(account.name)", isDanger: true, cancel: account.path)
+        let text =
+            "All keys of \(account.name) are revoked at once. Its gateways stop branding calls; calls go on without brands."
+        return request.result("Close \(account.name)?", of: account, parts: [PagePart(texts: [text], form: form)])
+    }
+
+    private func close(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        let (database, now) = (request.database, request.now)
+        try await request.blocking { try AccountList(database).close(account.id, now: now) }
+        return .redirect(
+            to: account.path, notice: PageNotice(.done, "\(account.name) is closed, its keys are revoked."))
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import DirectoryStore
+import HTTPTypes
+import WebPages
+
+/// Lists the numbers of an account and takes single ones out of service.
+struct NumberPages: Sendable {
+    let desk: PageDesk
+
+    var pages: [Page] {
+        [
+            desk.page(.get, "/accounts/:account/numbers") { try await list($0) },
+            desk.page(.post, "/accounts/:account/numbers/deactivate") { try await deactivate($0) },
+        ]
+    }
+
+    private func list(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        let page = request.page
+        let (text, chosen) = (page.query("q") ?? "", page.query("state") ?? "")
+        let state = BrandNumbers.State(rawValue: chosen)
+        let search = EntryForm(
+            account.path + "/numbers",
+            [
+                .text("q", "Number", text, hint: "the first digits with the country code", type: "search"),
+                .choice(
+                    "state", "State", chosen,
+                    [("", "all")] + BrandNumbers.State.allCases.map { ($0.rawValue, $0.rawValue) }),
+            ], button: "Search", isGet: true)
+        var parts = [PagePart(form: search)]
+        if let digits = NumberSearch.digits(of: text) {
+            parts.append(try await NumberSearch.part(request, account, digits))
+        } else {
+            if !text.isEmpty { parts[0].notices = [.error("Search with at least three digits, such as +6149.")] }
+            let after = NumberSearch.position(request)
+            let (database, id) = (request.database, account.id)
+            let rows = try await request.blocking {
+                try BrandNumbers(database, account: id).page(
+                    after: after, limit: OperatorRequest.rows, state: state)
+            }
+            var part = PagePart(
+                table: NumberSearch.table("Numbers", rows, account, request, empty: "There is no such number."))
+            if rows.count == OperatorRequest.rows, let last = rows.last {
+                let next = PagePath.with(
+                    account.path + "/numbers", ["state": state?.rawValue, "after": NumberSearch.position(last)])
+                part.linkList = .init(links: [PageLink(href: next, linkText: "Next page")])
+            }
+            parts.append(part)
+        }
+        return request.result("Numbers", of: account, tab: "/numbers", parts: parts)
+    }
+
+    private func deactivate(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        guard let number = E164Number(request.form["number"]) else {
+            throw PageProblem(.badRequest, "The form has no number. Nothing was changed. Open the page again.")
+        }
+        let (database, id, now) = (request.database, account.id, request.now)
+        let count = try await request.blocking {
+            try BrandNumbers(database, account: id).deactivate([number], now: now)
+        }
+        let notice =
+            count > 0
+            ? PageNotice(.done, "\(request.shown("\(number)")) is out of service from the next sync on.")
+            : PageNotice(.warning, "\(request.shown("\(number)")) was not in service.")
+        return .redirect(
+            to: PagePath.with(account.path + "/brand", ["id": request.form["id"]]), notice: notice)
+    }
+}
+
+/// Finds numbers by their first digits.
+enum NumberSearch {
+    /// The digits of a text that is a number or its beginning; nil for other texts and fewer than three digits.
+    static func digits(of text: String) -> String? {
+        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || " +()-./".contains($0)) }) else { return nil }
+        let digits = text.filter(\.isNumber)
+        return (3...15).contains(digits.count) && digits.first != "0" ? digits : nil
+    }
+
+    /// The end of a page of numbers for its next link, in base 36: a masked page shows no whole number.
+    static func position(_ row: BrandNumbers.NumberRow) -> String {
+        E164Number(row.number).map { String($0.digits, radix: 36) } ?? ""
+    }
+
+    static func position(_ request: OperatorRequest) -> E164Number? {
+        request.page.query("after").flatMap { UInt64($0, radix: 36) }.flatMap { E164Number(digits: $0) }
+    }
+
+    static func part(
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, _ digits: String
+    ) async throws -> PagePart {
+        let (database, id) = (request.database, account.id)
+        let rows = try await request.blocking {
+            try BrandNumbers(database, account: id).page(beginningWith: digits, limit: OperatorRequest.rows)
+        }
+        return PagePart(
+            table: table(
+                "Numbers that begin with +\(digits)", rows, account, request, empty: "No number begins so."))
+    }
+
+    static func table(
+        _ caption: String, _ rows: [BrandNumbers.NumberRow], _ account: OperatorRequest.Account,
+        _ request: OperatorRequest, empty: String
+    ) -> PageTable {
+        var table = PageTable(caption, ["Number", "Brand", "Call reason", "State", "Changed", "Action"], empty: empty)
+        for row in rows {
+            table.add(
+                .text(request.shown(row.number)),
+                .link(row.name, PagePath.with(account.path + "/brand", ["id": row.brandID])), .text(row.reason),
+                .tag(row.state.rawValue, row.state == .active ? "good" : row.state == .held ? "warn" : "soft"),
+                .text(Amount.time(row.updated)), action(row, account, request))
+        }
+        return table
+    }
+
+    /// The button needs the whole number in the page, so it appears with the whole numbers only.
+    private static func action(
+        _ row: BrandNumbers.NumberRow, _ account: OperatorRequest.Account, _ request: OperatorRequest
+    ) -> PageTable.Cell {
+        guard row.state != .inactive else { return .text(nil) }
+        guard request.page.showsNumbers else { return .text("with Show numbers") }
+        return PageTable.Cell(
+            cellForm: .init(
+                account.path + "/numbers/deactivate", ["number": row.number, "id": row.brandID],
+                button: "Take out of service"))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Counts, sizes and telephone numbers as people read them.
+enum Amount {
+    /// Such as `1,234,567`.
+    static func count(_ count: some BinaryInteger) -> String {
+        let digits = String(count.magnitude)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return (count < 0 ? "-" : "") + text
+    }
+
+    /// Such as `12.5 MiB`.
+    static func bytes(_ bytes: Int64) -> String {
+        for (unit, name) in [(Int64(1) << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+        where bytes >= unit {
+            let tenths = bytes * 10 / unit
+            return tenths < 100 ? "\(tenths / 10).\(tenths % 10) \(name)" : "\(tenths / 10) \(name)"
+        }
+        return "\(bytes) bytes"
+    }
+
+    /// An ISO 8601 time as `2026-11-27 21:40:05`, in UTC.
+    static func time(_ text: String?) -> String {
+        guard let text else { return "never" }
+        return String(text.prefix(19)).replacing("T", with: " ")
+    }
+
+    /// A number with its first three and last two digits; whole if it has fewer than seven digits.
+    static func masked(_ number: String) -> String {
+        let digits = number.count { $0.isASCII && $0.isNumber }
+        guard digits >= 7 else { return number }
+        var position = 0
+        return String(
+            number.map { character in
+                guard character.isASCII, character.isNumber else { return character }
+                position += 1
+                return position <= 3 || position > digits - 2 ? character : "•"
+            })
+    }
+
+    /// A text in which every run of seven or more digits is masked, with blanks and separators inside it.
+    static func maskedText(_ text: String) -> String {
+        text.replacing(/\+?[0-9](?:[ ().\/-]*[0-9]){6,}/) { masked(String($0.output)) }
+    }
+}

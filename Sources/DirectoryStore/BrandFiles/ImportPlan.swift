@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import GRDB
+
+/// The changes that an import makes, computed from the staged rows and the present state.
+///
+/// Two equal digests mean that the same numbers and brands change in the same way.
+package struct ImportPlan: Hashable, Sendable {
+    /// The values of a number that an import can change.
+    package struct Values: Hashable, Sendable {
+        package let name: String
+        package let brandID: String
+        package let logo: String?
+        package let reason: String?
+    }
+
+    /// A change of one number.
+    package struct Change: Hashable, Sendable {
+        package let number: String
+        /// Nil for a number that is new or was out of use.
+        package let before: Values?
+        /// Nil for a number that is deactivated.
+        package let after: Values?
+    }
+
+    /// Changes kept of each kind; all are counted.
+    package static let kept = 200
+
+    package internal(set) var added: [Change] = []
+    package internal(set) var changed: [Change] = []
+    package internal(set) var removed: [Change] = []
+    package internal(set) var addedCount = 0
+    package internal(set) var changedCount = 0
+    package internal(set) var removedCount = 0
+    /// Brands that the import creates, or whose name or logo it changes.
+    package internal(set) var brandCount = 0
+    /// SHA-256 of every change, in hexadecimal digits.
+    package internal(set) var digest = ""
+
+    /// Compares the rows of a staging with an account; reads only, inside the caller's transaction.
+    ///
+    /// - Parameter replaces: true includes the numbers without a row, which are deactivated.
+    init(_ account: AccountID, replaces: Bool, _ database: Database) throws {
+        var hash = SHA256()
+        hash.update(data: Data((replaces ? "replace" : "merge").utf8))
+        try readNumbers(account, &hash, database)
+        if replaces { try readRemoved(account, &hash, database) }
+        try readBrands(account, &hash, database)
+        digest = Hexadecimal.text(hash.finalize())
+    }
+
+    private mutating func readNumbers(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
+                    coalesce(owner, 'active'), coalesce(known.active + known.held, 0) > 0,
+                    known.name, known.brand_id, known.logo_url, known.call_reason
+                FROM incoming LEFT JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
+                    LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
+                WHERE \(EntryStaging.differs) ORDER BY incoming.number
+                """, arguments: ["account": account.row])
+        while let row = try rows.next() {
+            Self.add(row, to: &hash)
+            let isInUse: Bool = row[6]
+            let change = Change(
+                number: Self.number(row), before: isInUse ? Self.values(row, at: 7) : nil,
+                after: Self.values(row, at: 1))
+            if isInUse {
+                changedCount += 1
+                if changed.count < Self.kept { changed.append(change) }
+            } else {
+                addedCount += 1
+                if added.count < Self.kept { added.append(change) }
+            }
+        }
+    }
+
+    private mutating func readRemoved(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT number, name, brand_id, logo_url, call_reason FROM brand_number WHERE account = ?
+                AND \(EntryStaging.isMissing) ORDER BY number
+                """, arguments: [account.row])
+        while let row = try rows.next() {
+            Self.add(row, to: &hash)
+            removedCount += 1
+            guard removed.count < Self.kept else { continue }
+            removed.append(Change(number: Self.number(row), before: Self.values(row, at: 1), after: nil))
+        }
+    }
+
+    private mutating func readBrands(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT incoming.brand_id, incoming.name, incoming.logo_url, brand.name, brand.logo
+                FROM (\(EntryStaging.lastOfEachBrand)) AS incoming
+                    LEFT JOIN brand ON brand.account = ?1 AND brand.id = incoming.brand_id
+                WHERE brand.id IS NULL OR brand.name IS NOT incoming.name OR brand.logo IS NOT incoming.logo_url
+                ORDER BY incoming.brand_id
+                """, arguments: [account.row])
+        while let row = try rows.next() {
+            Self.add(row, to: &hash)
+            brandCount += 1
+        }
+    }
+
+    private static func add(_ row: Row, to hash: inout SHA256) {
+        for value in row.databaseValues {
+            // A length before each text keeps two texts from reading as one.
+            let text = value.isNull ? "-" : "\(value.storage.value.map { "\($0)" } ?? "")"
+            hash.update(data: Data("\(text.utf8.count):\(text)".utf8))
+        }
+    }
+
+    private static func number(_ row: Row) -> String {
+        let number: Int64 = row[0]
+        return "+\(number)"
+    }
+
+    private static func values(_ row: Row, at column: Int) -> Values {
+        Values(name: row[column], brandID: row[column + 1], logo: row[column + 2], reason: row[column + 3])
+    }
+}
