@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -199,7 +200,7 @@ struct PageAccessTests {
         (.SQLITE_CORRUPT, "restore a backup"), (.SQLITE_BUSY, "Try again in a minute"),
     ])
     func `an error of the database has its cause and remedy`(code: ResultCode, text: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let trouble = database.trouble(of: DatabaseError(resultCode: code))
         #expect(trouble?.contains(text) == true && trouble?.contains(folder.path) == true, "\(trouble ?? "none")")

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -218,7 +219,7 @@ struct PageFormTests {
         try await PageVisitor.run { visitor in
             try visitor.directory.put("+61491570156", name: "Acme")
             _ = try await visitor.directory.report("displayed")
-            let month = String(Timestamp.string(from: visitor.directory.time.seconds).prefix(7))
+            let month = String(Timestamp.string(from: visitor.directory.time.now).prefix(7))
             let page = try await visitor.get("/report?month=\(month)")
             #expect(page.text.contains("<svg class=\"plot\"") && page.text.contains("Acme"))
             #expect(page.text.components(separatedBy: "class=\"bar\"").count - 1 == ReportPages.length(of: month))

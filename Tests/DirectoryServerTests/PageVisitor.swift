@@ -3,6 +3,7 @@
 import DirectoryFixtures
 import Foundation
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer

@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import DirectoryFixtures
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -13,7 +14,7 @@ struct ImportPlanTests {
     private let database: DirectoryDatabase
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path)
     }
 

@@ -4,6 +4,7 @@ import Branding
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import HostFiles
 import WebPages
 
 /// Imports a file of brands in two steps: a preview of its changes, then exactly these changes.

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GRDB
+import Hashing
 
 /// Keys of the operator's HTTP API.
 ///

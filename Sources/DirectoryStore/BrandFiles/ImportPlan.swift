@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import GRDB
+import Hashing
 
 /// The changes that an import makes, computed from the staged rows and the present state.
 ///

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import HostFiles
 import HostSystem
 
 /// The state of the disk, the database file and its backups.
@@ -85,7 +86,7 @@ extension DirectoryDatabase {
             default: return "The database failed: \(error.message ?? "\(error.resultCode)"). See the log."
             }
         }
-        if let failure = error as? PrivateFile.Failure { return "\(failure)." }
+        if let failure = error as? FileReplacementError { return "\(failure)." }
         return SystemError.text(error).map { "A file in \(folder) cannot be used: \($0)." }
     }
 

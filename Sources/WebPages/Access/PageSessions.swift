@@ -52,7 +52,8 @@ final class PageSessions: Sendable {
     /// Begins a session with secrets of 128 bits.
     func begin(isLoggedIn: Bool, cookie: String, ticket: String? = nil) -> Session {
         let session = Session(
-            id: Self.secret(), cookie: cookie, token: Self.secret(), isLoggedIn: isLoggedIn, ticket: ticket, notice: nil,
+            id: Self.secret(), cookie: cookie, token: Self.secret(), isLoggedIn: isLoggedIn, ticket: ticket,
+            notice: nil,
             lastUse: now())
         sessions.withLock { sessions in
             if sessions.count >= Self.most, let oldest = sessions.values.min(by: Self.endsBefore) {
