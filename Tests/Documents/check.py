@@ -17,6 +17,11 @@ SECTION = re.compile(r"(?m)^(?=[a-z_]+:)")
 ELSEWHERE = {}
 
 
+# Files that configurations on pages name.
+SECRETS = ("api-key", "pages-token", "hep-key")
+CERTIFICATE = ("admin-certificate.pem", "admin-key.pem")
+
+
 class Checker:
     """Checks blocks with the programs of a folder; files go into `work`."""
 
@@ -24,9 +29,14 @@ class Checker:
         self.programs, self.work = programs, work
         self.grammars = commands.grammars(programs)
         self.count = 0
-        with open(os.path.join(work, "api-key"), "w", encoding="ascii") as file:
-            file.write("key-of-a-page\n")
-        os.chmod(file.name, 0o600)
+        for name in SECRETS:
+            with open(os.path.join(work, name), "w", encoding="ascii") as file:
+                file.write("secret-of-a-page\n")
+            os.chmod(file.name, 0o600)
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+             "-days", "30", "-subj", "/CN=herald.example", "-out", os.path.join(work, CERTIFICATE[0]),
+             "-keyout", os.path.join(work, CERTIFICATE[1])], check=True, capture_output=True, timeout=60)
         self.readme = self.readme_configuration()
 
     @staticmethod
@@ -120,7 +130,8 @@ class Checker:
         self.count += 1
         folder = os.path.join(self.work, str(self.count))
         os.makedirs(folder)
-        shutil.copy(os.path.join(self.work, "api-key"), folder)
+        for file in SECRETS + CERTIFICATE:
+            shutil.copy(os.path.join(self.work, file), folder)
         path = os.path.join(folder, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

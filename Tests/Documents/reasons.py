@@ -27,15 +27,19 @@ PROGRAMS = (
     ("*", "journalctl", "shows the log of systemd"),
     ("*", "sngrep", "a program of the terminal, which shows files and packets"),
     ("*", "tshark", "shows a file of packets"),
+    ("*", "apt", "Deploy/test-package installs the packages by it"),
+    ("*", "xdg-open", "opens a browser; Deploy/test-peers pages and directory-pages use the pages"),
+    ("*", "ssh", "needs a second machine"),
     ("README.md", "git", "the clone is where the test runs"),
     ("README.md", "cd", "the clone is where the test runs"),
     ("README.md", "apt-get", "Deploy/lib.sh installs the same packages"),
-    ("README.md", "useradd", "an install step"),
-    ("README.md", "install", "an install step"),
-    ("README.md", "cp", "an install step"),
-    ("README.md", "sed", "an install step"),
-    ("README.md", "systemctl", "an install step"),
-    ("docs/operating.md", "install", "an install step"),
+    ("README.md", "install", "Deploy/test-package runs the steps of README.md"),
+    ("README.md", "systemctl", "Deploy/test-package runs the steps of README.md"),
+    ("docs/install.md", "*", "Deploy/test-package runs the steps of this page"),
+    ("docs/pages.md", "install", "makes a file for a token"),
+    ("docs/pages.md", "openssl", "makes a token"),
+    ("docs/pages.md", "tee", "makes a file for a token"),
+    ("docs/phone-logos.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
 )
 
 # Commands that are checked, but not run by Deploy/test-peers documents: (beginning, reason).
@@ -53,6 +57,7 @@ OUTPUT = (
     ("docs/monitoring.md", "call ended call_id=", "a log line"),
     ("docs/operating.md", "at most 32768 transactions", "a log line"),
     ("docs/performance/method.md", "carrier (SIPp)", "a drawing"),
+    ("docs/pages.md", "xdg-open", "opens a browser; Deploy/test-peers pages uses the pages"),
 )
 
 

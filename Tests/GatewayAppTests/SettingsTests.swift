@@ -95,7 +95,7 @@ struct SettingsTests {
         }
         #expect(key() == "64x64grey.bmp")
         var next = try folder.configuration(pbx("snom_m9"))
-        #expect(RestartOnlySettings(settings.configuration, hasStreams: false).restore(in: &next) == ["logos"])
+        #expect(RestartOnlySettings(settings.configuration, hasStreams: false).restore(in: &next) == ["logos.phones"])
         try settings.live.use(next)
         #expect(key() == nil, "the usual form until a restart")
     }
