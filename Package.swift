@@ -200,7 +200,8 @@ let package = Package(
 
         // Support.
         .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "HostSystem", dependencies: ["CSystemd"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "HostSystem", dependencies: ["CLinux", "CSystemd"], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
