@@ -8,7 +8,9 @@ import Glibc
 /// `DispatchSemaphore` on Linux waits for an absolute time of day: a clock set back by an hour blocks the thread for an
 /// hour. A ring without a waiting thread is kept. Any thread rings, one thread waits.
 package final class SteadyBell: Sendable {
-    /// An eventfd; negative if the system has none left. Then a ring is lost, and a wait lasts its whole time.
+    /// An eventfd; negative if the system has none left.
+    ///
+    /// Without one a ring is lost, and a wait lasts its whole time.
     private let wakeup = herald_open_wakeup()
 
     package init() {}
