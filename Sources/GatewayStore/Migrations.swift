@@ -128,6 +128,9 @@ enum Migrations {
         migrator.registerMigration("ledger callers as received") { database in
             try database.execute(sql: "ALTER TABLE call ADD COLUMN caller_received TEXT")
         }
+        migrator.registerMigration("ledger evidence of decisions") { database in
+            try database.execute(sql: "ALTER TABLE call ADD COLUMN evidence INTEGER")
+        }
         return migrator
     }
 

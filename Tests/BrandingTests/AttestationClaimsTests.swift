@@ -45,7 +45,7 @@ struct AttestationClaimsTests {
                     others.add(header: Array(text.utf8)[...])
                 }
             }
-            claims.add(others)
+            claims.add(others, from: .from)
             #expect(claims.verification == expected)
         }
     }

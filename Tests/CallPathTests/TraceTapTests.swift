@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import Foundation
 import SIPCore
 import Testing
@@ -47,7 +48,8 @@ struct TraceTapTests {
         #expect(String(decoding: records[1].bytes, as: UTF8.self) == "story@carrier.example")
         #expect(String(decoding: records[1].brand, as: UTF8.self) == "Acme \"Bank\"")
         let decision = records[1].decision
-        #expect(decision.reason == nil && decision.header == .pAssertedIdentity && decision.isTrusted)
+        #expect(decision.reason == nil)
+        #expect(decision.evidence.header == .pAssertedIdentity && decision.evidence.isTrusted)
         #expect(decision.caller == E164Number("+61491570156"))
         #expect(records.dropFirst(2).map(\.bytes) == sent.map(\.bytes))
         #expect(records.dropFirst(2).map(\.address) == sent.map(\.destination))
@@ -57,8 +59,8 @@ struct TraceTapTests {
         gateway.shared.trace.set(true)
         _ = receive(request("INVITE", extra: "Privacy: id\nP-Asserted-Identity: <sip:+61491570156@c>\n"))
         let decision = records().first { $0.kind == .decided }?.decision
-        #expect(decision?.isWithheld == true && decision?.reason == .privacy)
-        #expect(decision?.caller == nil && decision?.header == nil)
+        #expect(decision?.evidence.isWithheld == true && decision?.reason == .privacy)
+        #expect(decision?.caller == nil && decision?.evidence.header == DecisionEvidence.Header.none)
     }
 
     @Test func `rejected and unreadable messages are copied as well`() {

@@ -40,7 +40,8 @@ struct GatewayPagesTests {
             id: "id", decision: "no_match",
             facts: [
                 .init(name: "SIP Call-ID", value: text), .init(name: "from", value: "+61255501001", isNumber: true),
-            ], timeline: [.init(at: 0, offset: "0.000", what: text)], events: [.init(outcome: text, fate: text)],
+            ], steps: [.init(name: "identity", before: "caller ", number: "+61255501001", after: " from \(text)")],
+            timeline: [.init(at: 0, offset: "0.000", what: text)], events: [.init(outcome: text, fate: text)],
             isInProgress: true)
     }
 

@@ -112,7 +112,11 @@ struct TraceServiceTests {
         let decision = lines.compactMap {
             if case .decision(let text, let evidence) = $0.event { text + ": " + evidence } else { nil }
         }
-        #expect(decision == ["no_match: caller +61******156 from From; trusted trunk; not verified"])
+        #expect(
+            decision == [
+                "no_match: caller +61******156 from From; trusted trunk, not verified; policy standard: satisfied; "
+                    + "no brand has the number; gates not asked; nothing written"
+            ])
         #expect(Set(lines.dropLast().map(\.callID)) == ["call1"])
     }
 

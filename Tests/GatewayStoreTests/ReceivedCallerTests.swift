@@ -41,6 +41,22 @@ struct ReceivedCallerTests {
         #expect(try found("+61255501301") == [])
     }
 
+    @Test func `the evidence of the decision is kept with the call, over a restart too`() throws {
+        let ledger = try LedgerFixture()
+        var update = CallUpdate(
+            kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: 7),
+            wallMicroseconds: LedgerFixture.Clock.start, reason: .noMatch)
+        var evidence = DecisionEvidence()
+        (evidence.header, evidence.lookup, evidence.policy) = (.remotePartyID, .noBrand, .strict)
+        update.evidence = evidence
+        ledger.ring.append(update, texts: CallTexts(sipCallID: Array("c7@carrier.example".utf8)))
+        invite(ledger.ring, 8, received: "1", reason: .numberUnclear)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        try ledger.recorder.drain()
+        #expect(Set(try ledger.calls().map(\.evidence)) == [evidence, nil])
+    }
+
     @Test func `of a withheld caller nothing is kept, whatever a update has`() throws {
         let ledger = try LedgerFixture()
         invite(ledger.ring, 1, received: "+61255501009", reason: .privacy)

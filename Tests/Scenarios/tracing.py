@@ -127,7 +127,7 @@ def traced_call(testbed, folder, run):
         wait_until(lambda: "outcome: ANSWERED" in ladder.text(), 60, "the ladder has no outcome:\n" + ladder.text())
         text = ladder.text()
         for part in ("INVITE", "180 Ringing", "200 OK", "BYE", "carrier", "herald", "office", "decision: ",
-                     "from P-Asserted-Identity; trusted trunk"):
+                     "from P-Asserted-Identity; trusted trunk, not verified; policy "):
             if part not in text:
                 raise Failed(f"the ladder has no '{part}':\n{text}")
         records = pcap_records(pcap)

@@ -11,6 +11,8 @@ package struct AttestationClaims: Hashable, Sendable {
     private enum Rank: UInt8 { case nothing, full, partial, unchecked, gateway, failed }
 
     private var worst = Rank.nothing
+    /// The part of the message that made the worst claim first.
+    package private(set) var source = AttestationSource.none
 
     package init() {}
 
@@ -25,6 +27,9 @@ package struct AttestationClaims: Hashable, Sendable {
         }
     }
 
+    /// True if the worst claim is that no check took place, such as `No-TN-Validation`.
+    package var isUnchecked: Bool { worst == .unchecked }
+
     /// True if no claim was added.
     package var isEmpty: Bool { worst == .nothing }
 
@@ -34,8 +39,11 @@ package struct AttestationClaims: Hashable, Sendable {
         add(Verification(verstat: bare), isUnchecked: Self.equals(bare, "no-tn-validation"))
     }
 
-    /// Adds claims collected elsewhere.
-    package mutating func add(_ other: AttestationClaims) { worst = Self.worse(worst, other.worst) }
+    /// Adds claims that a part of the message makes.
+    package mutating func add(_ other: AttestationClaims, from part: AttestationSource) {
+        guard worst.rawValue < other.worst.rawValue else { return }
+        (worst, source) = (other.worst, part)
+    }
 
     /// Adds the value of an attestation header field.
     ///

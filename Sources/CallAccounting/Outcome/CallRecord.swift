@@ -17,6 +17,8 @@ package struct CallRecord: Hashable, Sendable {
     package var destination: E164Number?
     /// Nil when the INVITE left with a brand.
     package var reason: PassThroughReason?
+    /// The findings behind the decision on the first INVITE; nil for an outbound call.
+    package var evidence: DecisionEvidence?
     package var inviteAt: Int64
     /// First 182 or 183.
     package var progressAt: Int64?
@@ -85,6 +87,7 @@ package struct CallRecord: Hashable, Sendable {
             brandName: isBranded ? Self.text(texts?.brandName) : nil,
             carrierName: isBranded ? Self.text(texts?.carrierName) : nil, reason: update.reason,
             inviteAt: update.wallMicroseconds)
+        evidence = update.evidence
         isForwarded = update.marks.contains(.forwarded)
         machine = update.marks.machine
         // The call path leaves a withheld caller out here as well.

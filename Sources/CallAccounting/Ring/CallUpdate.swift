@@ -80,6 +80,10 @@ package struct CallUpdate: Hashable, Sendable {
     /// Nil if the INVITE left with a brand, else the reason; later updates may carry any reason.
     package var reason: PassThroughReason?
     package var marks: Marks = []
+    /// The findings behind the decision, of an `invite` alone; nil for none.
+    ///
+    /// Takes the place of the status and the Q.850 cause, which an INVITE does not have.
+    package var evidence: DecisionEvidence?
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.

@@ -8,7 +8,7 @@ import Branding
 /// |---|---|
 /// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
 /// | 32–55 | wall clock, caller, destination |
-/// | 56–63 | status, Q.850 cause, SIP cause, trunk |
+/// | 56–63 | status, Q.850 cause, SIP cause, trunk; of an INVITE the evidence in place of the first two |
 /// | 64–66 | kind, direction, reason (0 = branded or unknown) |
 /// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog |
 /// | 68–71 | lengths of the first four texts, or the session interval in seconds |
@@ -47,8 +47,12 @@ struct UpdateBytes {
         base.storeBytes(of: update.wallMicroseconds, toByteOffset: 32, as: Int64.self)
         base.storeBytes(of: update.caller, toByteOffset: 40, as: UInt64.self)
         base.storeBytes(of: update.destination, toByteOffset: 48, as: UInt64.self)
-        base.storeBytes(of: update.status, toByteOffset: 56, as: UInt16.self)
-        base.storeBytes(of: update.q850Cause, toByteOffset: 58, as: UInt16.self)
+        if update.kind == .invite {
+            base.storeBytes(of: update.evidence?.rawValue ?? 0, toByteOffset: 56, as: UInt32.self)
+        } else {
+            base.storeBytes(of: update.status, toByteOffset: 56, as: UInt16.self)
+            base.storeBytes(of: update.q850Cause, toByteOffset: 58, as: UInt16.self)
+        }
         base.storeBytes(of: update.sipCause, toByteOffset: 60, as: UInt16.self)
         base.storeBytes(of: update.trunk, toByteOffset: 62, as: UInt16.self)
         base.storeBytes(of: update.kind.rawValue, toByteOffset: 64, as: UInt8.self)
@@ -113,12 +117,16 @@ struct UpdateBytes {
         let call = CallIdentifier(high: number(0), low: number(8))
         let other = CallIdentifier(high: number(16), low: number(24))
         let isDialog = bytes[67] & dialogBit != 0
+        let isInvite = kind == .invite
         var update = CallUpdate(
             kind: kind, direction: direction, call: call,
             counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
-            wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: number(58), sipCause: number(60),
-            trunk: number(62), caller: number(40),
-            destination: number(48), reason: reason)
+            wallMicroseconds: wallMicroseconds, status: isInvite ? 0 : number(56), q850Cause: isInvite ? 0 : number(58),
+            sipCause: number(60), trunk: number(62), caller: number(40), destination: number(48), reason: reason)
+        if isInvite {
+            let evidence = DecisionEvidence(rawValue: number(56))
+            update.evidence = evidence.isPresent ? evidence : nil
+        }
         update.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
         case 0: return (update, nil)

@@ -29,7 +29,10 @@ struct CallReporter {
     }
 
     /// Reports an INVITE of a trunk as it is forwarded.
-    func inboundInvite(_ context: InboundContext, _ decorated: DecoratedInvite, _ answerers: AnswererRules) {
+    func inboundInvite(
+        _ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence,
+        _ answerers: AnswererRules
+    ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(
@@ -47,6 +50,7 @@ struct CallReporter {
             caller: identity.number?.digits ?? 0,
             destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: decorated.reason)
         update.marks = answerers.marks(ofInvite: invite)
+        update.evidence = evidence
         updates.append(update, texts: texts)
     }
 

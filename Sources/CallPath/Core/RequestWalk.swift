@@ -122,9 +122,10 @@ extension ProxyCore {
             arrival, marks, decorated.dialog, call,
             originalFrom: originalFrom(of: invite, if: decorated.changesFrom), targets)
         transactions.open(transaction, at: arrival.now)
-        reporter.inboundInvite(context, decorated, settings.answerers)
+        let evidence = DecisionEvidence(context, decorated, settings)
+        reporter.inboundInvite(context, decorated, evidence, settings.answerers)
         count(decorated)
-        if shared.trace.isOn { shared.trace.decided(context, decorated) }
+        if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.targetState = target.targetState
         transactions.forward(

@@ -9,8 +9,11 @@ enum AttestationHeaders {
     static func claims(in request: SIPMessage, on trunk: TrunkPeer) -> AttestationClaims {
         var claims = AttestationClaims()
         guard request.has(.attestation) || !trunk.attestationHeaders.isEmpty else { return claims }
-        for field in request.headers where isOne(field, in: request, on: trunk) {
-            claims.add(header: request[field.value])
+        for field in request.headers {
+            guard let source = source(field, in: request, on: trunk) else { continue }
+            var claim = AttestationClaims()
+            claim.add(header: request[field.value])
+            claims.add(claim, from: source)
         }
         return claims
     }
@@ -22,14 +25,17 @@ enum AttestationHeaders {
         return trunk.attestationHeaders.contains { name.equalsIgnoringCase($0) }
     }
 
-    private static func isOne(_ field: SIPMessage.HeaderField, in message: SIPMessage, on trunk: TrunkPeer) -> Bool {
+    /// The source that the field is; nil for other fields.
+    private static func source(
+        _ field: SIPMessage.HeaderField, in message: SIPMessage, on trunk: TrunkPeer
+    ) -> AttestationSource? {
+        let name = message[field.start..<field.nameEnd]
         switch field.name {
         // P-Origination-Id and Origination-Id carry the origin's identifier (ATIS-1000082).
-        case .attestation:
-            message[field.start..<field.nameEnd].equalsIgnoringCase("p-attestation-indicator")
-                || message[field.start..<field.nameEnd].equalsIgnoringCase("attestation-info")
-        case .other: isNamed(field, in: message, on: trunk)
-        default: false
+        case .attestation where name.equalsIgnoringCase("p-attestation-indicator"): return .attestationIndicator
+        case .attestation where name.equalsIgnoringCase("attestation-info"): return .attestationInfo
+        case .other where isNamed(field, in: message, on: trunk): return .configuredHeader
+        default: return nil
         }
     }
 }

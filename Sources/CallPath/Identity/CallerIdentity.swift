@@ -12,8 +12,8 @@ struct CallerIdentity {
     var number: E164Number?
     /// True when the caller asks for privacy.
     var isWithheld = false
-    /// The carrier's verification of the number; none from an untrusted trunk.
-    var verification = Verification.none
+    /// The carrier's claims about the number; none from an untrusted trunk.
+    var attestation = AttestationClaims()
     /// True when P-Asserted-Identity or Remote-Party-ID names the caller, not From.
     var isAsserted = false
     /// The header field that names the caller; nil when withheld, or without one.
@@ -27,8 +27,11 @@ struct CallerIdentity {
         guard !isWithheld else { return }
         (number, isAsserted) = claims.number(on: trunk)
         header = claims.naming
-        if trunk.isTrusted { verification = claims.verification(of: number, in: request, on: trunk) }
+        if trunk.isTrusted { attestation = claims.attestation(of: number, in: request, on: trunk) }
     }
+
+    /// The carrier's verification of the number; none from an untrusted trunk.
+    var verification: Verification { attestation.verification }
 
     /// The header that names the caller on a trunk, before privacy is regarded; nil for none.
     static func namingHeader(of request: SIPMessage, on trunk: TrunkPeer) -> TrunkPeer.IdentityHeader? {
@@ -84,23 +87,24 @@ private struct CallerClaims {
     /// Whether a value of the trusted carrier has a display name such as Anonymous.
     var asksForNoName: Bool { asserted.asksForNoName || remoteParty.asksForNoName }
 
-    /// The worst verification of this number in any header, and in the carrier's own header fields.
+    /// The worst claim about this number in any header, and in the carrier's own header fields.
     ///
     /// verstat may be in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20). A failed check
     /// counts for any number.
-    func verification(of number: E164Number?, in request: SIPMessage, on trunk: TrunkPeer) -> Verification {
+    func attestation(of number: E164Number?, in request: SIPMessage, on trunk: TrunkPeer) -> AttestationClaims {
         var claims = AttestationHeaders.claims(in: request, on: trunk)
-        func add(_ claim: ClaimedCaller?) {
+        func add(_ claim: ClaimedCaller?, from source: AttestationSource) {
             guard let claim, !claim.attestation.isEmpty else { return }
             let isFailed = claim.attestation.verification == .failed
-            if isFailed || number != nil && claim.number(on: trunk) == number { claims.add(claim.attestation) }
+            guard isFailed || number != nil && claim.number(on: trunk) == number else { return }
+            claims.add(claim.attestation, from: source)
         }
-        add(asserted.first)
-        add(asserted.second)
-        add(remoteParty.first)
-        add(remoteParty.second)
-        add(from.first)
-        return claims.verification
+        add(asserted.first, from: .assertedIdentity)
+        add(asserted.second, from: .assertedIdentity)
+        add(remoteParty.first, from: .remoteParty)
+        add(remoteParty.second, from: .remoteParty)
+        add(from.first, from: .from)
+        return claims
     }
 }
 

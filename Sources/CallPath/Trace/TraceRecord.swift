@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import CallAccounting
 package import SIPCore
 
 /// A message or a decision as the call path copied it for a trace.
@@ -39,15 +40,10 @@ package struct TraceRecord: Sendable {
 package struct TracedDecision: Hashable, Sendable {
     /// Nil if the call gets a brand.
     package var reason: PassThroughReason?
-    /// The header field that names the caller; nil if none does, or if the number is withheld.
-    package var header: TrunkPeer.IdentityHeader?
-    /// True if the caller withholds the number.
-    package var isWithheld = false
     /// The caller's number; nil if withheld or not certain.
     package var caller: E164Number?
-    package var verification = Verification.none
-    /// True if the trunk's claims are trusted.
-    package var isTrusted = false
+    /// The findings of the walk.
+    package var evidence = DecisionEvidence()
 
     package init() {}
 }

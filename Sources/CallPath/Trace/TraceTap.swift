@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 import Synchronization
 
@@ -59,12 +60,12 @@ package final class TraceTap: Sendable {
     }
 
     /// Copies the decision on an INVITE with its evidence.
-    func decided(_ context: InboundContext, _ decorated: DecoratedInvite) {
+    func decided(_ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
         var head = TraceRing.Head()
         head.kind = .decided
         head.wallMicroseconds = context.arrival.now.wallMicroseconds
         head.address = context.arrival.flow.source
-        head.decision = TracedDecision(context, decorated)
+        head.decision = TracedDecision(context, decorated, evidence)
         guard let callID = context.invite.first(.callID) else { return }
         let message = context.invite.bytes
         ring.append(head, message.span.extracting(callID.value)) { brand in
@@ -74,13 +75,10 @@ package final class TraceTap: Sendable {
 }
 
 extension TracedDecision {
-    fileprivate init(_ context: InboundContext, _ decorated: DecoratedInvite) {
+    fileprivate init(_ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
         reason = decorated.entry == nil ? decorated.reason : nil
-        isWithheld = context.identity.isWithheld
-        header = isWithheld ? nil : context.identity.header
-        caller = isWithheld ? nil : context.identity.number
-        verification = context.identity.verification
-        isTrusted = context.trunk.isTrusted
+        caller = evidence.isWithheld ? nil : context.identity.number
+        self.evidence = evidence
     }
 }
 

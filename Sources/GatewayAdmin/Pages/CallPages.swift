@@ -58,6 +58,7 @@ struct CallValues: Sendable {
     let decision: String
     let explanation: String
     let tag: String
+    let steps: [Fact]
     let timeline: [Moment]
     let isInProgress: Bool
     let events: [PageCallStory.Event]
@@ -139,6 +140,9 @@ extension GatewayPages {
             },
             decision: story.decision, explanation: DecisionText.of(story.decision),
             tag: story.decision == "matched" ? "good" : "soft",
+            steps: story.steps.map { step in
+                CallValues.Fact(name: step.name, value: step.finding { shown($0, page) })
+            },
             timeline: story.timeline.map { moment in
                 CallValues.Moment(
                     time: PageTime.text(microseconds: moment.at), offset: moment.offset, what: moment.what)

@@ -88,6 +88,24 @@ package struct PageCallStory: Hashable, Sendable {
         }
     }
 
+    /// A step of the branding decision with its finding, which may have a telephone number inside.
+    package struct Step: Hashable, Sendable {
+        package var name: String
+        package var before: String
+        /// A number, or the text of the carrier instead of one; pages may mask it.
+        package var number: String?
+        package var after: String
+
+        package init(name: String, before: String, number: String? = nil, after: String = "") {
+            (self.name, self.before, self.number, self.after) = (name, before, number, after)
+        }
+
+        /// The whole finding.
+        ///
+        /// - Parameter shown: the form in which the reader may see the number.
+        package func finding(shown: (String) -> String) -> String { before + (number.map(shown) ?? "") + after }
+    }
+
     /// One event in the course of the call.
     package struct Moment: Hashable, Sendable {
         /// Microseconds since 1970.
@@ -119,16 +137,20 @@ package struct PageCallStory: Hashable, Sendable {
     /// `matched`, or the reason for a call without a brand.
     package var decision: String
     package var facts: [Fact]
+    /// The evidence of the decision; empty if none was kept.
+    package var steps: [Step]
     package var timeline: [Moment]
     package var events: [Event]
     package var isInProgress: Bool
 
     package init(
-        id: String, decision: String, facts: [Fact], timeline: [Moment], events: [Event], isInProgress: Bool
+        id: String, decision: String, facts: [Fact], steps: [Step] = [], timeline: [Moment], events: [Event],
+        isInProgress: Bool
     ) {
         self.id = id
         self.decision = decision
         self.facts = facts
+        self.steps = steps
         self.timeline = timeline
         self.events = events
         self.isInProgress = isInProgress

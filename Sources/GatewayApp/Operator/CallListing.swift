@@ -58,7 +58,10 @@ package struct CallListing {
         if calls.isEmpty { calls = try foundByPart() }
         for call in calls {
             if output == .json {
-                try Output.write(json: call.json.merging(["timeline": call.timelineJSON]) { own, _ in own })
+                try Output.write(
+                    json: call.json.merging(["evidence": call.evidenceJSON, "timeline": call.timelineJSON]) { own, _ in
+                        own
+                    })
             } else {
                 Output.write(CallStory(call).text)
             }

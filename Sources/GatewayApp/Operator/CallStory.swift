@@ -5,7 +5,7 @@ import GatewayAdmin
 import GatewayStore
 import SafeText
 
-/// The facts of one call, its timeline and its events for the directory, as text.
+/// The facts of one call, the evidence of its decision, its timeline and its events for the directory, as text.
 struct CallStory {
     let call: LedgerCallRow
 
@@ -16,6 +16,10 @@ struct CallStory {
         for fact in facts {
             guard let value = fact.value, !value.isEmpty else { continue }
             text += "  \(fact.name.padding(12)) \(TerminalText.visible(value))\n"
+        }
+        text += "\n"
+        for step in DecisionSteps(call)?.all ?? [] {
+            text += "  \(step.name.padding(12)) \(TerminalText.visible(step.finding { $0 }))\n"
         }
         text += "\n"
         for moment in call.timeline {
@@ -58,6 +62,13 @@ struct CallStory {
 }
 
 extension LedgerCallRow {
+    /// The evidence of the decision for `--json`; null if none was kept.
+    var evidenceJSON: JSONValue {
+        guard let steps = DecisionSteps(self) else { return .null }
+        return .array(
+            steps.all.map { .object(["step": .string($0.name), "finding": .string($0.finding { $0 })]) })
+    }
+
     /// The timeline for `--json`.
     var timelineJSON: JSONValue {
         .array(

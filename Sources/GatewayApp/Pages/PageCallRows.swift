@@ -62,6 +62,7 @@ extension CallStory {
                     value.isEmpty ? nil : .init(name: fact.name, value: value, isNumber: fact.isNumber)
                 }
             },
+            steps: DecisionSteps(call)?.all ?? [],
             timeline: call.timeline.map { .init(at: $0.at, offset: $0.offset, what: $0.what) },
             events: call.events.map { .init(outcome: $0.outcome, fate: $0.fate) }, isInProgress: call.outcome == nil)
     }

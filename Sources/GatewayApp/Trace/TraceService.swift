@@ -203,12 +203,12 @@ final class TraceService: Service, TraceSource {
 
     private func passDecision(_ record: TraceRecord, _ topology: GatewayTopology, _ state: inout State) {
         let decision = record.decision
-        let call = state.calls.update(record.bytes) { if decision.isWithheld { $0.isWithheld = true } }
-        let name = record.brand.isEmpty ? "" : " \"\(String(decoding: record.brand, as: UTF8.self))\""
-        let text = decision.reason?.description ?? "matched\(name)"
+        let call = state.calls.update(record.bytes) { if decision.evidence.isWithheld { $0.isWithheld = true } }
+        let brand = String(decoding: record.brand, as: UTF8.self)
+        let text = decision.reason?.description ?? (brand.isEmpty ? "matched" : "matched \"\(brand)\"")
         for id in state.readers.keys {
             guard let order = state.readers[id]?.order, call.matches(order, callID: record.bytes) else { continue }
-            let event = TraceLine.Event.decision(text, evidence: decision.evidence(order.numbers))
+            let event = TraceLine.Event.decision(text, evidence: decision.evidence(order.numbers, brand: brand))
             let shown = TraceRedaction(call.exposure(order.numbers), secrets: call.callers).callID(record.bytes)
             deliver(
                 TraceLine(event, wallMicroseconds: record.wallMicroseconds, callID: shown), to: id, &state)

@@ -59,34 +59,14 @@ extension SIPTransportKind {
 
 extension TracedDecision {
     /// The evidence of the decision, in one line.
-    func evidence(_ numbers: TraceOrder.Numbers) -> String {
-        if isWithheld { return "the caller withholds the number" }
-        let number = caller.map { number in
-            let text = number.description
-            return numbers == .full
-                ? text : String(decoding: NumberMask.masked(Array(text.utf8)[...]), as: UTF8.self)
-        }
-        let source: String? =
-            switch header {
-            case .pAssertedIdentity: "P-Asserted-Identity"
-            case .remotePartyID: "Remote-Party-ID"
-            case .from: "From"
-            case nil: nil
-            }
-        let caller =
-            source.map { "caller \(number ?? "not certain") from \($0)" } ?? "no header field names the caller"
-        return "\(caller); \(isTrusted ? "trusted trunk" : "untrusted trunk"); \(verification.traced)"
-    }
-}
-
-extension Verification {
-    fileprivate var traced: String {
-        switch self {
-        case .none: "not verified"
-        case .passedA: "verified with attestation A"
-        case .passedB: "verified with attestation B"
-        case .passedC: "verified with attestation C"
-        case .failed: "verification failed"
+    ///
+    /// - Parameter brand: the name of the brand; empty without one.
+    func evidence(_ numbers: TraceOrder.Numbers, brand: String) -> String {
+        let steps = DecisionSteps(
+            evidence: evidence, reason: reason, caller: caller?.description, isCertain: caller != nil,
+            brand: brand.isEmpty ? nil : "\"\(brand)\"")
+        return steps.line { number in
+            numbers == .full ? number : String(decoding: NumberMask.masked(Array(number.utf8)[...]), as: UTF8.self)
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import GRDB
 
 /// One call as the operator sees it; times in microseconds since 1970.
@@ -25,6 +26,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var carrierName: String?
     /// `matched`, or the reason for a call without a brand.
     package var decision: String
+    /// The findings behind the decision; nil for outbound calls and calls of an earlier version.
+    package var evidence: DecisionEvidence?
     package var inviteAt: Int64
     package var progressAt: Int64?
     package var ringingAt: Int64?
@@ -67,6 +70,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         brandName = row["brand_name"]
         carrierName = row["carrier_name"]
         decision = row["decision"]
+        evidence = (row["evidence"] as Int64?).flatMap(UInt32.init(exactly:)).map(DecisionEvidence.init(rawValue:))
         inviteAt = row["invite_at"]
         progressAt = row["progress_at"]
         ringingAt = row["ringing_at"]

@@ -137,6 +137,7 @@ struct LedgerWriter: ~Copyable {
         statement.bind(34, record.inviteAt)
         statement.bind(35, record.carrierName)
         statement.bind(37, record.callerReceived)
+        statement.bind(38, record.evidence.map { Int64($0.rawValue) })
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -222,9 +223,9 @@ private struct CallStatements {
             shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
             ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
             caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock,
-            caller_received)
+            caller_received, evidence)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     private static let progress = """

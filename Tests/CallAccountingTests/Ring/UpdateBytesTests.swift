@@ -39,6 +39,11 @@ struct UpdateBytesTests {
                 reason: index.isMultiple(of: 3) ? nil : .noMatch)
             update.marks = .all
             update.sessionSeconds = 1_800
+            if kind == .invite {
+                // An INVITE has neither; its evidence takes their place.
+                (update.status, update.q850Cause) = (0, 0)
+                update.evidence = DecisionEvidence(rawValue: .max)
+            }
             return Entry(update: update)
         }
         let limits = CallTexts.limits

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// The findings behind a branding decision, as 32 bits: in the ring with the INVITE, in the ledger with the call.
+///
+/// Without numbers, names and other text, so that an INVITE costs no byte more in the ring. Stored, so no field moves and no
+/// value changes its meaning; new fields take free bits.
+package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
+    /// The header field that names the caller.
+    package enum Header: UInt8, Hashable, Sendable, CaseIterable {
+        /// None does, or the number is withheld.
+        case none
+        case pAssertedIdentity
+        case remotePartyID
+        case from
+    }
+
+    /// The result of the lookup.
+    package enum Lookup: UInt8, Hashable, Sendable, CaseIterable {
+        /// An earlier step stopped the call.
+        case notMade
+        case noBrand
+        case brandFound
+    }
+
+    /// The parts of the brand that fit into the target's datagrams.
+    package enum Parts: UInt8, Hashable, Sendable, CaseIterable {
+        case none
+        case name
+        case reasonAndName
+        case logoReasonAndName
+    }
+
+    /// Zero for calls without evidence.
+    package private(set) var rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Evidence without any finding.
+    package init() { rawValue = 1 }
+
+    /// False for the value of an update that carries no evidence.
+    package var isPresent: Bool { rawValue & 1 == 1 }
+
+    package var header: Header {
+        get { Header(rawValue: UInt8(field(1, 3))) ?? .none }
+        set { set(1, 3, newValue.rawValue) }
+    }
+    /// The worst claim about the number; none from an untrusted trunk.
+    package var verification: Verification {
+        get { Verification(rawValue: UInt8(field(4, 3))) ?? .none }
+        set { set(4, 3, newValue.rawValue) }
+    }
+    /// The part of the INVITE with that claim.
+    package var source: AttestationSource {
+        get { AttestationSource(rawValue: UInt8(field(7, 4))) ?? .none }
+        set { set(7, 4, newValue.rawValue) }
+    }
+    /// The trunk's policy; nil if this version does not know the stored one.
+    package var policy: BrandingPolicy? {
+        get {
+            let index = Int(field(11, 3)) - 1
+            return Self.policies.indices.contains(index) ? Self.policies[index] : nil
+        }
+        set {
+            let index = newValue.flatMap { Self.policies.firstIndex(of: $0) }
+            set(11, 3, index.map { UInt8($0 + 1) } ?? 0)
+        }
+    }
+    package var lookup: Lookup {
+        get { Lookup(rawValue: UInt8(field(14, 2))) ?? .notMade }
+        set { set(14, 2, newValue.rawValue) }
+    }
+    package var parts: Parts {
+        get { Parts(rawValue: UInt8(field(16, 2))) ?? .none }
+        set { set(16, 2, newValue.rawValue) }
+    }
+    /// True if the trunk's claims are trusted.
+    package var isTrusted: Bool {
+        get { field(18, 1) == 1 }
+        set { set(18, 1, newValue ? 1 : 0) }
+    }
+    /// True if the caller withholds the number.
+    package var isWithheld: Bool {
+        get { field(19, 1) == 1 }
+        set { set(19, 1, newValue ? 1 : 0) }
+    }
+    /// True if the carrier states that it checked nothing, such as `No-TN-Validation`.
+    package var isUnchecked: Bool {
+        get { field(20, 1) == 1 }
+        set { set(20, 1, newValue ? 1 : 0) }
+    }
+    /// True if `branding.enabled` was false.
+    package var isSwitchedOff: Bool {
+        get { field(21, 1) == 1 }
+        set { set(21, 1, newValue ? 1 : 0) }
+    }
+    /// True if the brand's name replaced the carrier's.
+    package var isNamed: Bool {
+        get { field(22, 1) == 1 }
+        set { set(22, 1, newValue ? 1 : 0) }
+    }
+    /// True if Call-Info may carry logo and reason.
+    package var writesCallInfo: Bool {
+        get { field(23, 1) == 1 }
+        set { set(23, 1, newValue ? 1 : 0) }
+    }
+
+    /// Stored by position.
+    private static let policies: [BrandingPolicy] = [.standard, .strict, .permissive]
+
+    private func field(_ low: UInt32, _ width: UInt32) -> UInt32 { rawValue >> low & (1 << width - 1) }
+
+    private mutating func set(_ low: UInt32, _ width: UInt32, _ value: UInt8) {
+        rawValue = rawValue & ~((1 << width - 1) << low) | UInt32(value) << low
+    }
+}

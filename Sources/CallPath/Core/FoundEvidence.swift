@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+
+extension DecisionEvidence {
+    /// Collects what the walk of an INVITE found: values that it has, no second look at the message.
+    init(_ context: InboundContext, _ decorated: DecoratedInvite, _ settings: GatewaySettings) {
+        self.init()
+        let (identity, trunk) = (context.identity, context.trunk)
+        isWithheld = identity.isWithheld
+        isTrusted = trunk.isTrusted
+        policy = trunk.policy
+        isSwitchedOff = !settings.brands
+        writesCallInfo = settings.writesCallInfo
+        if !identity.isWithheld { header = Header(identity.header) }
+        verification = identity.attestation.verification
+        source = identity.attestation.source
+        isUnchecked = identity.attestation.isUnchecked
+        lookup = Lookup(context.decision)
+        guard decorated.entry != nil else { return }
+        parts = Parts(decorated.decorate)
+        isNamed = decorated.dialog.isNamed
+    }
+}
+
+extension DecisionEvidence.Header {
+    fileprivate init(_ header: TrunkPeer.IdentityHeader?) {
+        switch header {
+        case .pAssertedIdentity: self = .pAssertedIdentity
+        case .remotePartyID: self = .remotePartyID
+        case .from: self = .from
+        case nil: self = .none
+        }
+    }
+}
+
+extension DecisionEvidence.Lookup {
+    /// `decide` looks a number up before it asks the gates.
+    fileprivate init(_ decision: BrandingDecision) {
+        switch decision {
+        case .show: self = .brandFound
+        case .passThrough(.noMatch): self = .noBrand
+        case .passThrough(.stale), .passThrough(.gatedUnauthorised), .passThrough(.gatedAccountStatus),
+            .passThrough(.gatedBrandingDisabled), .passThrough(.gatedVoipDialerDisabled),
+            .passThrough(.gatedCapReached):
+            self = .brandFound
+        case .passThrough: self = .notMade
+        }
+    }
+}
+
+extension DecisionEvidence.Parts {
+    fileprivate init(_ level: BrandingLevel) {
+        switch level {
+        case .logoReasonAndName: self = .logoReasonAndName
+        case .reasonAndName: self = .reasonAndName
+        case .name: self = .name
+        case .nothing: self = .none
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import Testing
+
+@Suite("The evidence of a decision in 32 bits")
+struct DecisionEvidenceTests {
+    @Test func `every value of every field is kept, whatever the other fields have`() {
+        for (isTrusted, isWithheld) in [(false, true), (true, false)] {
+            for header in DecisionEvidence.Header.allCases {
+                for verification in Verification.allCases {
+                    for source in AttestationSource.allCases {
+                        var evidence = Self.everything
+                        (evidence.header, evidence.verification, evidence.source) = (header, verification, source)
+                        (evidence.isTrusted, evidence.isWithheld) = (isTrusted, isWithheld)
+                        let kept = DecisionEvidence(rawValue: evidence.rawValue)
+                        #expect(kept.header == header && kept.verification == verification && kept.source == source)
+                        #expect(kept.isTrusted == isTrusted && kept.isWithheld == isWithheld)
+                        #expect(kept.policy == .permissive && kept.lookup == .brandFound && kept.isNamed)
+                        #expect(kept.parts == .logoReasonAndName && kept.writesCallInfo && kept.isSwitchedOff)
+                    }
+                }
+            }
+        }
+        for policy in BrandingPolicy.allCases {
+            for lookup in DecisionEvidence.Lookup.allCases {
+                for parts in DecisionEvidence.Parts.allCases {
+                    var evidence = Self.everything
+                    (evidence.policy, evidence.lookup, evidence.parts) = (policy, lookup, parts)
+                    #expect(evidence.policy == policy && evidence.lookup == lookup && evidence.parts == parts)
+                    #expect(evidence.source == .configuredHeader && evidence.isTrusted)
+                }
+            }
+        }
+    }
+
+    @Test func `stored values keep their meaning, because a ledger outlives a version`() {
+        #expect(DecisionEvidence().rawValue == 1 && Self.everything.rawValue == 0x00FF_9B37)
+        #expect(!DecisionEvidence(rawValue: 0).isPresent && DecisionEvidence().isPresent)
+    }
+
+    @Test func `values of a later version are read as unknown`() {
+        let later = DecisionEvidence(rawValue: .max)
+        #expect(later.isPresent && later.policy == nil && later.header == .none && later.source == .none)
+    }
+
+    private static let everything: DecisionEvidence = {
+        var evidence = DecisionEvidence()
+        (evidence.header, evidence.verification, evidence.source) = (.from, .passedC, .configuredHeader)
+        (evidence.policy, evidence.lookup, evidence.parts) = (.permissive, .brandFound, .logoReasonAndName)
+        (evidence.isTrusted, evidence.isWithheld, evidence.isUnchecked) = (true, true, true)
+        (evidence.isSwitchedOff, evidence.isNamed, evidence.writesCallInfo) = (true, true, true)
+        return evidence
+    }()
+}
