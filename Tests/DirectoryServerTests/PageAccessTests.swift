@@ -206,6 +206,23 @@ struct PageAccessTests {
         #expect(trouble?.contains(text) == true && trouble?.contains(folder.path) == true, "\(trouble ?? "none")")
     }
 
+    @Test func `an entry of the future shows a wrong clock`() async throws {
+        try await PageVisitor.run { visitor in
+            let now = visitor.directory.time.now
+            let database = visitor.directory.database
+            try visitor.directory.put("+61491570156")
+            try await database.pool.write {
+                try $0.execute(sql: "UPDATE brand_number SET updated = ?", arguments: [now + 60])
+            }
+            #expect(try await visitor.get("/").text.contains("Disk, database and clock work."))
+            try await database.pool.write {
+                try $0.execute(sql: "UPDATE brand_number SET updated = ?", arguments: [now + 86_400])
+            }
+            let page = try await visitor.get("/").text
+            #expect(page.contains("The clock of this machine is wrong") && page.contains("Let chrony"))
+        }
+    }
+
     @Test func `a missing disk and a newer schema are named on the page`() async throws {
         try await PageVisitor.run { visitor in
             let database = visitor.directory.database
@@ -216,7 +233,7 @@ struct PageAccessTests {
             try await database.pool.write {
                 try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'from the future'")
             }
-            #expect(try await visitor.get("/").text.contains("Disk and database work."))
+            #expect(try await visitor.get("/").text.contains("Disk, database and clock work."))
             let gone = database.folder + ".gone"
             try FileManager.default.moveItem(atPath: database.folder, toPath: gone)
             let page = try await visitor.get("/")

@@ -17,10 +17,10 @@ struct StatusPages: Sendable {
         [
             desk.page(.get, "/", entry: "Status") { try await show($0) },
             desk.page(.get, "/status-live") { request in
-                let database = request.database
+                let (database, now) = (request.database, desk.now)
                 return .live(
                     LiveParts(every: .seconds(5)) {
-                        try await request.blocking { Self.health(database) }.map {
+                        try await request.blocking { Self.health(database, now: now()) }.map {
                             .init(id: $0.partID ?? "", template: "partbody", values: $0)
                         }
                     })
@@ -30,7 +30,7 @@ struct StatusPages: Sendable {
 
     private func show(_ request: OperatorRequest) async throws -> PageResult {
         let (database, now) = (request.database, request.now)
-        var parts = Self.health(database)
+        var parts = Self.health(database, now: now)
         do {
             let (accounts, feeds) = try await request.blocking {
                 let list = AccountList(database)
@@ -70,12 +70,12 @@ struct StatusPages: Sendable {
     }
 
     /// Problems, then disk and backups.
-    private static func health(_ database: DirectoryDatabase) -> [PagePart] {
-        let health = database.health()
+    private static func health(_ database: DirectoryDatabase, now: Int64) -> [PagePart] {
+        let health = database.health(now: now)
         var problems = PagePart(partID: "problems")
         problems.notices =
             health.problems.isEmpty
-            ? [.done("Disk and database work.")] : health.problems.map { .error($0) }
+            ? [.done("Disk, database and clock work.")] : health.problems.map { .error($0) }
         let share = health.total.flatMap { total in
             health.free.map { "of \(Amount.bytes(total)), \($0 * 100 / max(total, 1)) %" }
         }

@@ -26,43 +26,39 @@ package struct DirectoryHealth: Hashable, Sendable {
     package let backups: [Backup]
     /// Problems with cause and remedy; empty in good health.
     package let problems: [String]
-
-    /// Less free space than this is a problem: a day's events and a merge fit into it.
-    static let leastFree: Int64 = 256 << 20
 }
 
 extension DirectoryDatabase {
     /// Reads the present state of the folder; never throws, because a broken disk must not hide itself.
-    package func health() -> DirectoryHealth {
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func health(now: Int64) -> DirectoryHealth {
         let path = folder + "/directory.sqlite"
-        var space = statvfs()
-        let hasSpace = statvfs(folder, &space) == 0
-        let free = hasSpace ? Int64(space.f_bavail) * Int64(space.f_frsize) : nil
+        let space = DiskSpace(of: folder)
         var problems: [String] = []
         if access(path, F_OK) != 0 {
             problems.append(
                 "\(path) is missing: \(SystemError.text(errno)). Mount its disk, or restore a backup, and restart herald-directory."
             )
-        } else if hasSpace, space.f_flag & UInt(ST_RDONLY) != 0 {
-            problems.append("\(folder) is mounted read-only, so nothing can be stored. Mount it for writing.")
+        } else if let problem = space?.problem(of: folder) {
+            problems.append(problem)
         } else if access(folder, W_OK) != 0 || access(path, W_OK) != 0 {
             problems.append(
                 StateOwner.problem(in: folder, [path])
                     ?? "\(folder) cannot be written: \(SystemError.text(errno)). Give it back to this user with chown.")
         }
-        if let free, free < DirectoryHealth.leastFree {
-            problems.append("The disk of \(folder) has \(free >> 20) MiB left. Free space before writes fail.")
-        }
         do {
             if try pool.read({ try Self.migrator.hasBeenSuperseded($0) }) {
                 problems.append(DirectoryDatabaseError(path: path, problem: .newer).description + ", and restart it.")
+            } else if let problem = try clockProblem(now: now) {
+                problems.append(problem)
             }
         } catch {
             problems.append(trouble(of: error) ?? "\(path) cannot be read: \(error)")
         }
         return DirectoryHealth(
-            free: free, total: hasSpace ? Int64(space.f_blocks) * Int64(space.f_frsize) : nil,
-            databaseBytes: Self.size(path), logBytes: Self.size(path + "-wal"), backups: backups(), problems: problems)
+            free: space?.free, total: space?.total, databaseBytes: Self.size(path), logBytes: Self.size(path + "-wal"),
+            backups: backups(), problems: problems)
     }
 
     /// The cause of a failed read or write and its remedy; nil for errors of other kinds.

@@ -8,6 +8,7 @@ import Dispatch
 import Foundation
 import GatewayAdmin
 import GatewayStore
+import HostSystem
 import Synchronization
 
 /// The source of the gateway's pages.
@@ -67,7 +68,7 @@ struct GatewayPageReport: GatewayPageSource {
 
     func furtherTroubles() async -> [PageTrouble] {
         let clock = try? await ledger.read { try $0.clockState() }
-        return recorderTroubles + (clock.map(clockTroubles) ?? [])
+        return recorderTroubles + diskTroubles + (clock.map(clockTroubles) ?? [])
             + certificates.found(settings.configuration, at: now())
     }
 
@@ -83,6 +84,13 @@ struct GatewayPageReport: GatewayPageSource {
                 full. Check the disk of gateway.state; else restart herald.
                 """)
         ]
+    }
+
+    /// A state folder that cannot take the next outcomes, before a call finds out.
+    private var diskTroubles: [PageTrouble] {
+        let folder = settings.configuration.state
+        guard let problem = DiskSpace(of: folder)?.problem(of: folder) else { return [] }
+        return [PageTrouble(isError: true, "The disk of outcomes and brands", problem)]
     }
 
     /// A clock that is wrong or was wrong, as far as the ledger shows it.
