@@ -39,6 +39,8 @@ package final class DirectoryServer: Service {
         /// TLS at the operator's own address; nil for plain HTTP.
         package var adminTLS: AdminTLS?
         package var connections = ClientConnections()
+        /// The time for which a page waits for the end of an import; a page of progress follows.
+        package var importPatience = Duration.seconds(2)
         /// Delays the response to a wrong admin key; tests replace it.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Seconds since 1970; tests replace it.

@@ -24,6 +24,7 @@ struct PageVisitor: Sendable {
         try await RunningDirectory.run(edit: {
             $0.pages = .loopback
             $0.version = "9.8.7"
+            $0.importPatience = .seconds(120)
             edit(&$0)
         }) { directory in
             let key = try AdminKeys(directory.database).create(name: "portal", now: 1)

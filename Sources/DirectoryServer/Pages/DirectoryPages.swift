@@ -29,7 +29,7 @@ struct DirectoryPages: Sendable {
             + NumberPages(desk: desk).pages
             + ImportPages(
                 desk: desk, place: LogoCheck.place(logos: folder, publicURL: publicURL),
-                pending: PendingFiles(now: options.now)
+                pending: PendingFiles(now: options.now), patience: options.importPatience
             ).pages
             + KeyPages(desk: desk).pages + DevicePages(desk: desk).pages + EventPages(desk: desk).pages
             + DebugPages(desk: desk).pages

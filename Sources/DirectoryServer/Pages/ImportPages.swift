@@ -12,21 +12,18 @@ struct ImportPages: Sendable {
     let desk: PageDesk
     /// The location of logo files that were not uploaded.
     let place: LogoCheck.Place
-    let pending: PendingFiles<Preview>
+    let pending: PendingFiles<ImportWork>
+    /// The time for which a response waits for the end of the work; a page of progress follows.
+    let patience: Duration
+    private let slots = ImportSlots()
+
+    init(desk: PageDesk, place: LogoCheck.Place, pending: PendingFiles<ImportWork>, patience: Duration) {
+        (self.desk, self.place, self.pending, self.patience) = (desk, place, pending, patience)
+    }
 
     /// The largest file in bytes; longer ones go through the command or the API.
     static let fileLimit = 16 << 20
     static let textLimit = 4 << 20
-
-    /// A file that waits for its confirmation, and the changes that its page shows.
-    struct Preview: Sendable {
-        let account: AccountID
-        let path: String
-        let bytes: Int
-        let region: Region?
-        let options: BrandImport.Options
-        let result: BrandImport.Result
-    }
 
     var pages: [Page] {
         [
@@ -39,9 +36,10 @@ struct ImportPages: Sendable {
             desk.page(.post, "/accounts/:account/import/text", limit: Self.textLimit) { request in
                 try await receive(request, Array(request.form["text"].utf8), ImportForm(request.form))
             },
-            desk.page(.get, "/accounts/:account/import/:preview") { request in
-                let (account, id, preview) = try await find(request)
-                return ImportPreview(request: request, account: account, id: id, preview: preview).page()
+            desk.page(.get, "/accounts/:account/import/:preview") { try await show($0) },
+            desk.page(.get, "/accounts/:account/import/:preview/progress") { request in
+                let (account, id, work) = try await find(request)
+                return .live(ImportProgressPage.live(work, path: account.path + "/import/" + id))
             },
             desk.page(.post, "/accounts/:account/import/:preview") { try await confirm($0) },
             desk.page(.post, "/accounts/:account/import/:preview/cancel") { request in
@@ -88,83 +86,128 @@ struct ImportPages: Sendable {
             return try await start(request, account, form, problem: form.summary)
         }
         let path = request.database.folder + "/import-\(UUID().uuidString).part"
+        guard slots.take() else { throw Self.busy }
         do {
             try await request.blocking {
                 let file = FileHandle(fileDescriptor: try PrivateFile.create(path), closeOnDealloc: true)
                 try file.write(contentsOf: Data(bytes))
             }
-            let preview = try await self.preview(
-                request, account.id, path: path, bytes: bytes.count, region: form.knownRegion, form.options)
-            let id = pending.add(preview, path: path)
-            return .redirect(to: account.path + "/import/" + id)
-        } catch let error as BrandImportError {
-            unlink(path)
-            return try await start(request, account, form, problem: PageDesk.sentence(error))
         } catch {
+            slots.free()
             unlink(path)
             throw error
+        }
+        let work = ImportWork(
+            account: account.id, path: path, region: form.knownRegion, options: form.options)
+        let id = pending.add(work, path: path)
+        await begin(work, request) { work.end(.previewed(try await preview(work, request), hasMoved: false)) }
+        if case .failed(let error) = work.stage {
+            pending.remove(id)
+            guard let refusal = error as? BrandImportError else { throw error }
+            return try await start(request, account, form, problem: PageDesk.sentence(refusal))
+        }
+        return .redirect(to: account.path + "/import/" + id)
+    }
+
+    private static let busy = PageProblem(
+        .serviceUnavailable,
+        "\(ImportSlots.most) files are being read now. Nothing was changed. Send the file again when they are done.")
+
+    /// Does the work in a slot that is taken; returns at its end, or when the patience is over and the work goes on.
+    private func begin(
+        _ work: ImportWork, _ request: OperatorRequest, _ body: @escaping @Sendable () async throws -> Void
+    ) async {
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let slots = slots
+        Task {
+            do { try await body() } catch { work.end(.failed(error)) }
+            slots.free()
+            end.finish()
+        }
+        let patience = patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in ends {} }
+            group.addTask { try? await Task.sleep(for: patience) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
     /// Runs the import without writing.
-    private func preview(
-        _ request: OperatorRequest, _ account: AccountID, path: String, bytes: Int, region: Region?,
-        _ options: BrandImport.Options
-    ) async throws -> Preview {
-        var trial = options
+    private func preview(_ work: ImportWork, _ request: OperatorRequest) async throws -> BrandImport.Result {
+        var trial = work.options
         (trial.isTrial, trial.plans) = (true, true)
-        let result = try await run(request, account, path: path, region: region, trial)
-        return Preview(
-            account: account, path: path, bytes: bytes, region: region, options: options, result: result)
+        return try await run(work, request, trial)
     }
 
     private func run(
-        _ request: OperatorRequest, _ account: AccountID, path: String, region: Region?,
-        _ options: BrandImport.Options
+        _ work: ImportWork, _ request: OperatorRequest, _ options: BrandImport.Options
     ) async throws -> BrandImport.Result {
         let (database, place, now) = (request.database, place, desk.now)
-        let normaliser = NumberNormaliser(region: region)
+        let normaliser = NumberNormaliser(region: work.region)
         return try await request.blocking {
-            try BrandImport(database, account: account, region: region.map { "\($0)" }, logos: place) {
+            try BrandImport(
+                database, account: work.account, region: work.region.map { "\($0)" }, logos: place,
+                onProgress: { work.advance(to: $0) }
+            ) {
                 normaliser.normalise(Array($0.utf8))
-            }.run(path: path, options, now: now())
+            }.run(path: work.path, options, now: now())
         }
     }
 
     private func find(
         _ request: OperatorRequest
-    ) async throws -> (account: OperatorRequest.Account, id: String, preview: Preview) {
+    ) async throws -> (account: OperatorRequest.Account, id: String, work: ImportWork) {
         let account = try await request.account()
         let id = request.page.pathPart("preview")
-        guard let preview = pending.find(id), preview.account == account.id else {
+        guard let work = pending.find(id), work.account == account.id else {
             throw PageProblem(
                 .notFound,
                 "This preview was used already, or an hour has passed. Nothing was changed. Send the file again.")
         }
-        return (account, id, preview)
+        return (account, id, work)
     }
 
-    private func confirm(_ request: OperatorRequest) async throws -> PageResult {
-        let (account, id, preview) = try await find(request)
-        guard let plan = preview.result.plan else {
-            throw PageProblem(
-                .conflict, "The file has invalid lines. Nothing was changed. Correct it and send it again.")
-        }
-        var options = preview.options
-        options.expectedPlan = plan.digest
-        do {
-            let result = try await run(request, account.id, path: preview.path, region: preview.region, options)
+    /// The present stage of an import.
+    private func show(_ request: OperatorRequest) async throws -> PageResult {
+        let (account, id, work) = try await find(request)
+        switch work.stage {
+        case .reading, .importing:
+            return ImportProgressPage(request: request, account: account, id: id, work: work).page()
+        case .previewed(let result, let hasMoved):
+            return ImportPreview(request: request, account: account, id: id, result: result).page(hasMoved: hasMoved)
+        case .imported(let result):
             pending.remove(id)
             let text =
                 "Imported: \(Amount.count(result.imported)) numbers added or changed, \(Amount.count(result.deactivated)) taken out of service, \(Amount.count(result.unchanged)) unchanged."
             return .redirect(to: account.path + "/brands", notice: PageNotice(.done, text))
-        } catch BrandImportError.moved {
-            let again = try await self.preview(
-                request, account.id, path: preview.path, bytes: preview.bytes, region: preview.region,
-                preview.options)
-            pending.replace(id, by: again)
-            return ImportPreview(request: request, account: account, id: id, preview: again).page(hasMoved: true)
+        case .failed(let error):
+            pending.remove(id)
+            guard let refusal = error as? BrandImportError else { throw error }
+            return try await start(request, account, ImportForm(), problem: PageDesk.sentence(refusal))
         }
+    }
+
+    private func confirm(_ request: OperatorRequest) async throws -> PageResult {
+        let (account, id, work) = try await find(request)
+        guard slots.take() else { throw Self.busy }
+        guard let digest = work.confirm() else {
+            slots.free()
+            guard case .previewed = work.stage else { return .redirect(to: account.path + "/import/" + id) }
+            throw PageProblem(
+                .conflict, "The file has invalid lines. Nothing was changed. Correct it and send it again.")
+        }
+        await begin(work, request) {
+            var options = work.options
+            options.expectedPlan = digest
+            do {
+                work.end(.imported(try await run(work, request, options)))
+            } catch BrandImportError.moved {
+                work.end(.previewed(try await preview(work, request), hasMoved: true))
+            }
+        }
+        if work.stage.progress != nil { return .redirect(to: account.path + "/import/" + id) }
+        return try await show(request)
     }
 }
 

@@ -10,9 +10,8 @@ struct ImportPreview: Sendable {
     let request: OperatorRequest
     let account: OperatorRequest.Account
     let id: String
-    let preview: ImportPages.Preview
+    let result: BrandImport.Result
 
-    private var result: BrandImport.Result { preview.result }
     private var path: String { account.path + "/import/" + id }
 
     /// - Parameter hasMoved: true after a refused confirmation.
@@ -22,10 +21,6 @@ struct ImportPreview: Sendable {
             let text =
                 "The brands changed since the preview, so nothing was imported. This is the new preview; confirm it, or cancel."
             parts[0].notices.insert(.warning(text), at: 0)
-        }
-        if parts[0].form != nil {
-            let discard = EntryForm(path + "/cancel", [], button: "Discard the file", isQuiet: true)
-            parts.insert(PagePart(form: discard), at: 1)
         }
         if let plan = result.plan {
             parts += [
@@ -64,6 +59,7 @@ struct ImportPreview: Sendable {
             return part
         }
         part.form = EntryForm(path, [], button: "Import these changes")
+        part.form?.other = .init(otherAction: path + "/cancel", otherButton: "Discard the file")
         part.texts = ["Nothing is written yet. Gateways and phones receive the changes with their next sync."]
         return part
     }

@@ -50,7 +50,7 @@ struct OperatorRequest: Sendable {
     /// A page of an account, with the navigation between its pages.
     func result(
         _ title: String, of account: Account, tab: String = "", parts: [PagePart],
-        status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+        live: String? = nil, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
     ) -> PageResult {
         let tabs = [
             ("", "Account"), ("/brands", "Brands"), ("/numbers", "Numbers"), ("/import", "Import"), ("/keys", "Keys"),
@@ -59,7 +59,7 @@ struct OperatorRequest: Sendable {
         let content = PageContent(
             account: account.name,
             tabs: tabs.map { PageLink(href: account.path + $0.0, linkText: $0.1, isCurrent: $0.0 == tab) },
-            parts: parts)
+            parts: parts, live: live)
         return .page(template: "content", title: title, content: content, status: status, notice: notice)
     }
 

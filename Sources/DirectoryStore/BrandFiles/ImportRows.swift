@@ -85,8 +85,12 @@ struct ImportRows {
             })
     }
 
+    /// The text without white space at both ends.
     static func trimmed(_ text: String) -> String {
-        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        // Nearly every cell begins and ends with a visible ASCII character, and is a copy of itself.
+        func isVisible(_ byte: UInt8?) -> Bool { byte.map { (0x21...0x7E).contains($0) } ?? false }
+        if isVisible(text.utf8.first), isVisible(text.utf8.last) { return text }
+        return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 }
 

@@ -17,6 +17,8 @@ function follow(source) {
     const part = document.getElementById(id);
     // The server has escaped every value of this HTML.
     if (part && !part.contains(document.activeElement)) part.innerHTML = end < 0 ? "" : event.data.slice(end + 1);
+    const forward = part && part.querySelector("a[data-forward]");
+    if (forward) location.replace(forward.href);
   });
   window.addEventListener("pagehide", () => events.close());
 }
@@ -31,7 +33,9 @@ async function send(form) {
     url.searchParams.set(field.name, field.value);
   }
   const button = form.querySelector("button");
+  const label = button.textContent;
   button.disabled = true;
+  button.textContent = "Sending the file …";
   try {
     const response = await fetch(url, {
       method: "POST", body: file, headers: { "X-Form-Token": document.body.dataset.token, "Content-Type": file.type || "application/octet-stream" },
@@ -43,6 +47,7 @@ async function send(form) {
     begin();
   } catch (error) {
     button.disabled = false;
+    button.textContent = label;
     const text = document.createElement("p");
     text.className = "notice error";
     text.setAttribute("role", "alert");

@@ -29,6 +29,11 @@ enum Amount {
         return String(text.prefix(19)).replacing("T", with: " ")
     }
 
+    /// True for a text of `time`.
+    static func isTime(_ text: String) -> Bool {
+        text.utf8.count == 19 && text.utf8.first.map { (0x30...0x39).contains($0) } ?? false && text.contains(":")
+    }
+
     /// A number with its first three and last two digits; whole if it has fewer than seven digits.
     static func masked(_ number: String) -> String {
         let digits = number.count { $0.isASCII && $0.isNumber }

@@ -14,6 +14,13 @@ struct EntryForm: Sendable {
     var isQuiet = false
     /// The way back without a change.
     var cancel: String?
+    /// A second button, which sends the form elsewhere.
+    var other: OtherButton?
+
+    struct OtherButton: Sendable {
+        let otherAction: String
+        let otherButton: String
+    }
 
     init(
         _ action: String, _ fields: [FormField], button: String, isGet: Bool = false, isDanger: Bool = false,

@@ -32,7 +32,24 @@ struct PagePart: Sendable {
     var plot: DayPlot?
     var table: PageTable?
     var form: EntryForm?
+    var meter: Meter?
+    /// The page that a script opens by itself.
+    var forward: Forward?
     var linkList: LinkList?
+
+    /// How far a work is.
+    struct Meter: Sendable {
+        let meterText: String
+        /// False while the share is not known.
+        var hasShare = false
+        /// Percent.
+        var meterShare = 0
+    }
+
+    struct Forward: Sendable {
+        let forwardPath: String
+        let forwardText: String
+    }
 
     struct LinkList: Sendable { let links: [PageLink] }
     struct TileList: Sendable { let tiles: [Tile] }
@@ -99,6 +116,7 @@ struct PageTable: Sendable {
                 cells: zip(columns, cells).map { column, cell in
                     var cell = cell
                     (cell.cellLabel, cell.isNumeric) = (column.columnText, column.isNumeric)
+                    cell.isWhole = cell.cellText.map(Amount.isTime) ?? false
                     return cell
                 }))
         hasRows = true
@@ -107,6 +125,8 @@ struct PageTable: Sendable {
     struct Cell: Sendable {
         fileprivate(set) var cellLabel = ""
         fileprivate(set) var isNumeric = false
+        /// True for a text that stays on one line.
+        fileprivate(set) var isWhole = false
         var cellText: String?
         var cellLink: PageLink?
         var cellTag: Tag?

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DirectoryFixtures
+import Foundation
+import GRDB
+import TestFixtures
+import Testing
+
+@testable import DirectoryServer
+@testable import DirectoryStore
+
+@Suite("An import that takes longer than a page waits", .timeLimit(.minutes(4)))
+struct ImportProgressTests {
+    private static let text = "number,brand_name,logo_url,call_reason,brand_id\n+61491570156,Acme,,,b1\n"
+
+    /// Loads a page until it has a text.
+    private static func page(_ path: String, with text: String, _ visitor: PageVisitor) async throws -> String {
+        while true {
+            let page = try await visitor.get(path)
+            let found = page.status == 303 ? try await visitor.follow(page) : page
+            if found.text.contains(text) { return found.text }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Holds the lock of writers until the semaphore is signalled.
+    private static func occupy(_ database: DirectoryDatabase) async throws -> DispatchSemaphore {
+        let (connection, release) = (try database.connection(), DispatchSemaphore(value: 0))
+        let (taken, take) = AsyncStream<Void>.makeStream()
+        Thread.detachNewThread {
+            try? connection.inTransaction(.immediate) { _ in
+                take.finish()
+                release.wait()
+                return .rollback
+            }
+        }
+        for await _ in taken {}
+        return release
+    }
+
+    @Test func `its page shows the progress, then the preview, then the result`() async throws {
+        try await PageVisitor.run(edit: { $0.importPatience = .zero }) { visitor in
+            // Another writer has the database, so the work cannot end.
+            let release = try await Self.occupy(visitor.directory.database)
+            let sent = try await visitor.post("/accounts/main/import/text", ["text": Self.text])
+            let path = try #require(sent.headers["location"])
+            let page = try await Self.page(path, with: "All lines are read", visitor)
+            #expect(page.contains("data-live=\"\(path)/progress\"") && page.contains("<progress max=\"100\">"))
+            #expect(!page.contains("Import these changes"))
+            release.signal()
+            _ = try await Self.page(path, with: "Import these changes", visitor)
+            let confirmed = try await visitor.post(path)
+            let next = try #require(confirmed.headers["location"])
+            let done = try await Self.page(next, with: "1 numbers added or changed", visitor)
+            #expect(done.contains("Acme"))
+        }
+    }
+
+    @Test func `a preview is confirmed once, and progress after the end changes nothing`() throws {
+        let work = ImportWork(account: .first, path: "/x", region: nil, options: .init())
+        #expect(work.confirm() == nil, "the file is still being read")
+        work.advance(to: .reading(1, of: 4))
+        #expect(work.stage.progress == .reading(1, of: 4))
+        var result = BrandImport.Result()
+        work.end(.previewed(result, hasMoved: false))
+        #expect(work.confirm() == nil, "the file has invalid lines")
+        let folder = TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path + "/state")
+        try database.connection().write { connection in
+            _ = try EntryStaging(connection)
+            result.plan = try ImportPlan(.first, replaces: false, connection)
+        }
+        work.end(.previewed(result, hasMoved: false))
+        #expect(work.confirm() == result.plan?.digest && work.confirm() == nil)
+        work.end(.imported(result))
+        work.advance(to: .merging)
+        #expect(work.stage.progress == nil)
+    }
+
+    @Test func `no more files are read at once than there are slots`() {
+        let slots = ImportSlots()
+        #expect((0...ImportSlots.most).map { _ in slots.take() } == [true, true, false])
+        slots.free()
+        #expect(slots.take())
+    }
+}
