@@ -63,7 +63,8 @@ struct OverviewValues: Sendable {
         let lastSync: String
         let result: String
         let tag: String
-        let nextSync: String
+        /// The times of the last good sync and of the next one, in UTC.
+        let syncTimes: String
         let waiting: Int
         let refused: Int
         let logos: String?
@@ -168,10 +169,11 @@ extension OverviewValues.Brands {
         let sync = status.sync
         hasDirectory = sync != nil
         source = sync == nil ? "a file, or none" : "the directory"
-        lastSync = sync?.lastSuccess.map { "\(PageTime.text($0)) (\(PageTime.span(now - $0)) ago)" } ?? "never"
+        lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"
-        nextSync = sync?.nextAt.map { PageTime.text($0) } ?? "not planned"
+        let last = sync?.lastSuccess.map { "\(PageTime.text($0)) UTC, " } ?? ""
+        syncTimes = last + "next " + (sync?.nextAt.map { "\(PageTime.text($0)) UTC" } ?? "not planned")
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }
