@@ -55,7 +55,8 @@ struct PageTroubles {
                     isError: true, "Outcomes cannot be stored",
                     sentence(problem)
                         + " Calls go on, and their outcomes wait in memory. Free space on the disk of gateway.state, or"
-                        + " make the folder writable. If it was read-only at the start of herald, restart herald then."))
+                        + " make the folder writable. If it was read-only at the start of herald, restart herald then.")
+            )
         }
         found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
         if status.outbox.refused > 0 {
