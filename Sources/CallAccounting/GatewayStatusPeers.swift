@@ -45,6 +45,9 @@ extension GatewayStatus {
             self.groupCalls = groupCalls
         }
 
+        /// True if it is up and gets calls; a target that is down and due for a trial call is not in use.
+        package var isInUse: Bool { takesCalls && state == "up" }
+
         package enum CodingKeys: String, CodingKey {
             case group, address, state, since
             case takesCalls = "takes_calls"

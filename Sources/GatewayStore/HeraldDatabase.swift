@@ -217,12 +217,16 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
 
         /// The file was removed or replaced.
         case gone
+        /// The disk is full.
+        case full
+        /// The system refuses to write: a read-only file system, or another owner.
+        case unwritable(String)
 
         /// True if the file is readable and its content is not.
         var isOfContent: Bool {
             switch self {
             case .damaged, .newer: true
-            case .folder, .open, .missing, .forbidden, .older, .gone: false
+            case .folder, .open, .missing, .forbidden, .older, .gone, .full, .unwritable: false
             }
         }
     }
@@ -246,6 +250,9 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
             """
             \(path) was written by a newer herald; install that version again, or move the file away to begin a new one
             """
+        case .full: "the disk of \(path) is full; free space on it"
+        case .unwritable(let reason):
+            "\(path) cannot be written: \(reason); mount its disk for writing, and give file and folder to the user herald runs as"
         case .gone: "\(path) was removed or replaced while herald runs; put its folder back, writable for herald"
         }
     }

@@ -10,12 +10,13 @@ struct ReportCommand: ParsableCommand {
         commandName: "report", abstract: "Report a month: counted imprints, outcomes by brand and day, return calls.",
         discussion: """
             Example:
+              herald-directory report
               herald-directory report 2026-01
               herald-directory report 2026-01 --account acme --csv > acme-2026-01.csv
             """)
 
-    @Argument(help: "The month, such as 2026-01, in UTC.")
-    var month: String
+    @Argument(help: "The month, such as 2026-01, in UTC. The present month by default.")
+    var month: String?
 
     @Flag(help: "Comma-separated values.")
     var csv = false
@@ -36,6 +37,7 @@ struct ReportCommand: ParsableCommand {
         let database = try options.open()
         let reports = try reportingRefusals {
             let only = try account.map { try AccountList(database).find($0) }
+            let month = month ?? String(Date().formatted(.iso8601).prefix(7))
             return try MonthReports(database).reports(month: month, account: only)
         }
         if csv { return Output.write(MonthReport.csv(reports)) }

@@ -357,6 +357,11 @@ struct ConfigurationProblemTests {
         let path = folder.path + "/none.yaml"
         let missing = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: path) }
         #expect(missing?.description == "\(path): cannot be read: No such file or directory")
+        let closed = "/proc/sys/net/ipv4/route/flush"  // by the kernel, also to root
+        let forbidden = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: closed) }
+        #expect(
+            forbidden?.description
+                == "\(closed): cannot be read: Permission denied; run the command as root or herald: sudo -u herald")
         try Data([0x61, 0xFF, 0xFE]).write(to: URL(fileURLWithPath: path))
         let binary = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: path) }
         #expect(binary?.description == "\(path): is not UTF-8 text")

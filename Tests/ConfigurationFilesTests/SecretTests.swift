@@ -72,6 +72,13 @@ struct SecretTests {
             "api_key_file: /nowhere/key",
             "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read: No such file or directory"
         ),
+        // The kernel closes this file for reading, also to root.
+        BadFile(
+            "api_key_file: /proc/sys/net/ipv4/route/flush",
+            "herald.yaml:12:17: directory.api_key_file: /proc/sys/net/ipv4/route/flush cannot be read: Permission denied; "
+                + "open it for the group of herald: chgrp herald /proc/sys/net/ipv4/route/flush && "
+                + "chmod 640 /proc/sys/net/ipv4/route/flush"
+        ),
         BadFile(
             "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment variable is not set"),
         BadFile(

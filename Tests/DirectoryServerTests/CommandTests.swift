@@ -95,6 +95,11 @@ struct CommandTests {
                 lookups: 0 matched, 0 not matched
 
                 """)
+        // The present month, which may end while the command runs.
+        let before = Date()
+        let present = try await run("report").output
+        let months = [before, Date()].map { "main \($0.formatted(.iso8601).prefix(7)): 0 counted" }
+        #expect(months.contains { present.hasPrefix($0) }, "\(present)")
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
         #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
         #expect(try await run("logo", "list").output.contains("a.jpg"))

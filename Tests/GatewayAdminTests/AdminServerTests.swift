@@ -22,6 +22,17 @@ struct AdminServerTests {
         }
     }
 
+    @Test(arguments: ["/healthz", "/readyz", "/metrics", "/status"])
+    func `a monitor may ask for the status alone by HEAD`(path: String) async throws {
+        let source = FixedStatus()
+        try await withServer(source) { port in
+            let head = try await LoopbackClient.ask(RawRequest(method: "HEAD", path: path), port: port)
+            let whole = try await LoopbackClient.get(path, port: port)
+            #expect(head.status == whole.status && head.text.isEmpty)
+            #expect(head.headers["content-type"] == whole.headers["content-type"])
+        }
+    }
+
     @Test func `readiness follows the gateway while health stays`() async throws {
         let source = FixedStatus()
         source.change {

@@ -62,4 +62,14 @@ struct PcapWriterTests {
         #expect(failure?.description == "\(path) exists; name another file, or delete it")
         #expect(throws: ControlFailure.self) { try PcapWriter(path: "/nowhere/trace.pcap") }
     }
+
+    @Test func `a folder that is closed to the user has a remedy`() {
+        // sysfs makes no files, not even for root.
+        let failure = #expect(throws: ControlFailure.self) { try PcapWriter(path: "/sys/trace.pcap") }
+        #expect(failure?.description.hasPrefix("/sys/trace.pcap cannot be written: ") == true)
+        #expect(
+            PcapWriter.remedy(for: EACCES)
+                == "; name a file in a folder that this user can write, such as /tmp/call.pcap")
+        #expect(PcapWriter.remedy(for: ENOENT).isEmpty)
+    }
 }

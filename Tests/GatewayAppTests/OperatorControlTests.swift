@@ -82,4 +82,15 @@ struct OperatorControlTests {
             #expect(text.contains("log       info\n"), "\(text)")
         }
     }
+
+    @Test func `a target that is down and due for a trial call takes none for the state`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            var state = await control.state()
+            let position = try #require(state.gateway.targets.firstIndex { $0.group == "pbx office" })
+            state.gateway.targets[position].state = "down"
+            #expect(state.gateway.targets[position].takesCalls)
+            let text = StatusText(state).text
+            #expect(text.contains("targets   1 of 2 take calls; pbx office 127.85.0.2:5060 is down\n"), "\(text)")
+        }
+    }
 }

@@ -53,6 +53,22 @@ struct OperatorTests {
         #expect(filter.until.map { $0 - (filter.since ?? 0) } == 86_399)
     }
 
+    @Test(arguments: [
+        ("0110", "0110"), ("00110", "00110"), ("0491570110", "491570110"), ("570 110", "570110"), ("110", nil),
+        ("0061491570110", "61491570110"), ("1a10", nil),
+    ])
+    func `the end of a number may begin with zeros, a prefix is left out`(text: String, digits: String?) {
+        var query = CallQuery()
+        query.number = text
+        #expect(query.filter.numberEnd == digits)
+    }
+
+    @Test func `a file that this user may not read is passed by standard input`() {
+        #expect(
+            CommandFile.remedy(for: EACCES, path: "a.txt") == "; pass it by standard input: - in its place, and <a.txt")
+        #expect(CommandFile.remedy(for: ENOENT, path: "a.txt").isEmpty)
+    }
+
     @Test func `the story of a call has its facts, its timeline and its events`() throws {
         let calls = try EndedCalls()
         try calls.end(1)

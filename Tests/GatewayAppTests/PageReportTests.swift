@@ -64,7 +64,7 @@ struct PageReportTests {
     }
 
     @Test(arguments: [
-        ("+61 2 5550 1001", ["c0"]), ("501001", ["c0"]), ("(02) 5550-1009", []), ("+61255501001x", []), ("09", []),
+        ("+61 2 5550 1001", ["c0"]), ("501001", ["c0"]), ("(02) 5550-1009", ["c2"]), ("+61255501001x", []), ("09", []),
     ])
     func `a number is found as people write it, or by its last digits`(number: String, found: [String]) async throws {
         try await report(Self.calls) { report in

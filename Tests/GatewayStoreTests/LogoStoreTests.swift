@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import Foundation
+import GRDB
 import GatewayStore
 import GatewayStoreTesting
 import TestFixtures
@@ -52,6 +53,24 @@ struct LogoStoreTests {
         let result = LogoResult.fetched(hash: Self.hash(digit), etag: "\"e\"", lastModified: nil)
         try await store.record(result, of: Self.url(url), now: now, dueAt: now + 1000)
         return name
+    }
+
+    @Test func `a full disk and a read-only disk are reported with path and remedy, without the statement`()
+        async throws
+    {
+        let (store, database) = try await store()
+        let path = HeraldDatabase.brandsPath(in: folder)
+        try await database.brands.write { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+        let names = (0..<2000).map { "logo-\($0)" }
+        let full = await #expect(throws: HeraldDatabaseError.self) { try await self.name(names, in: database) }
+        #expect(full?.description == "the disk of \(path) is full; free space on it")
+
+        try await database.brands.write { try $0.execute(sql: "PRAGMA query_only = 1") }
+        let closed = await #expect(throws: HeraldDatabaseError.self) { try await store.prepare(now: 100) }
+        #expect(
+            closed?.description
+                == "\(path) cannot be written: attempt to write a readonly database; mount its disk for writing, and "
+                + "give file and folder to the user herald runs as")
     }
 
     @Test func `each logo the brands name is due once, whatever the number of brands`() async throws {

@@ -157,7 +157,9 @@ struct OutcomeRoundsTests {
         #expect(ledger.recorder.totals.problem == nil)
         ledger.clock.advance(seconds: 1)
         rounds.round()
-        #expect(ledger.recorder.totals.problem != nil)
+        #expect(
+            ledger.recorder.totals.problem == "the disk of \(ledger.database.ledgerFile.path) is full; free space on it"
+        )
         play(21)
         rounds.round()
         // Not again and again: it would be the whole batch each time.

@@ -54,16 +54,21 @@ lintian_is_silent() {
     }
 }
 
-check_packages() {
-    local package libraries tree=$TREES/unpacked
-    VERSION=$(dpkg-deb -f "$(ls "$built"/herald_*.deb)" Version)
-    NUMBER=${VERSION%-*}
+# take_packages: the packages in the folder of the tree, and unpacked; debug programs need the Swift libraries.
+take_packages() {
+    local package tree=$TREES/unpacked
     rm -rf "$tree" "$TREES/packages/now"
     mkdir -p "$TREES/packages/now"
     cp "$built"/*.deb "$TREES/packages/now"
     for package in "$built"/*.deb; do dpkg-deb -x "$package" "$tree"; done
     libraries=$(ldd "$tree/usr/bin/herald" | sed -n 's|.* => \(.*\)/libswiftCore.so.*|\1|p')
     [ -z "$libraries" ] || SWIFT_LIBRARIES=$libraries
+}
+
+check_packages() {
+    local tree=$TREES/unpacked
+    VERSION=$(dpkg-deb -f "$(ls "$built"/herald_*.deb)" Version)
+    NUMBER=${VERSION%-*}
     repacked '~before'
     repacked '+later' 'ledger of a later version'
 

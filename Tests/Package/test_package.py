@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page, the Debian changelog, the commands of a page and the rules of the Dockerfile.
+"""The manual page, the Debian changelog, the commands of a page, their effort, and the rules of the Dockerfile.
 
 Run it in Tests by `python3 -m unittest Package.test_package`.
 """
@@ -8,7 +8,7 @@ import os
 import re
 import unittest
 
-from . import dockerfile, readme
+from . import dockerfile, readme, typing_effort
 
 FILES = os.path.join(dockerfile.ROOT, "Deploy", "debian")
 
@@ -94,6 +94,25 @@ class Commands(unittest.TestCase):
         self.assertEqual(list(readme.commands(readme.section(self.page, "B"), [])), ["three"])
         with self.assertRaises(SystemExit):
             readme.section(self.page, "C")
+
+
+class TypingEffort(unittest.TestCase):
+    def test_a_person_types_command_lines_without_their_comments(self):
+        found = typing_effort.effort("herald sync            # fetches the change\n\n# a remark\nherald calls\n", [])
+        self.assertEqual((found.lines, found.characters), (2, len("herald sync\nherald calls\n")))
+
+    def test_a_person_pastes_a_here_document_and_types_the_lines_around_it(self):
+        found = typing_effort.effort("cat >a <<'END'\none: # not typed\ntwo\nEND\nherald run\n", [])
+        self.assertEqual((found.lines, found.pasted), (3, 2))
+        self.assertEqual(found.characters, len("cat >a <<'END'\nEND\nherald run\n"))
+
+    def test_a_person_replaces_the_example_addresses_of_a_configuration_but_not_of_its_comments(self):
+        found = typing_effort.effort("", ["bind=192.0.2.20:5060\n; from 203.0.113.5\nsources: [203.0.113.0/24]  # 192.0.2.1\n"])
+        self.assertEqual((found.replaced, found.replaced_characters), (2, len("192.0.2.20") + len("203.0.113.0")))
+
+    def test_forty_words_are_two_hundred_characters(self):
+        self.assertEqual(typing_effort.effort("x" * 199 + "\n", []).minutes, 1.0)
+        self.assertEqual(typing_effort.effort("", ["x" * 199]).minutes_without_paste, 1.0)
 
 
 class Dockerfile(unittest.TestCase):

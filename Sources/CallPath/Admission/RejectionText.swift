@@ -46,7 +46,7 @@ extension Rejection {
         case .rate: "limits.calls_per_second of the trunk is reached"
         case .number: "limits.calls of the trunk is reached"
         case .draining: "the gateway stops"
-        case .noTarget: "no target is up that the request could go to"
+        case .noTarget: "no target is up, or the last one did not respond"
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
 
 /// Reads a secret from a file or the environment, never from the configuration file.
 ///
@@ -45,7 +44,9 @@ struct SecretSchema {
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
         let found = file.resolved(path)
         guard let data = FileManager.default.contents(atPath: found) else {
-            section.problem(key, "\(shown) cannot be read: \(SystemError.ofReading(found))")
+            // It names the path only of a file that exists: other text may be the secret itself.
+            let obstacle = ConfigurationSection.obstacle(ofReading: found)
+            section.problem(key, "\(shown) cannot be read: \(obstacle)")
             return nil
         }
         guard let secret = checked(String(decoding: data, as: UTF8.self), shown, section, key) else { return nil }

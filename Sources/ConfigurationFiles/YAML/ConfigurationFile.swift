@@ -15,7 +15,9 @@ struct ConfigurationFile {
         self.path = path
         self.environment = environment
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Self.refusal(path, "cannot be read: \(SystemError.ofReading(path))")
+            let reason = SystemError.ofReading(path)
+            let remedy = reason == SystemError.text(EACCES) ? "; run the command as root or herald: sudo -u herald" : ""
+            throw Self.refusal(path, "cannot be read: \(reason)\(remedy)")
         }
         guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is not UTF-8 text") }
         self.text = text

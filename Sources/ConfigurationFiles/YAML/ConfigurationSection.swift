@@ -284,6 +284,13 @@ extension ConfigurationSection {
     /// Reports a file that this user cannot read.
     func checkReadable(_ key: String, _ path: String) {
         guard access(path, R_OK) != 0 else { return }
-        problem(key, "\(path) cannot be read: \(SystemError.ofReading(path))")
+        problem(key, "\(path) cannot be read: \(Self.obstacle(ofReading: path))")
+    }
+
+    /// Returns the reason for an unreadable file, with the remedy for one that is closed to this user.
+    static func obstacle(ofReading path: String) -> String {
+        let reason = SystemError.ofReading(path)
+        guard access(path, F_OK) == 0, reason == SystemError.text(EACCES) else { return reason }
+        return "\(reason); open it for the group of herald: chgrp herald \(path) && chmod 640 \(path)"
     }
 }

@@ -17,12 +17,20 @@ struct AdminRoutes: Sendable {
         let router = Router(context: AdminContext.self)
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: HealthFirst(shares: shares))
-        router.get("/healthz") { _, _ in Self.text(.ok, "ok\n") }
-        router.get("/readyz") { _, _ in await readiness() }
-        router.get("/metrics") { _, _ in await metrics() }
-        router.get("/status") { _, _ in try await status() }
+        add("/healthz", to: router) { Self.text(.ok, "ok\n") }
+        add("/readyz", to: router) { await readiness() }
+        add("/metrics", to: router) { await metrics() }
+        add("/status", to: router) { try await status() }
         pages?.add(to: router, address: \.client)
         return router
+    }
+
+    /// Adds a path for GET, and for HEAD of monitors that need only the status.
+    private func add(
+        _ path: RouterPath, to router: Router<AdminContext>, _ respond: @escaping @Sendable () async throws -> Response
+    ) {
+        router.get(path) { _, _ in try await respond() }
+        router.head(path) { _, _ in try await respond().createHeadResponse() }
     }
 
     /// Returns 200 if calls may be sent here, else 503 with the reason.

@@ -28,12 +28,17 @@ package final class PcapWriter: Sendable {
         guard descriptor >= 0 else {
             let code = errno
             if code == EEXIST { throw ControlFailure("\(path) exists; name another file, or delete it") }
-            throw ControlFailure("\(path) cannot be written: \(SystemError.text(code))")
+            throw ControlFailure("\(path) cannot be written: \(SystemError.text(code))\(Self.remedy(for: code))")
         }
         try write(Self.header)
     }
 
     deinit { close(descriptor) }
+
+    /// The remedy for an error of the system; empty for one without.
+    static func remedy(for code: Int32) -> String {
+        code == EACCES ? "; name a file in a folder that this user can write, such as /tmp/call.pcap" : ""
+    }
 
     /// Appends a message.
     ///

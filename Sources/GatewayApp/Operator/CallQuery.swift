@@ -55,7 +55,7 @@ package struct CallQuery: Hashable, Sendable {
         var filter = LedgerReader.CallFilter()
         filter.number = number.flatMap { E164Number($0) }
         filter.received = number
-        filter.numberEnd = filter.number == nil ? number.flatMap(Self.lastDigits) : nil
+        filter.numberEnd = filter.number == nil ? number.flatMap { Self.lastDigits($0) } : nil
         filter.name = name
         filter.callIDPart = callIDPart
         filter.trunk = trunk
@@ -67,12 +67,16 @@ package struct CallQuery: Hashable, Sendable {
         return filter
     }
 
-    /// The digits of a number without its prefix for long distance or other countries; nil for other texts and for fewer
-    /// than four digits.
-    private static func lastDigits(_ text: String) -> String? {
+    /// The digits of a number without its prefix for long distance or other countries; nil for other texts.
+    ///
+    /// - Parameter fewest: fewer digits give nil. Zeros at the begin stay where the rest would be too short, because they
+    ///   may be digits within a number.
+    static func lastDigits(_ text: String, fewest: Int = 4) -> String? {
         guard text.allSatisfy({ $0.isASCII && $0.isNumber || "+-./() ".contains($0) }) else { return nil }
-        let digits = text.filter(\.isNumber).drop { $0 == "0" }
-        return digits.count < 4 ? nil : String(digits)
+        let digits = text.filter(\.isNumber)
+        let significant = digits.drop { $0 == "0" }
+        if significant.count >= fewest { return String(significant) }
+        return digits.count < fewest ? nil : digits
     }
 
     private static let outcomes = CallOutcome.allCases.map(\.rawValue) + ["OPEN"]

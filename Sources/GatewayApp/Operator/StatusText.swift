@@ -72,8 +72,8 @@ struct StatusText {
     }
 
     private var operation: [(String, String)] {
-        let usable = gateway.targets.filter(\.takesCalls).count
-        let down = gateway.targets.filter { !$0.takesCalls }.map { "\($0.group) \($0.address) is \($0.state)" }
+        let usable = gateway.targets.filter(\.isInUse).count
+        let down = gateway.targets.filter { !$0.isInUse }.map { "\($0.group) \($0.address) is \($0.state)" }
         let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
         var facts = [("targets", targets), ("log", state.log.text.trimmingLineEnd)]
         if let reload = state.reload {

@@ -16,9 +16,8 @@ extension LedgerReader.CallFilter {
             let number = number.filter { !" ()-./".contains($0) }
             self.number = E164Number(number)
             received = number
-            // Fewer digits are the end of too many numbers.
-            let isEnd = number.count >= 3 && number.allSatisfy { $0.isASCII && $0.isNumber }
-            if isEnd { numberEnd = number }
+            // Fewer than three digits are the end of too many numbers.
+            if self.number == nil { numberEnd = CallQuery.lastDigits(number, fewest: 3) }
         }
         name = search.name
         callIDPart = search.callID

@@ -32,6 +32,10 @@ package struct BrandCacheStore: BrandCache {
     /// inactive numbers.
     package func apply(_ change: SyncChange, from intake: any BrandIntake) async throws -> AppliedSync {
         guard let staging = intake as? BrandStaging else { throw BrandCacheError.foreignIntake }
+        return try await database.explained { try await merge(change, from: staging) }
+    }
+
+    private func merge(_ change: SyncChange, from staging: BrandStaging) async throws -> AppliedSync {
         let applied = try await database.writeWithoutTransaction { database in
             database.add(function: BrandMerge.updateTime)
             try database.execute(sql: "ATTACH DATABASE ? AS incoming", arguments: [staging.path])
@@ -67,7 +71,7 @@ package struct BrandCacheStore: BrandCache {
     }
 
     package func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws {
-        try await database.write { database in
+        try await database.change { database in
             var state = try Self.state(in: database)
             state.lastSync = now
             if isFull { state.lastFullSync = now }
@@ -78,13 +82,13 @@ package struct BrandCacheStore: BrandCache {
 
     package func store(gates: BrandingGates) async throws {
         let json = try Self.json(gates)
-        try await database.write {
+        try await database.change {
             try $0.execute(sql: "UPDATE sync_state SET gates = ? WHERE id = 1", arguments: [json])
         }
     }
 
     package func store(hasTombstones: Bool) async throws {
-        try await database.write {
+        try await database.change {
             try $0.execute(sql: "UPDATE sync_state SET tombstones = ? WHERE id = 1", arguments: [hasTombstones])
         }
     }

@@ -20,7 +20,7 @@ extension LogoStore {
 
     package func store(hash: String, _ files: [LogoFile], now: Int64) async throws {
         for file in files { try folder.write(file.bytes, to: file.name) }
-        try await database.write { database in
+        try await database.change { database in
             for file in files {
                 try database.execute(
                     sql: """
@@ -34,7 +34,7 @@ extension LogoStore {
 
     package func recordUse(of names: [String], now: Int64) async throws {
         guard !names.isEmpty else { return }
-        try await database.write { database in
+        try await database.change { database in
             for name in names {
                 try database.execute(sql: "UPDATE logo_file SET used_at = ? WHERE name = ?", arguments: [now, name])
             }

@@ -61,7 +61,7 @@ package struct LogoStore: LogoCache {
         try folder.prepare()
         let there = folder.names
         let forms = settings.forms.keys
-        let known = try await database.write { database in
+        let known = try await database.change { database in
             let names = try String.fetchSet(database, sql: "SELECT name FROM logo_file")
             for name in names.subtracting(there) {
                 try database.execute(sql: "DELETE FROM logo_file WHERE name = ?", arguments: [name])
@@ -93,7 +93,7 @@ package struct LogoStore: LogoCache {
                 try Int.fetchOne(database, sql: "SELECT COUNT(DISTINCT logo_url) FROM brand") ?? 0
             )
         }
-        try await database.write { database in
+        try await database.change { database in
             let known = try String.fetchSet(database, sql: "SELECT url FROM logo")
             for url in named.subtracting(known) {
                 try database.execute(sql: "INSERT INTO logo (url, due_at) VALUES (?, ?)", arguments: [url, now])
@@ -108,7 +108,7 @@ package struct LogoStore: LogoCache {
 
     package func due(limit: Int, now: Int64) async throws -> [DueLogo] {
         try await clock.follow(now: now) { behind in
-            try await database.write { database in
+            try await database.change { database in
                 let sql = "UPDATE logo SET due_at = due_at - ? WHERE due_at > ?"
                 try database.execute(sql: sql, arguments: [behind, now])
             }

@@ -119,7 +119,9 @@ extension OutcomeRecorder {
     /// Counts a failure and keeps its text; true for another text than before.
     @discardableResult
     func record(failure error: any Error) -> Bool {
-        let problem = "\(database.ledgerFile.damage(shownBy: error) ?? error)"
+        let path = database.ledgerFile.path
+        let refusal = database.ledgerFile.damage(shownBy: error) ?? HeraldDatabaseError(refusal: error, path: path)
+        let problem = refusal.map(\.description) ?? "\(error)"
         return shared.withLock { totals in
             totals.failures += 1
             defer { totals.problem = problem }

@@ -69,7 +69,7 @@ package struct Doctor: Sendable {
         findings += state.gateway.gates.filter { !$0.open }.map {
             DoctorFinding("gateway", .warning, "the gate \($0.gate) is closed: \($0.reason ?? "no call is branded")")
         }
-        for target in state.gateway.targets where !target.takesCalls {
+        for target in state.gateway.targets where !target.isInUse {
             findings.append(
                 DoctorFinding(
                     "gateway", .warning, "\(target.group) \(target.address) is \(target.state); see herald targets"))

@@ -43,7 +43,8 @@ package struct DoctorReport: Hashable, Sendable {
             finding.level.rawValue.padded(8) + finding.area.padded(14) + TerminalText.visible(finding.text) + "\n"
         }
         let counts = DoctorFinding.Level.allCases.reversed().map { level in
-            "\(findings.count { $0.level == level }) \(level.rawValue)"
+            let count = findings.count { $0.level == level }
+            return "\(count) \(level.rawValue)\(count == 1 || level == .ok ? "" : "s")"
         }
         return lines.joined() + "\n" + counts.joined(separator: ", ") + "\n"
     }
