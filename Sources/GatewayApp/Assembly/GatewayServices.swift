@@ -69,10 +69,12 @@ struct GatewayServices {
             }, logger: start.logger)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)
+        let disabled = DisabledTargets.Reload(
+            targets: callPath.disabledTargets, registry: callPath.foundation.health)
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
-            recorder: state.recorder, parts: [directory, outputs, log, traces], last: LastReload(), report: systemd,
+            recorder: state.recorder, parts: [directory, outputs, log, traces, disabled], last: LastReload(), report: systemd,
             logger: start.logger)
     }
 
@@ -113,7 +115,7 @@ struct GatewayServices {
         let directory = directory
         return OperatorControl(
             sync: directory.link?.sync, branding: state.brands.current, report: statusReport,
-            reload: configurationReload, log: start.log)
+            reload: configurationReload, log: start.log, disabledTargets: callPath.disabledTargets)
     }
 
     private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }
