@@ -92,7 +92,7 @@ let package = Package(
             name: "herald-directory",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding",
-                "HostFiles", "HostSystem", "LogText", "SafeText", "CSQLite", "MetricsPage",
+                "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CSQLite", "MetricsPage",
                 "CVersion", log, lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
@@ -106,7 +106,7 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
                 "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem",
-                "LogText", "SafeText", "CLinux", "CSQLite", "MetricsPage", "CVersion", log, lifecycle,
+                "LogText", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage", "CVersion", log, lifecycle,
                 signals, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
@@ -140,7 +140,7 @@ let package = Package(
             dependencies: [
                 "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", "MetricsPage",
                 "WebPages", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log, nioPosix,
-                nioHTTP, hummingbirdTLS, nioSSL,
+                nioHTTP, hummingbirdTLS,
             ],
             exclude: ["README.md"],
             resources: [
@@ -151,7 +151,7 @@ let package = Package(
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
                 "CZlib", "MetricsPage", "WebPages", hummingbird, hummingbirdCore, httpTypes, nio,
-                nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS, nioSSL,
+                nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS,
             ],
             exclude: ["README.md"],
             resources: [
@@ -205,7 +205,8 @@ let package = Package(
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "WebPages", dependencies: [mustache, hummingbird, httpTypes, nio, crypto, lifecycle, log],
+            name: "WebPages",
+            dependencies: [mustache, hummingbird, httpTypes, nio, nioSSL, crypto, lifecycle, log],
             exclude: ["README.md"],
             resources: [
                 .embedInCode("Layout/layout.mustache"), .embedInCode("Layout/login.mustache"),

@@ -29,12 +29,14 @@ extension GatewayStatus {
         package var since: Int64?
         /// When it last responded to a call or an OPTIONS; nil for never.
         package var lastResponse: Int64?
-        /// Calls in progress of its group: of the trunk, or of the trunks that lead to the PBX.
-        package var groupCalls: Int?
+        /// Calls in progress that were sent there.
+        package var calls: Int
+        /// Calls sent there since the start, with those that went on to another target.
+        package var callsSent: UInt64
 
         package init(
             group: String, address: String, state: String, takesCalls: Bool, since: Int64? = nil,
-            lastResponse: Int64? = nil, groupCalls: Int? = nil
+            lastResponse: Int64? = nil, calls: Int = 0, callsSent: UInt64 = 0
         ) {
             self.group = group
             self.address = address
@@ -42,17 +44,18 @@ extension GatewayStatus {
             self.takesCalls = takesCalls
             self.since = since
             self.lastResponse = lastResponse
-            self.groupCalls = groupCalls
+            self.calls = calls
+            self.callsSent = callsSent
         }
 
         /// True if it is up and gets calls; a target that is down and due for a trial call is not in use.
         package var isInUse: Bool { takesCalls && state == "up" }
 
         package enum CodingKeys: String, CodingKey {
-            case group, address, state, since
+            case group, address, state, since, calls
             case takesCalls = "takes_calls"
             case lastResponse = "last_response"
-            case groupCalls = "group_calls"
+            case callsSent = "calls_sent"
         }
     }
 

@@ -5,10 +5,12 @@ import Foundation
 import HTTPTypes
 import HostSystem
 import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 package import Logging
 import NIOCore
 import ServiceLifecycle
-import WebPages
+package import WebPages
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
@@ -24,12 +26,8 @@ package final class DirectoryServer: Service {
         package var logos: String?
         /// The server's URL for clients; nil uses the listening address.
         package var publicURL: String?
-        /// The settings in `GET mobile/config`.
-        package var clients = ClientSettings()
-        /// None by default; the program sets them from its configuration.
-        package var rateLimits = RateLimits.none
-        /// Days after which events, imprints and debug uploads are removed.
-        package var keepDays = 400
+        /// The settings that a reload changes.
+        package var policies = ServerPolicies()
         /// The version on pages and in the metrics.
         package var version = "0"
         /// The address of the operator's API.
@@ -37,7 +35,7 @@ package final class DirectoryServer: Service {
         /// The operator's pages, at the address of the API.
         package var pages = Pages.off
         /// TLS at the operator's own address; nil for plain HTTP.
-        package var adminTLS: AdminTLS?
+        package var adminCertificate: ServerCertificate?
         package var connections = ClientConnections()
         /// The time for which a page waits for the end of an import; a page of progress follows.
         package var importPatience = Duration.seconds(2)
@@ -75,11 +73,13 @@ package final class DirectoryServer: Service {
     private let adminGate: AdminGate
     private let operation: OperationRoutes
     private let wrongKeys: WrongKeys
+    private let policies: CurrentPolicies
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
         self.options = options
         self.logger = logger
+        policies = CurrentPolicies(options.policies)
         logos = ServedLogos(
             database, folder: options.logos, publicURL: options.publicURL, host: options.host, now: options.now,
             logger: logger)
@@ -107,6 +107,17 @@ package final class DirectoryServer: Service {
 
     /// Waits until the operator's API listens and returns its own port; 0 without one.
     package func adminPort() async -> Int { await adminBound.wait() ?? 0 }
+
+    /// Puts other policies in force, for the next request and the next round of housekeeping.
+    package func use(_ policies: ServerPolicies) { self.policies.use(policies) }
+
+    /// Reads the certificate of the operator's address again, for new connections.
+    ///
+    /// - Throws: `ServerCertificateProblem`; the earlier certificate stays in use.
+    package func renewCertificate() throws(ServerCertificateProblem) {
+        let renew = try options.adminCertificate?.renewal()
+        renew?()
+    }
 
     /// Serves until graceful shutdown or cancellation.
     ///
@@ -145,8 +156,9 @@ package final class DirectoryServer: Service {
     }
 
     private var housekeeping: Housekeeping {
-        Housekeeping(
-            database: database, retention: Retention(database: database, keepDays: options.keepDays),
+        let (database, policies) = (database, policies)
+        return Housekeeping(
+            database: database, retention: Retention(database: database, keepDays: policies.value.keepDays),
             now: options.now, logger: logger)
     }
 
@@ -168,7 +180,10 @@ package final class DirectoryServer: Service {
         addAdmin(to: router, pages: site)
         let plain = options.connections.server(now: options.now, counters: counters, logger: logger)
         let application = Application(
-            router: router, server: try options.adminTLS?.server(plain) ?? plain,
+            router: router,
+            server: try options.adminCertificate.map {
+                try HTTPServerBuilder.tls(plain, tlsConfiguration: $0.configuration)
+            } ?? plain,
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
@@ -221,10 +236,11 @@ package final class DirectoryServer: Service {
         if options.admin == .beside { addAdmin(to: router, pages: site) }
         // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(
-            database: database, errors: errors, limits: options.rateLimits, counters: counters,
+            database: database, errors: errors, policies: policies, counters: counters,
             now: options.now)
         let contract = ContractRoutes(
-            database: database, logos: { [logos] in logos.urls }, clients: options.clients, now: options.now,
+            database: database, logos: { [logos] in logos.urls }, clients: { [policies] in policies.value.clients },
+            now: options.now,
             lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters)
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))

@@ -13,7 +13,7 @@ import Synchronization
 /// old.
 final class Housekeeping: Service {
     private let database: DirectoryDatabase
-    private let retention: Retention
+    private let retention: @Sendable () -> Retention
     private let now: @Sendable () -> Int64
     private let clockSteps: Mutex<ClockStepDetector>
     private let logger: Logger
@@ -22,7 +22,8 @@ final class Housekeeping: Service {
 
     /// - Parameter now: seconds since 1970.
     init(
-        database: DirectoryDatabase, retention: Retention, now: @escaping @Sendable () -> Int64,
+        database: DirectoryDatabase, retention: @escaping @autoclosure @Sendable () -> Retention,
+        now: @escaping @Sendable () -> Int64,
         clockSteps: ClockStepDetector = .init(), logger: Logger
     ) {
         self.database = database
@@ -45,7 +46,7 @@ final class Housekeeping: Service {
         do {
             try await database.writeKeyUsage()
             try await logQuotas()
-            if clockHasStood { try await removeAll { try await retention.removeBatch(now: now()) } }
+            if clockHasStood { try await removeAll { try await retention().removeBatch(now: now()) } }
             try await removeAll { try await UploadExpiry(database: database).removeBatch(now: now()) }
         } catch is CancellationError {
             // The server ends; the next start continues.

@@ -26,6 +26,15 @@ package enum SystemError {
         return read(descriptor, &byte, 1) < 0 ? text(errno) : changed
     }
 
+    /// Returns the text for a file that cannot be used, with cause and remedy.
+    ///
+    /// - Parameter wanted: the content that the file should have, such as `a PEM certificate`.
+    package static func ofUsing(_ path: String, as wanted: String) -> String {
+        let reason = ofReading(path)
+        let cause = reason == changed ? "it is not \(wanted)" : reason
+        return "\(path) cannot be used: \(cause); name a readable file with \(wanted)"
+    }
+
     /// The text of `ofReading` for a file that can be read now.
     package static let changed = "it has just changed"
 }

@@ -15,13 +15,21 @@ package protocol LineLogHandler: LogHandler {
 /// Label, level and metadata of a log handler.
 package struct LogLineContext: Sendable {
     package let label: String
-    package var level: Logger.Level
     package var metadata: Logger.Metadata = [:]
     package var provider: Logger.MetadataProvider?
+    private let general: @Sendable () -> Logger.Level
+    private var own: Logger.Level?
 
-    package init(label: String, level: Logger.Level) {
+    /// - Parameter level: read for each line, so that a reload can change it.
+    package init(label: String, level: @escaping @autoclosure @Sendable () -> Logger.Level) {
         self.label = label
-        self.level = level
+        general = level
+    }
+
+    /// The least level of a line; a set level belongs to this logger alone.
+    package var level: Logger.Level {
+        get { own ?? general() }
+        set { own = newValue }
     }
 }
 

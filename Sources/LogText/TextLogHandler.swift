@@ -16,17 +16,19 @@ package struct TextLogHandler: LineLogHandler {
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
+    ///   - level: the least level, read for each line.
     ///   - isForJournal: true if standard error leads to the journal.
     ///   - now: the time as a line shows it.
     ///   - write: takes one line with its end, in one piece.
     package init(
-        label: String, level: Logger.Level, isForJournal: Bool = JournalStream.isStandardError,
+        label: String, level: @escaping @autoclosure @Sendable () -> Logger.Level,
+        isForJournal: Bool = JournalStream.isStandardError,
         now: @escaping @Sendable () -> String = { Date().formatted(.iso8601) },
         write: @escaping @Sendable (String) -> Void = {
             try? FileHandle.standardError.write(contentsOf: Data($0.utf8))
         }
     ) {
-        context = LogLineContext(label: label, level: level)
+        context = LogLineContext(label: label, level: level())
         self.isForJournal = isForJournal
         self.now = now
         self.write = write

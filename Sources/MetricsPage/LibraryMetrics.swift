@@ -150,11 +150,12 @@ package final class LibraryMetrics: MetricsFactory {
         }
         for (key, recorder) in Self.sorted(recorders) {
             samples.histograms.append(
-                HistogramSample(name: key.name, help: key.help, labels: key.metricLabels, recorder.distribution))
+                HistogramSample(name: key.name, help: key.help, labels: key.metricLabels, value: recorder.distribution))
         }
         for (key, timer) in Self.sorted(timers) {
             samples.histograms.append(
-                HistogramSample(name: key.name, help: key.help, labels: key.metricLabels, timer.durations.distribution))
+                HistogramSample(
+                    name: key.name, help: key.help, labels: key.metricLabels, value: timer.durations.distribution))
         }
         return samples
     }

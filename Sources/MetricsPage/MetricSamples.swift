@@ -24,72 +24,36 @@ package struct MetricSamples: Sendable {
     }
 }
 
-/// One series that only grows, named as Prometheus wants it: `herald_calls_total`.
+/// One series of a metrics page.
 ///
 /// Samples of one name share one help text. Labels never carry a telephone number or another value that a caller chose.
 /// Each value makes a new series, and a withheld number must not appear here.
-package struct CounterSample: Hashable, Sendable {
+package struct MetricSample<Value: Hashable & Sendable>: Hashable, Sendable {
     package var name: String
     /// One sentence for people, without a full stop.
     package var help: String
     package var labels: [MetricLabel]
-    package var value: UInt64
+    package var value: Value
 
-    package init(name: String, help: String, labels: [MetricLabel] = [], value: UInt64) {
+    package init(name: String, help: String, labels: [MetricLabel] = [], value: Value) {
         self.name = name
         self.help = help
         self.labels = labels
         self.value = value
     }
 }
+
+/// One series that only grows, named as Prometheus wants it: `herald_calls_total`.
+package typealias CounterSample = MetricSample<UInt64>
 
 /// One series that only grows and has fractions: `process_cpu_seconds_total`.
-package struct SumSample: Hashable, Sendable {
-    package var name: String
-    /// One sentence for people, without a full stop.
-    package var help: String
-    package var labels: [MetricLabel]
-    package var value: Double
-
-    package init(name: String, help: String, labels: [MetricLabel] = [], value: Double) {
-        self.name = name
-        self.help = help
-        self.labels = labels
-        self.value = value
-    }
-}
+package typealias SumSample = MetricSample<Double>
 
 /// One series that goes up and down, named with its unit: `herald_sync_age_seconds`.
-package struct GaugeSample: Hashable, Sendable {
-    package var name: String
-    /// One sentence for people, without a full stop.
-    package var help: String
-    package var labels: [MetricLabel]
-    package var value: Double
-
-    package init(name: String, help: String, labels: [MetricLabel] = [], value: Double) {
-        self.name = name
-        self.help = help
-        self.labels = labels
-        self.value = value
-    }
-}
+package typealias GaugeSample = MetricSample<Double>
 
 /// One distribution, named with its unit: `herald_added_delay_seconds`.
-package struct HistogramSample: Hashable, Sendable {
-    package var name: String
-    /// One sentence for people, without a full stop.
-    package var help: String
-    package var labels: [MetricLabel]
-    package var distribution: Distribution
-
-    package init(name: String, help: String, labels: [MetricLabel] = [], _ distribution: Distribution) {
-        self.name = name
-        self.help = help
-        self.labels = labels
-        self.distribution = distribution
-    }
-}
+package typealias HistogramSample = MetricSample<Distribution>
 
 /// The values of a histogram at one instant.
 package struct Distribution: Hashable, Sendable {

@@ -51,7 +51,7 @@ package struct MetricsText {
 
     /// Adds a histogram: a line a bucket, each with the values up to its end, then sum and count.
     private mutating func add(_ sample: HistogramSample) {
-        let (name, values) = (Self.metricName(sample.name), sample.distribution)
+        let (name, values) = (Self.metricName(sample.name), sample.value)
         var (lines, count) = ([String](), UInt64(0))
         for (number, end) in (values.bounds + [.infinity]).enumerated() {
             count += values.counts[number]

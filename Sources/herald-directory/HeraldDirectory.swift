@@ -34,7 +34,8 @@ struct HeraldDirectory: AsyncParsableCommand {
             """,
         version: String(cString: herald_version()),
         subcommands: [
-            RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
+            RunCommand.self, CheckConfigCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self,
+            NumberCommand.self,
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
             AdminKeyCommand.self, DebugCommand.self, BackupCommand.self,
         ])

@@ -32,17 +32,10 @@ enum Output {
         FileHandle.standardError.write(Data((TerminalText.visible(text) + "\n").utf8))
     }
 
-    /// Writes rows in columns, each as wide as its widest cell; a missing cell is a dash.
+    /// Writes rows in columns; an empty or missing cell is a dash.
     static func write(table titles: [String], _ rows: [[String?]]) {
-        let cells = [titles] + rows.map { $0.map { $0.map { TerminalText.visible($0) } ?? "-" } }
-        let widths = titles.indices.map { column in cells.map { TerminalText.width($0[column]) }.max() ?? 0 }
-        for row in cells {
-            var line = ""
-            for (cell, width) in zip(row, widths) {
-                line += cell + String(repeating: " ", count: width - TerminalText.width(cell) + 2)
-            }
-            while line.last == " " { line.removeLast() }
-            write(line + "\n")
-        }
+        var table = TextTable(titles)
+        for row in rows { table.add(row) }
+        write(table.text)
     }
 }

@@ -44,10 +44,12 @@ struct RunCommand: AsyncParsableCommand {
         umask(0o027)
         MetricsSystem.bootstrap(LibraryMetrics.shared)
         herald_sqlite_without_statistics()
+        // SIGHUP is trapped before the slow steps; until then it would end the process.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let configuration = try options.configuration() ?? DirectoryConfiguration()
-        let level = Logger.Level(rawValue: configuration.log.level.rawValue) ?? .info
+        let level = LogLevel(configuration.log)
         LoggingSystem.bootstrap { label in
-            TextLogHandler(label: label, level: level)
+            TextLogHandler(label: label, level: level.value)
         }
         let logger = Logger(label: "herald-directory")
         let server = try serverOptions(configuration, logger)
@@ -59,19 +61,21 @@ struct RunCommand: AsyncParsableCommand {
         let (host, port) = (server.host, server.port)
         let service = DirectoryServer(database: database, options: server, logger: logger)
         let report = SystemdReport(server: service, address: "\(host):\(port)", logger: logger)
+        let reload = ReloadService(
+            path: options.config, running: configuration, hangups: hangups, server: service, level: level,
+            logger: logger)
         let group = ServiceGroup(
             configuration: .init(
                 services: [
                     .init(service: service),
                     .init(service: report, successTerminationBehavior: .ignore),
+                    .init(service: reload, successTerminationBehavior: .ignore),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
         } catch let refusal as ListenRefusal {
             throw CommandFailure("\(refusal)")
-        } catch let problem as AdminTLSProblem {
-            throw CommandFailure("\(problem)")
         } catch {
             throw CommandFailure("the server on \(host):\(port) ended: \(error)")
         }
@@ -91,14 +95,14 @@ struct RunCommand: AsyncParsableCommand {
         }
         server.logos = logos ?? configuration.logos
         server.publicURL = publicURL ?? configuration.publicURL
-        (server.rateLimits, server.clients) = Self.policies(configuration)
-        server.keepDays = configuration.keepDays
+        server.policies = ServerPolicies(configuration)
         switch configuration.admin {
         case .off: server.admin = .off
         case .beside: server.admin = .beside
         case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
         }
         setPages(configuration, &server)
+        server.adminCertificate = try configuration.certificate()
         let files = OpenFiles.allow(connections: configuration.connections)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.allowedConnections
@@ -117,28 +121,6 @@ struct RunCommand: AsyncParsableCommand {
         case .loopback: server.pages = .loopback
         case .secure: server.pages = .secure
         }
-        if case .at = server.admin, let tls = configuration.pages.tls {
-            server.adminTLS = AdminTLS(certificate: tls.certificate, key: tls.key)
-        }
-    }
-
-    private static func policies(_ configuration: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
-        let (limits, settings) = (configuration.rateLimits, configuration.clients)
-        var clients = ClientSettings()
-        for (mine, its) in [
-            (\ClientSettings.ios, settings.ios), (\.android, settings.android), (\.herald, settings.herald),
-        ] {
-            clients[keyPath: mine] = ClientSettings.Versions(minimum: its.minimum, latest: its.latest)
-        }
-        clients.forceUpdate = settings.forceUpdate
-        clients.syncIntervalMinutes = settings.syncIntervalMinutes
-        clients.cacheTTLHours = settings.cacheTTLHours
-        return (
-            RateLimits(
-                web: limits.web, mobileIOS: limits.mobileIOS, mobileAndroid: limits.mobileAndroid,
-                herald: limits.herald, key: limits.key, wrongKeys: limits.wrongKeys),
-            clients
-        )
     }
 
     private func endpoint() throws -> EndpointAddress? {

@@ -10,8 +10,11 @@ struct TargetsCommand: AsyncParsableCommand {
         abstract: "List the targets of calls with their states, or take one out of service.",
         discussion: """
             A disabled target gets no new call; calls in progress stay there. OPTIONS go on, so its health is known when it \
-            comes back. If no other target of its group is up, new calls get 503, and only emergency calls still try it. A \
-            reload keeps it disabled, and a restart enables it.
+            comes back. If no other target of its group is up, new calls get 503, and only emergency calls still try it. It \
+            stays disabled over reloads and restarts, until --enable or until it leaves the configuration.
+
+            CALLS are the calls in progress that were sent to the target. CALLS SENT counts them since the start, with \
+            those that went on to another target. A call of a PBX counts at the target of its trunk.
 
             Examples:
               herald targets

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls through Herald and through Kamailio in turn: CPU a call, delay, memory, start, highest rate."""
+import argparse
 import os
 import shutil
 import statistics
@@ -12,19 +13,21 @@ from .delay import Delays, percentile
 from .load import Load
 from .plot import bars, page
 from .proof import prove
-from .subjects import Herald, Kamailio, Relay
+from .readers import KINDS, Watched
+from .subjects import Kamailio, Relay
 
 IDLE_SECONDS = 2
 # A rate is carried if no call fails and retransmissions stay below this share.
 RETRANSMISSIONS_A_CALL = 0.001
 BASELINE = "kamailio"
 # Seconds of work after the last call: Herald's transactions last Timer J, Kamailio's 5 s.
-LINGER = {Herald: 33, Kamailio: 6, Relay: 0.5}
+LINGER = {Watched: 33, Kamailio: 6, Relay: 0.5}
 
 
 def subjects(options):
     """The subjects, in the order of their turns."""
-    chosen = [Herald(name, options.cache, binary, options.data, options.workers) for name, binary in options.herald]
+    chosen = [Watched(kind, name, options.cache, binary, options.data, options.workers)
+              for name, binary in options.herald for kind in options.readers]
     if options.only != "herald":
         if shutil.which("kamailio"):
             chosen.append(Kamailio(BASELINE, options.cache, options.data))
@@ -59,7 +62,7 @@ class Measurement:
         subject.start()
         try:
             self.take("start", seconds=prove(subject), memory_bytes=subject.memory())
-            if isinstance(subject, Herald):
+            if isinstance(subject, Watched):
                 subject.crash()
                 subject.start(fresh=False)
                 self.take("restart", seconds=prove(subject), memory_bytes=subject.memory())
@@ -86,13 +89,19 @@ class Measurement:
     def cost(self, rate):
         subject = self.subject
         before, began, written = subject.cpu_seconds(), time.monotonic(), subject.written()
+        is_read = isinstance(subject, Watched) and subject.reading()
+        left_out = subject.left_out() if is_read else 0
         with self.load(rate, self.options.seconds) as load:
             load.wait()
             time.sleep(self.linger)
             used = subject.cpu_seconds() - before - self.idle * (time.monotonic() - began)
             written = subject.written() - written
+        if isinstance(subject, Watched) and not subject.has_reader():
+            raise Failed(f"the reader of {subject.name} has ended")
         counts = load.counts()
         calls = max(1, counts["ended"])
+        if is_read:
+            counts["left_out"] = subject.left_out() - left_out
         self.take("cost", rate=rate, microseconds=used / calls * 1e6, written_bytes=written / calls, **counts)
 
     def delay(self):
@@ -126,6 +135,14 @@ def rates(text):
     return [int(part) for part in text.split(",") if part]
 
 
+def readers(text):
+    kinds = text.split(",")
+    wrong = [kind for kind in kinds if kind not in KINDS]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"there is no reader {', '.join(wrong)}; choose among {', '.join(KINDS)}")
+    return kinds
+
+
 def add_options(words):
     words.add_argument("--only", choices=["herald"], help="without Kamailio and the relay")
     words.add_argument("--workers", type=int, default=1, help="threads of Herald that carry calls (%(default)s)")
@@ -136,6 +153,8 @@ def add_options(words):
                        help="calls a second while the delay is measured, 0 for none (%(default)s)")
     words.add_argument("--steps", type=rates, default=[], metavar="RATES",
                        help="finds the highest rate: steps such as 3000,4000,6000 until two fail")
+    words.add_argument("--readers", type=readers, default=["none"], metavar="KINDS",
+                       help="a turn of Herald with each: none, hep (a collector by UDP), trace (herald trace), page (none)")
     words.add_argument("--no-linger", action="store_true",
                        help="leaves out the work after the last call (33 s a figure)")
     words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")

@@ -73,7 +73,7 @@ package final class RunningDirectory: Sendable {
         let directory = try await RunningDirectory(folder: folder, storedPerDay: storedPerDay, logger: logger) {
             $0.publicURL = publicURL
             $0.logos = logos ? folder.path : nil
-            ($0.rateLimits, $0.clients) = (limits, clients)
+            ($0.policies.rateLimits, $0.policies.clients) = (limits, clients)
             edit(&$0)
         }
         guard directory.port > 0 else {

@@ -41,7 +41,7 @@ struct EndedCallCountsTests {
         lost.endIsKnown = false
         counts.add([call(.answered, answered: 4, ended: 600), call(.missed, ended: 30), lost])
         func ringing(_ outcome: CallOutcome) -> Distribution? {
-            counts.histograms.first { $0.labels == [MetricLabel("outcome", outcome.rawValue)] }?.distribution
+            counts.histograms.first { $0.labels == [MetricLabel("outcome", outcome.rawValue)] }?.value
         }
         #expect(ringing(.answered)?.count == 1 && ringing(.answered)?.sum == 4)
         #expect(ringing(.missed)?.count == 1 && ringing(.missed)?.sum == 30)

@@ -70,7 +70,7 @@ struct ReloadRow: Sendable, CustomTestStringConvertible {
             "directory", "{url: 'https://directory.example', api_key_env: PATH}\nlogos: {listen: '127.0.0.1:9480'}",
             "logos"
         ),
-        ("outcomes", "{ring_slots: 64}", "outcomes.ring_slots"), ("admin", "{listen: '127.0.0.1:9471'}", "admin"),
+        ("outcomes", "{ring_slots: 64}", "outcomes.ring_slots"),
         ("streams", "{connections: 10}", "streams"),
         ("limits", "{max_transactions: 500}", "limits.max_transactions"),
         ("branding", "{max_name_bytes: 40}", "branding (how names are written)"),
@@ -107,11 +107,10 @@ struct ReloadTests {
 
     @Test func `several waiting settings are named in one line`() async throws {
         let fixture = try ReloadFixture()
-        let text = fixture.sections.with("outcomes", "{ring_slots: 64}").with("admin", "{listen: '127.0.0.1:9471'}")
-            .with("streams", "{connections: 10}")
+        let text = fixture.sections.with("outcomes", "{ring_slots: 64}").with("streams", "{connections: 10}")
         #expect(
             try await fixture.reload(text.text).last
-                == "warning some changes need a restart [sections: outcomes.ring_slots, admin, streams]")
+                == "warning some changes need a restart [sections: outcomes.ring_slots, streams]")
     }
 
     @Test func `another list of addresses changes nothing at all`() async throws {
@@ -160,8 +159,8 @@ struct ReloadTests {
         #expect(fixture.last.entry == nil)
         _ = try await fixture.reload("strangers", "drop")
         #expect(fixture.last.entry == .init(result: .applied(waiting: []), at: 1_800_000_000))
-        _ = try await fixture.reload("admin", "{listen: '127.0.0.1:9471'}")
-        #expect(fixture.last.entry?.result == .applied(waiting: ["admin"]))
+        _ = try await fixture.reload("streams", "{connections: 10}")
+        #expect(fixture.last.entry?.result == .applied(waiting: ["streams"]))
         _ = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
         #expect(fixture.last.entry?.result == .refused(problem: "no address for pbx.example yet; try again"))
     }

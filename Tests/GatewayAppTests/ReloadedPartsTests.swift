@@ -14,52 +14,10 @@ import Testing
 /// Parts beside the call path, each with a change that shows in a file, a request or a line.
 @Suite("A reload of a running gateway", .serialized, .timeLimit(.minutes(8)))
 struct ReloadedPartsTests {
-    private let fixture: StartFixture
-    private let trunk: UDPPeer
-    private let trunkAddress: String
-    private let pbxAddress: String
-    private let text: ConfigurationText
+    private let fixture: CallFixture
+    private var text: ConfigurationText { fixture.text }
 
-    init() async throws {
-        fixture = try await StartFixture()
-        trunkAddress = fixture.folder.address.replacing("127.84.", with: "127.88.")
-        pbxAddress = fixture.folder.address.replacing("127.84.", with: "127.89.")
-        trunk = try UDPPeer(trunkAddress, port: 5060)
-        text = fixture.folder.sections.with(
-            "trunks", "[{name: carrier, sources: [\(trunkAddress)], next_hop: '\(trunkAddress):5060', trusted: true}]"
-        )
-        .with("pbx", "[{name: office, address: '\(pbxAddress):5060', probe: false}]")
-    }
-
-    private func until(_ isTrue: () -> Bool) async throws {
-        while !isTrue() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
-    /// An INVITE of the trunk.
-    private func invite(_ call: String) -> String {
-        [
-            "INVITE sip:1001@\(fixture.folder.address) SIP/2.0",
-            "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bK\(call)",
-            "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:1001@\(fixture.folder.address)>",
-            "Call-ID: \(call)", "CSeq: 1 INVITE", "Max-Forwards: 70", "Content-Length: 0", "", "",
-        ].joined(separator: "\r\n")
-    }
-
-    /// A call that the PBX rejects.
-    private func place(_ call: String, _ pbx: UDPPeer) async {
-        let gateway = fixture.folder.address
-        trunk.send(invite(call), to: gateway)
-        var invite = await pbx.receive()
-        while !invite.contains("Call-ID: \(call)\r") || !invite.hasPrefix("INVITE ") { invite = await pbx.receive() }
-        let copied = invite.components(separatedBy: "\r\n").filter { line in
-            ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].contains { line.hasPrefix($0) }
-        }
-        let busy = (["SIP/2.0 486 Busy Here"] + copied + ["Content-Length: 0", "", ""]).joined(separator: "\r\n")
-        pbx.send(
-            busy.replacing("To: <sip:1001@\(gateway)>", with: "To: <sip:1001@\(gateway)>;tag=b"), to: gateway)
-        var response = await trunk.receive()
-        while !response.hasPrefix("SIP/2.0 486") { response = await trunk.receive() }
-    }
+    init() async throws { fixture = try await CallFixture() }
 
     @Test func `another directory and key are asked at once, and the old ones no more`() async throws {
         let (old, new) = (try FaultyPeer { _, _ in .status(503) }, try FaultyPeer { _, _ in .status(503) })
@@ -70,16 +28,16 @@ struct ReloadedPartsTests {
             text.with("directory", "{url: 'http://127.0.0.1:\(receiver.port)', api_key_file: \(key)}")
         }
         let (first, second) = (directory(old, "first"), directory(new, "second"))
-        try await fixture.run(try fixture.start(first)) { reload in
-            try await until { old.requests.contains { $0.headers["x-api-key"] == "first-key-0123456789" } }
+        try await fixture.starts.run(try fixture.starts.start(first)) { reload in
+            try await fixture.until { old.requests.contains { $0.headers["x-api-key"] == "first-key-0123456789" } }
             try folder.write(second)
             #expect(await reload.run() == .applied(waiting: []))
-            try await until { new.requests.contains { $0.headers["x-api-key"] == "second-key-0123456789" } }
+            try await fixture.until { new.requests.contains { $0.headers["x-api-key"] == "second-key-0123456789" } }
             let asked = old.requests.count
-            try await until { new.requests.contains { $0.target.contains("/branding/sync") } }
+            try await fixture.until { new.requests.contains { $0.target.contains("/branding/sync") } }
             try folder.write(text)
             #expect(await reload.run() == .applied(waiting: []))
-            try await until { fixture.log.all.contains { $0.contains("new settings [directory: none]") } }
+            try await fixture.until { fixture.log.all.contains { $0.contains("new settings [directory: none]") } }
             #expect(old.requests.count == asked)
         }
         old.close()
@@ -95,7 +53,7 @@ struct ReloadedPartsTests {
         let first = text.with("directory", "{url: '\(url)', api_key_file: first}")
         let bad = text.with(
             "directory", "{url: 'https://127.0.0.1:\(receiver.port)', api_key_file: first, tls: {roots: roots.pem}}")
-        try await fixture.run(try fixture.start(first)) { reload in
+        try await fixture.starts.run(try fixture.starts.start(first)) { reload in
             try folder.write(bad.with("strangers", "drop"))
             let result = await reload.run()
             #expect(!result.isApplied, "\(result)")
@@ -105,24 +63,24 @@ struct ReloadedPartsTests {
     }
 
     @Test func `an output of ended calls begins, changes its form and ends`() async throws {
-        let pbx = try UDPPeer(pbxAddress, port: 5060)
+        let pbx = try fixture.pbx()
         let (folder, text) = (fixture.folder, text)
         @Sendable func count(_ call: String, _ name: String) -> Int {
             String(decoding: folder.bytes(of: name) ?? [], as: UTF8.self).components(separatedBy: call).count - 1
         }
-        try await fixture.run(try fixture.start(text)) { reload in
-            await place("call-one", pbx)
+        try await fixture.starts.run(try fixture.starts.start(text)) { reload in
+            await fixture.place("call-one", pbx)
             try folder.write(text.with("outcomes", "{cdr_file: calls.jsonl}"))
             #expect(await reload.run() == .applied(waiting: []))
-            await place("call-two", pbx)
-            try await until { count("call-two", "calls.jsonl") > 0 }
+            await fixture.place("call-two", pbx)
+            try await fixture.until { count("call-two", "calls.jsonl") > 0 }
             try folder.write(text.with("outcomes", "{cdr_file: calls.csv, cdr_format: csv}"))
             #expect(await reload.run() == .applied(waiting: []))
-            await place("call-three", pbx)
-            try await until { count("call-three", "calls.csv") > 0 }
+            await fixture.place("call-three", pbx)
+            try await fixture.until { count("call-three", "calls.csv") > 0 }
             try folder.write(text)
             #expect(await reload.run() == .applied(waiting: []))
-            await place("call-four", pbx)
+            await fixture.place("call-four", pbx)
         }
         #expect(count("call-two", "calls.jsonl") == 1 && count("call-two", "calls.csv") == 0)
         #expect(count("call-three", "calls.csv") == 1 && count("call-three", "calls.jsonl") == 0)
@@ -135,25 +93,25 @@ struct ReloadedPartsTests {
     }
 
     @Test func `new transactions have the new timers, and those in progress keep theirs`() async throws {
-        let pbx = try UDPPeer(pbxAddress, port: 5060)
+        let pbx = try fixture.pbx()
         let (folder, text) = (fixture.folder, text)
         let slow = text.with("timers", "{t1: 5s, t2: 5s}")
-        try await fixture.run(try fixture.start(slow)) { [self] reload in
-            trunk.send(invite("slow-call"), to: folder.address)
+        try await fixture.starts.run(try fixture.starts.start(slow)) { reload in
+            fixture.send("INVITE", "slow-call")
             #expect(await pbx.receive().contains("Call-ID: slow-call"))
             try folder.write(text.with("timers", "{t1: 20ms, t2: 5s}"))
             #expect(await reload.run() == .applied(waiting: []))
-            trunk.send(invite("quick-call"), to: folder.address)
+            fixture.send("INVITE", "quick-call")
             // The PBX is silent: the second call is repeated before the first one.
             for _ in 0..<3 { #expect(await pbx.receive().contains("Call-ID: quick-call")) }
         }
     }
 
     @Test func `the log has the new level from the next line on`() async throws {
-        let start = try fixture.start(text)
+        let start = try fixture.starts.start(text)
         let (folder, text) = (fixture.folder, text)
         let logger = Logger(label: "part") { start.log.handler($0) }
-        try await fixture.run(start) { reload in
+        try await fixture.starts.run(start) { reload in
             logger.debug("before")
             try folder.write(text.with("log", "{level: debug, format: json}"))
             #expect(await reload.run() == .applied(waiting: []))

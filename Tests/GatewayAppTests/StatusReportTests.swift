@@ -5,6 +5,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import MetricsPage
+import SIPCore
 import SIPTransport
 import Testing
 
@@ -77,6 +78,12 @@ struct StatusReportTests {
                     MetricLabel("transport", "udp"),
                 ])
             #expect(gauges.count { $0.name == "herald_target_up" } == 2)
+            let office = try #require(callPath.foundation.health.all.first)
+            callPath.shared.calls.send(CallIdentifier(high: 1, low: 2), to: office)
+            let open = await report.gauges().filter { $0.name == "herald_target_calls_open" }
+            #expect(open.map(\.value) == [1, 0] && open.first?.labels == target?.labels)
+            let sent = await report.counters().filter { $0.name == "herald_target_calls_total" }
+            #expect(sent.map(\.value) == [1, 0] && sent.first?.labels == target?.labels)
         }
     }
 

@@ -60,6 +60,37 @@ struct DirectoryTrustTests {
         try await house.peer.stop()
     }
 
+    @Test(
+        arguments: [
+            (Server.right, nil),
+            (.expired, "its certificate for localhost expired on "),
+            (
+                .wrongName,
+                "its certificate for elsewhere.example is not for localhost: write one of its names in directory.url"
+            ),
+            (
+                .unknownAuthority,
+                "is issued by CN=Test authority, and no trusted root vouches for that: name the PEM file"
+            ),
+        ] as [(Server, String?)])
+    func `the certificate itself shows why it is refused, and what to do`(server: Server, words: String?) async throws {
+        let house = try await House(server)
+        let client = try house.client(pins: [])
+        let problem = await client.certificateProblem(patience: .seconds(60))
+        await client.shutdown()
+        #expect((problem == nil) == (words == nil) && problem?.contains(words ?? "") ?? true, "\(problem ?? "none")")
+        #expect(house.peer.text.isEmpty, "nothing is sent to a server that nobody trusts")
+        try await house.peer.stop()
+    }
+
+    @Test func `a server without TLS presents no certificate`() async throws {
+        let peer = try FaultyPeer { _, _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
+        let client = try client(at: "https://localhost:\(peer.port)", time: ManualTime(passesByItself: true))
+        #expect(await client.certificateProblem(patience: .seconds(60)) == nil)
+        await client.shutdown()
+        peer.close()
+    }
+
     @Test(arguments: ["", "x", "sha256/", "AAAA", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA="])
     func `a pin is base64 of 32 bytes`(text: String) {
         #expect(PublicKeyPin(text) == nil)
@@ -90,13 +121,20 @@ struct DirectoryTrustTests {
                     isExpired: server == .expired), response: DirectoryTrustTests.sync)
         }
 
-        /// One sync with the server; nil if it succeeded.
-        func sync(pins: [String]) async throws -> DirectoryError? {
+        /// A client that trusts the authority.
+        func client(pins: [String]) throws -> DirectoryClient {
             let folder = TemporaryFolder()
             let trust = try DirectoryTrust(
                 pins: try pins.map { try #require(PublicKeyPin($0)) }, roots: try authority.roots(in: folder.path),
                 certificate: nil, key: nil)
-            let client = try client(at: peer.url, time: ManualTime(passesByItself: true)) { $0.trust = trust }
+            return try GatewaySyncTests.client(at: peer.url, time: ManualTime(passesByItself: true)) {
+                $0.trust = trust
+            }
+        }
+
+        /// One sync with the server; nil if it succeeded.
+        func sync(pins: [String]) async throws -> DirectoryError? {
+            let client = try client(pins: pins)
             var failure: DirectoryError?
             do {
                 _ = try await client.sync(since: nil, deviceID: "d")

@@ -15,7 +15,7 @@ struct MetricsTextTests {
         let text = page(histograms: [
             HistogramSample(
                 name: "x_seconds", help: "Time", labels: [.init("a", "b")],
-                Distribution(bounds: [0.00005, 0.5, 1], counts: [1, 0, 2, 4], sum: 12.5))
+                value: Distribution(bounds: [0.00005, 0.5, 1], counts: [1, 0, 2, 4], sum: 12.5))
         ])
         #expect(
             text == """

@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import clock, commands, control, monitoring, state, syncing, torture, tracing, wrong_peers
+from . import clock, commands, control, doctor, monitoring, state, syncing, torture, tracing, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -235,6 +235,7 @@ OPERATION = (
     ("herald calls and herald events", commands.accounts),
     ("torture messages", torture_messages),
     *control.CONTROL,
+    *doctor.DOCTOR,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
     *syncing.SYNCING,

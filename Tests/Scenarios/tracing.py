@@ -7,12 +7,13 @@ import json
 import os
 import signal
 import socket
+import ssl
 import stat
 import struct
 import subprocess
 import threading
 
-from heraldtest.addresses import HOST
+from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, wait_until
 from .situations import answered, brand, step, unbranded
 
@@ -212,6 +213,119 @@ def withheld_call(testbed, folder, run):
         testbed.reload()
 
 
+class TLSCarrier:
+    """A carrier with one TLS connection to the gateway, from the address of the trusted trunk."""
+
+    def __init__(self, port, number, name):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        plain = socket.create_connection((HOST, port), 60, (OTHER_TRUNK_HOST, 0))
+        self.stream = context.wrap_socket(plain)
+        self.source = f"{OTHER_TRUNK_HOST}:{self.stream.getsockname()[1]}"
+        self.number, self.name = number, name
+        self.received = b""
+
+    def send(self, method, sequence, to_tag="", routes=()):
+        self.stream.sendall("\r\n".join([
+            f"{method} sip:100@{HOST} SIP/2.0", f"Via: SIP/2.0/TLS {self.source};branch=z9hG4bK{self.name}{method}",
+            f"From: <sip:{self.number}@carrier.example>;tag=a", f"To: <sip:100@{HOST}>{to_tag}", f"Call-ID: {self.name}",
+            f"CSeq: {sequence} {method}", f"Contact: <sip:carrier@{self.source};transport=tls>", "Max-Forwards: 70",
+            *[f"Route: {route}" for route in routes], "Content-Length: 0", "", ""]).encode())
+
+    def response(self, status):
+        """The first response with the status, as lines."""
+        while True:
+            head, found, rest = self.received.partition(b"\r\n\r\n")
+            if not found:
+                self.received += self.stream.recv(65535)
+                continue
+            self.received = rest
+            lines = head.decode().split("\r\n")
+            if lines[0].startswith(f"SIP/2.0 {status}"):
+                return lines
+
+    def call(self):
+        """A call that the PBX takes, and its end."""
+        self.send("INVITE", 1)
+        taken = self.response(200)
+        to_tag = next(line for line in taken if line.startswith("To:")).partition(">")[2]
+        routes = [line.partition(": ")[2] for line in taken if line.startswith("Record-Route:")]
+        self.send("ACK", 1, to_tag, routes)
+        self.send("BYE", 2, to_tag, routes)
+        self.response(200)
+
+
+def taking_pbx(port):
+    """A PBX on UDP that takes each call, until its socket is closed."""
+    pbx = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    pbx.bind((HOST, port))
+
+    def run():
+        while True:
+            try:
+                request, gateway = pbx.recvfrom(65535)
+            except OSError:
+                return
+            lines = request.decode().split("\r\n")
+            if lines[0].startswith("ACK "):
+                continue
+            kept = [line + (";tag=p" if line.startswith("To:") and ";tag=" not in line else "") for line in lines
+                    if line.split(":")[0] in ("Via", "From", "To", "Call-ID", "CSeq", "Record-Route")]
+            pbx.sendto("\r\n".join(
+                ["SIP/2.0 200 OK", *kept, f"Contact: <sip:pbx@{HOST}:{port}>", "Content-Length: 0", "", ""]).encode(), gateway)
+
+    threading.Thread(target=run, daemon=True).start()
+    return pbx
+
+
+def call_by_tls(testbed, folder, run):
+    """A call over TLS is in the ladder decrypted, with the TLS side named, and masked."""
+    os.makedirs(folder, exist_ok=True)
+    number = brand(1001)
+    files = [os.path.join(folder, name) for name in ("certificate.pem", "key.pem")]
+    testbed.command(
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "90",
+        "-subj", "/CN=herald", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", files[1], "-out", files[0])
+    testbed.gateway.stop()
+    testbed.write_config(
+        listen=f"  - {{name: tls, address: '{HOST}:{run.ports.gateway}', transport: tls, "
+               f"certificate: {files[0]}, key: {files[1]}}}\n")
+    testbed.start_gateway()
+    pbx = taking_pbx(run.ports.pbx)
+    ladder, lines = None, None
+    try:
+        ladder = Trace(testbed, folder, "ladder", "--trunk", "carrier")
+        lines = Trace(testbed, folder, "lines", "--json")
+        # The commands begin while the first call may already pass.
+        for attempt in range(10):
+            TLSCarrier(run.ports.gateway, number, f"over-tls-{attempt}").call()
+            if sum(event.get("summary") == "BYE" for event in lines.events()) >= 2:
+                break
+        wait_until(lambda: "outcome: ANSWERED" in ladder.text(), 60, "the ladder has no outcome:\n" + ladder.text())
+        text = ladder.text()
+        for part in ("INVITE", "200 OK", "BYE", "decision: matched"):
+            if part not in text:
+                raise Failed(f"the ladder has no '{part}':\n{text}")
+        if number[3:-3] in text:
+            raise Failed("the number is not masked")
+        wait_until(lambda: sum(event.get("summary") == "BYE" for event in lines.events()) >= 2, 60, "the trace has no BYE")
+        sides = {(event["transport"], event["summary"]) for event in lines.events() if event["event"] == "message"}
+        for wanted in (("tls", "INVITE"), ("udp", "INVITE"), ("tls", "BYE"), ("udp", "BYE")):
+            if wanted not in sides:
+                raise Failed(f"the trace has no {wanted}: {sides}")
+        if not any(event.get("message", "").startswith("INVITE sip:100@") and "SIP/2.0/TLS" in event["message"]
+                   for event in lines.events()):
+            raise Failed("the INVITE over TLS is not decrypted:\n" + lines.text())
+    finally:
+        for trace in (ladder, lines):
+            if trace:
+                trace.stop()
+        pbx.close()
+        testbed.gateway.stop()
+        testbed.write_config()
+        testbed.start_gateway()
+
+
 def stopped_gateway(testbed, folder, run):
     """A trace ends with its gateway and says so; a second file of the same name is refused."""
     lines = Trace(testbed, folder, "ladder", "--pcap", os.path.join(folder, "x.pcap"))
@@ -241,5 +355,6 @@ def stopped_gateway(testbed, folder, run):
 TRACES = (
     ("herald trace of a call", traced_call),
     ("trace and HEP of a withheld number", withheld_call),
+    ("herald trace of a call over TLS", call_by_tls),
     ("trace ends with the gateway", stopped_gateway),
 )

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+package import SIPCore
 import Synchronization
 
-/// The calls that have begun and not ended, for limits per trunk and for draining.
+/// The calls that have begun and not ended, for limits per trunk, for draining, and by target.
 ///
 /// A call may come by several branches: forked upstream, or a copy by another path (RFC 3261 §8.2.2.2). The call
 /// has failed when its last branch has.
 ///
-/// Kept in shards, each under a lock held for some stores. A call takes about 50 bytes. Calls above the capacity are not
+/// Kept in shards, each under a lock held for some stores. A call takes about 60 bytes. Calls above the capacity are not
 /// counted, so that memory does not grow. A restart begins at 0, also with calls in progress. Any thread.
 package final class CallsInProgress: Sendable {
     private struct Entry {
         /// Nil for calls that count for no trunk.
         let trunk: TrunkCalls?
         let parties: CallParties?
+        /// The target it was sent to; nil before the first one.
+        var target: TargetState?
         /// Monotonic seconds.
         let began: UInt32
         /// INVITEs of it that have no final response yet.
@@ -54,7 +57,27 @@ package final class CallsInProgress: Sendable {
             calls[call]?.branches = branches == .max ? branches : branches + 1
             return false
         }
-        if isNew { add(1, trunk) }
+        if isNew {
+            total.add(1, ordering: .relaxed)
+            trunk?.add(1)
+        }
+    }
+
+    /// Counts a call for the target it is sent to, and no more for the one before.
+    ///
+    /// A call above the capacity counts as sent, and never as in progress.
+    package func send(_ call: CallIdentifier, to target: TargetState) {
+        let (isKnown, former): (Bool, TargetState?) = shard(of: call).calls.withLock { calls in
+            guard let place = calls.index(forKey: call) else { return (false, nil) }
+            let former = calls.values[place].target
+            calls.values[place].target = target
+            return (true, former)
+        }
+        // Another branch of a forked call has the same target.
+        guard former !== target else { return }
+        former?.addOpenCalls(-1)
+        if isKnown { target.addOpenCalls(1) }
+        target.countCall()
     }
 
     /// False for a call that is known to be between others, whom a peer's BYE or CANCEL does not concern.
@@ -80,13 +103,13 @@ package final class CallsInProgress: Sendable {
             calls[call] = entry.branches == 0 ? nil : entry
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
-        if let ended { add(-1, ended.trunk) }
+        if let ended { remove(ended) }
         return result
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
     package func end(_ call: CallIdentifier) {
-        if let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) { add(-1, entry.trunk) }
+        if let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) { remove(entry) }
     }
 
     /// Ends the call a BYE names, or the other one it may name when its direction is not known.
@@ -106,17 +129,19 @@ package final class CallsInProgress: Sendable {
         let gone = shard.calls.withLock { calls in
             let gone = calls.filter { $0.value.began < limit }
             for call in gone.keys { calls[call] = nil }
-            return gone.map(\.value.trunk)
+            return gone.values
         }
-        for trunk in gone { add(-1, trunk) }
+        for entry in gone { remove(entry) }
         return gone.count
     }
 
     private func shard(of call: CallIdentifier) -> Shard { shards[Int(call.low % UInt64(shards.count))] }
 
-    private func add(_ difference: Int, _ trunk: TrunkCalls?) {
-        total.add(difference, ordering: .relaxed)
-        trunk?.add(difference)
+    /// Ends the counts of a call that has left its shard.
+    private func remove(_ entry: Entry) {
+        total.add(-1, ordering: .relaxed)
+        entry.trunk?.add(-1)
+        entry.target?.addOpenCalls(-1)
     }
 }
 

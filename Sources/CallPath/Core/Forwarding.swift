@@ -31,7 +31,7 @@ extension ProxyCore {
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
-        transaction.targetState = target.targetState
+        use(target, for: transaction)
         transactions.forward(
             transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets, isCall: true),
             at: arrival.now)

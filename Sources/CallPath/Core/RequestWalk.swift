@@ -127,7 +127,7 @@ extension ProxyCore {
         count(decorated)
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
-        transaction.targetState = target.targetState
+        use(target, for: transaction)
         transactions.forward(
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }

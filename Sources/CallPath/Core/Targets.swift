@@ -27,6 +27,14 @@ extension ProxyCore {
         return NextHop(address: target.address, socket: socket, isReliable: sockets[socket].transport.isReliable)
     }
 
+    /// Makes a target the present one of a transaction, and counts a call that is sent there.
+    func use(_ target: Target, for transaction: ProxyTransaction) {
+        transaction.targetState = target.targetState
+        guard transaction.isCall else { return }
+        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        shared.calls.send(call, to: target.targetState)
+    }
+
     /// Time the present target has to respond: nil, timer F or B alone, where no other could be tried.
     ///
     /// - Parameter isCall: a new call leaves its last target as well, since the caller's side may have another way.
@@ -70,7 +78,7 @@ extension ProxyCore {
         while let target = transaction.targets.next() {
             guard transaction.targets.holdsDown || target.targetState.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
-            transaction.targetState = target.targetState
+            use(target, for: transaction)
             return transactions.retry(
                 transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
                 secret: settings.secret, patience: patience(transaction.targets, isCall: transaction.isCall), at: now)

@@ -32,7 +32,7 @@ extension HeraldConfiguration {
         return .off(
             """
             The pages are off, because admin.listen is \(admin.map(\.description) ?? ""), an address that other machines can \
-            reach. To turn them on, set \(missing.joined(separator: " and ")) and restart herald. Or set admin.listen: \
+            reach. To turn them on, set \(missing.joined(separator: " and ")) and reload herald. Or set admin.listen: \
             127.0.0.1:\(port), and reach the pages from your machine with ssh -L \(port):127.0.0.1:\(port).
             """)
     }

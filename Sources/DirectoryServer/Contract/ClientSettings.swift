@@ -45,7 +45,7 @@ package struct ClientSettings: Hashable, Sendable {
 
 /// `GET mobile/config`: the operator's settings, and the server's extensions of the contract.
 struct ConfigurationRoute: Sendable {
-    let settings: ClientSettings
+    let current: @Sendable () -> ClientSettings
 
     func configuration(_ request: Request, _ context: AccountContext) async throws -> Response {
         guard let platform = QueryText.read("platform", of: request), (1...64).contains(platform.unicodeScalars.count)
@@ -55,6 +55,7 @@ struct ConfigurationRoute: Sendable {
         if let version = QueryText.read("app_version", of: request), version.unicodeScalars.count > 64 {
             throw Refusal.badRequest("app_version has more than 64 characters")
         }
+        let settings = current()
         var configuration = RemoteConfiguration()
         configuration.platform = platform
         let type = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }.flatMap(ClientType.init)

@@ -9,7 +9,7 @@ import Hummingbird
 struct ContractRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
-    let clients: ClientSettings
+    let clients: @Sendable () -> ClientSettings
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -27,7 +27,7 @@ struct ContractRoutes: Sendable {
         group.route(APIPath.deviceLog, post: reports.log)
         group.route(APIPath.batch, post: BatchRoute(database: database, now: now, counters: counters).batch)
         group.route(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
-        group.route(APIPath.configuration, get: ConfigurationRoute(settings: clients).configuration)
+        group.route(APIPath.configuration, get: ConfigurationRoute(current: clients).configuration)
         group.route(APIPath.token, post: TokenRoutes(database: database, now: now).token)
         let uploads = UploadRoutes(database: database, now: now)
         group.route(APIPath.debugUpload, post: uploads.debug)

@@ -49,7 +49,7 @@ struct KeyGate: RouterMiddleware {
 
     let database: DirectoryDatabase
     let errors: ErrorResponses
-    let limits: RateLimits
+    let policies: CurrentPolicies
     let now: @Sendable () -> Int64
     let counters: ServerCounters
     private let keys = RequestWindows<Data>()
@@ -65,13 +65,13 @@ struct KeyGate: RouterMiddleware {
     }
 
     init(
-        database: DirectoryDatabase, errors: ErrorResponses, limits: RateLimits, counters: ServerCounters,
+        database: DirectoryDatabase, errors: ErrorResponses, policies: CurrentPolicies, counters: ServerCounters,
         now: @escaping @Sendable () -> Int64
     ) {
         self.counters = counters
         self.database = database
         self.errors = errors
-        self.limits = limits
+        self.policies = policies
         self.now = now
     }
 
@@ -120,6 +120,7 @@ struct KeyGate: RouterMiddleware {
     private func count(
         _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType
     ) async -> (window: WindowState?, bodies: Result<Bodies, any Error>) {
+        let limits = policies.value.rateLimits
         let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
         let ofKey = keys.count(caller.keyHash, limit: limits.key, goesLast: isSync, now: now())
         var bodies: Result<Bodies, any Error> = .success((request, request))
@@ -158,6 +159,7 @@ struct KeyGate: RouterMiddleware {
         } catch {
             guard let refusal = Refusal(of: error), refusal.status == .unauthorized else { throw error }
             counters.addRefusedKey(at: .contract)
+            let limits = policies.value.rateLimits
             guard limits.wrongKeys > 0 else { throw error }
             let window = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())

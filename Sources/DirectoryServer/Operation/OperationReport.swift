@@ -33,7 +33,7 @@ struct OperationReport: Sendable {
         let commits = HistogramSample(
             name: "herald_directory_commit_seconds",
             help: "Seconds of a commit of requests, from the begin of the transaction to the disk",
-            database.commitTimes)
+            value: database.commitTimes)
         return MetricSamples(counters: counters.samples, gauges: gauges, histograms: [commits])
             + ProcessFigures().samples + LibraryMetrics.shared.samples
     }

@@ -20,7 +20,7 @@ package struct AdminServer: Service {
     private let listener: HTTPListener
     private let source: any GatewayStatusSource
     private let pages: PageSite?
-    private let tls: AdminTLS?
+    private let certificate: ServerCertificate?
     private let logger: Logger
     private let limits = ConnectionShares.Limits()
 
@@ -30,27 +30,28 @@ package struct AdminServer: Service {
     ///
     /// - Parameters:
     ///   - pages: nil for a server without pages.
-    ///   - tls: nil for HTTP without TLS.
+    ///   - certificate: nil for HTTP without TLS.
     package init(
-        _ listener: HTTPListener, source: any GatewayStatusSource, pages: PageSite? = nil, tls: AdminTLS? = nil,
-        logger: Logger
+        _ listener: HTTPListener, source: any GatewayStatusSource, pages: PageSite? = nil,
+        certificate: ServerCertificate? = nil, logger: Logger
     ) {
         self.listener = listener
         self.source = source
         self.pages = pages
-        self.tls = tls
+        self.certificate = certificate
         self.logger = logger
     }
 
     /// Serves until the service group shuts down.
     ///
-    /// - Throws: `ListenRefusal` if the address cannot be bound, an error of the files of `tls`.
+    /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
         // Few connections: the clients are some monitors, and file descriptors are limited.
         let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
         let http = HTTPServerBuilder.http1(
             configuration: .init(additionalChannelHandlers: [ConnectionShare(shares)], idleTimeout: Self.idle))
-        let builder = try tls.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) } ?? http
+        let builder =
+            try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration) } ?? http
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
             var configuration = configuration
             configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.most, logger: quiet)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import HostSystem
 package import Logging
 import NIOCore
@@ -33,11 +34,13 @@ package struct HEPCollector: Hashable, Sendable {
 
 /// Sends every traced message to a HEP collector.
 ///
-/// Messages that the collector does not take in time are dropped and counted. A broken connection is opened again, at most
-/// every 30 seconds. Calls are never affected.
+/// Messages that the collector does not take in time are dropped and counted. A broken connection is opened again after 1 to 30
+/// seconds. Calls are never affected.
 package final class HEPExporter: Service {
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
+    /// A TCP collector that reads nothing for this time is connected anew (TCP_USER_TIMEOUT of tcp(7)).
+    private static let unreadMilliseconds = 30_000
     /// Time between two warnings about the collector.
     private static let quiet = Duration.seconds(60)
 
@@ -109,20 +112,43 @@ package final class HEPExporter: Service {
                 .connect(host: collector.host, port: collector.port).get()
         case .tcp:
             return try await ClientBootstrap(group: group).connectTimeout(.seconds(5))
+                .channelOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: unreadMilliseconds)
                 .connect(host: collector.host, port: collector.port).get()
         }
     }
 
+    /// Sends until the connection or the service ends.
     private func send(over channel: any Channel, _ collector: HEPCollector) async {
         guard let lines = try? source.export(collector.numbers) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.forward(lines, over: channel, collector) }
+            // A collector that goes away ends the export before the next message is lost on its connection.
+            group.addTask { await Self.end(of: channel) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Returns when the channel has closed, or the task is cancelled.
+    private static func end(of channel: any Channel) async {
+        let (closed, close) = AsyncStream.makeStream(of: Void.self)
+        channel.closeFuture.whenComplete { _ in close.finish() }
+        for await _ in closed {}
+    }
+
+    private func forward(_ lines: AsyncStream<TraceLine>, over channel: any Channel, _ collector: HEPCollector) async {
         let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey)
+        var takesMessages = true
         for await line in lines {
-            guard channel.isActive else { return }
             guard case .message(let message) = line.event else { continue }
-            guard channel.isWritable else {
+            guard channel.isActive, channel.isWritable else {
                 droppedCount.wrappingAdd(1, ordering: .relaxed)
+                if channel.isActive, takesMessages { report(collector, "it does not read what was sent") }
+                takesMessages = false
                 continue
             }
+            if !takesMessages { report(collector, nil) }
+            takesMessages = true
             let bytes = packet.bytes(of: message, callID: line.callID, wallMicroseconds: line.wallMicroseconds)
             channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
             sentCount.wrappingAdd(1, ordering: .relaxed)
@@ -142,11 +168,11 @@ package final class HEPExporter: Service {
             return true
         }
         guard isNews else { return }
-        guard let failure else { return logger.notice("HEP collector \(address) is reached again") }
+        guard let failure else { return logger.notice("HEP collector \(address) takes messages again") }
         logger.warning(
             """
-            HEP collector \(address) cannot be reached, messages are not exported until it can; calls are not affected; \
-            see trace.hep.collector
+            HEP collector \(address) takes no messages, and they are left out until it does; calls are not affected; see \
+            trace.hep.collector
             """, metadata: ["reason": "\(failure)"])
     }
 }

@@ -11,6 +11,7 @@ import SIPTransport
 /// Third phase of a start.
 struct CallPathParts {
     let foundation: GatewayFoundation
+    let disabledTargets: DisabledTargets
     let settings: LiveSettings
     let names: LiveNameLookup
     let resolver: NextHopResolver
@@ -23,9 +24,10 @@ struct CallPathParts {
         let configuration = start.configuration
         let (transport, reachability) = (resources.transport, resources.reachability)
         budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: resources.memory.bytes)
+        disabledTargets = DisabledTargets(in: configuration.state, logger: start.logger)
         foundation = GatewayFoundation(
             bound: transport.bound, secret: resources.secret.secret,
-            health: TargetRegistry(onChange: reachability.targetChanged),
+            health: disabledTargets.registry(of: configuration, onChange: reachability.targetChanged),
             trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }

@@ -27,12 +27,17 @@ struct DirectoryConnection {
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.number)
         var settings = try access.settings(version: HeraldVersion.current)
         if access.isBearer {
-            var bearer = BearerSettings(device: device, tokenFile: configuration.state + "/directory-tokens")
+            var bearer = BearerSettings(device: device, tokenFile: Self.tokenFile(configuration))
             bearer.onSignedOut = { await publisher.closeUnauthorised() }
             settings.bearer = bearer
         }
         client = DirectoryClient(settings, logger: logger)
         self.publisher = publisher
+    }
+
+    /// The file of the tokens of `directory.bearer`.
+    static func tokenFile(_ configuration: HeraldConfiguration) -> String {
+        configuration.state + "/directory-tokens"
     }
 
     /// The gateway's id at the directory; an id for this run where the state folder holds none and accepts none.

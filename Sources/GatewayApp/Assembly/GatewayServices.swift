@@ -30,6 +30,7 @@ struct GatewayServices {
     private let systemd: SystemdReport
     private let endedCalls = EndedCallCounts()
     private let traces: TraceServices
+    private let admin: AdminPort
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -67,12 +68,16 @@ struct GatewayServices {
                     syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
                 ).text
             }, logger: start.logger)
+        admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)
+        let disabled = DisabledTargets.Reload(
+            targets: callPath.disabledTargets, registry: callPath.foundation.health)
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
-            recorder: state.recorder, parts: [directory, outputs, log, traces], last: LastReload(), report: systemd,
+            recorder: state.recorder, parts: [directory, outputs, log, traces, admin, disabled], last: LastReload(),
+            report: systemd,
             logger: start.logger)
     }
 
@@ -80,7 +85,8 @@ struct GatewayServices {
     ///
     /// - Throws: the error of a page's template.
     func build() throws -> [any Service] {
-        try accounting + links + operation + admin.build() + [systemd, reload, resolving, calls]
+        try admin.begin(pageReport)
+        return accounting + links + operation + [admin.services, systemd, reload, resolving, calls]
     }
 
     private var accounting: [any Service] {
@@ -113,7 +119,7 @@ struct GatewayServices {
         let directory = directory
         return OperatorControl(
             sync: directory.link?.sync, branding: state.brands.current, report: statusReport,
-            reload: configurationReload, log: start.log)
+            reload: configurationReload, log: start.log, disabledTargets: callPath.disabledTargets)
     }
 
     private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }
@@ -134,8 +140,6 @@ struct GatewayServices {
             announcement.log(numbers: branding.load().index.count)
         }
     }
-
-    private var admin: AdminServices { AdminServices(configuration: configuration, source: pageReport, gate: gate) }
 
     /// The source of the pages.
     var pageReport: GatewayPageReport {

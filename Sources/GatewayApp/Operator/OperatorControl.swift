@@ -6,6 +6,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import GatewaySync
+import HostFiles
 import Logging
 import SIPCore
 import SIPTransport
@@ -17,17 +18,19 @@ struct OperatorControl: GatewayControl {
     private let report: GatewayStatusReport
     private let configurationReload: ConfigurationReload
     private let log: LogOutput
+    private let disabledTargets: DisabledTargets
 
     /// - Parameter sync: nil where no directory is configured; a reload may replace it.
     init(
         sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding,
-        report: GatewayStatusReport, reload: ConfigurationReload, log: LogOutput
+        report: GatewayStatusReport, reload: ConfigurationReload, log: LogOutput, disabledTargets: DisabledTargets
     ) {
         currentSync = sync
         self.branding = branding
         self.report = report
         configurationReload = reload
         self.log = log
+        self.disabledTargets = disabledTargets
     }
 
     func sync(full: Bool) async -> ControlledSync {
@@ -114,7 +117,13 @@ struct OperatorControl: GatewayControl {
             let names = found.map { "'\($0.name)'" }.joined(separator: " and ")
             throw ControlProblem(error: "\(name) is the address of \(names); name one of them")
         }
-        target.disable(isDisabled)
+        report.health.disable(target, isDisabled)
+        do throws(FileReplacementError) {
+            try await disabledTargets.store(report.health)
+        } catch {
+            let effect = isDisabled ? "is disabled until the next start only" : "is enabled until the next start only"
+            throw ControlProblem(error: "\(target.name) \(effect): \(error)")
+        }
         let all = await targets()
         guard let status = all.first(where: { $0.group == target.group && $0.address == target.address }) else {
             throw ControlProblem(error: "the target \(name) has left the configuration")

@@ -38,8 +38,6 @@ struct RestartOnlySettings: Sendable {
         }
         changed += restorePhones(in: &next)
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
-        keep("admin", \.admin)
-        keep("admin.tls or admin.token_file", \.adminAccess)
         keep("streams", \.streams)
         keep("limits.max_transactions", \.limits.maxTransactions)
         // Open streams frame messages by the limit of their start.

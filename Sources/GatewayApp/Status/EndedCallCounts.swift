@@ -60,7 +60,7 @@ final class EndedCallCounts: Sendable {
             return HistogramSample(
                 name: "herald_ring_seconds",
                 help: "Seconds from the INVITE to the 2xx, or to the end without one, by outcome",
-                labels: [MetricLabel("outcome", outcome.rawValue)], histogram.distribution)
+                labels: [MetricLabel("outcome", outcome.rawValue)], value: histogram.distribution)
         }
     }
 }

@@ -42,11 +42,16 @@ extension GatewayStatusReport {
     /// Targets, TCP and TLS connections, and certificates.
     func peerGauges() -> [GaugeSample] {
         let now = Moment.monotonicMilliseconds()
-        let transports = workers.shards.shared.settings.load().topology.targetTransports
-        let targets = health.all.map { target in
+        let targets = labelledTargets
+        let ups = targets.map { target, labels in
             GaugeSample(
-                name: "herald_target_up", help: "1 when calls go to the target",
-                labels: target.metricLabels(transport: transports[target.name]), value: target.isUp(at: now) ? 1 : 0)
+                name: "herald_target_up", help: "1 when calls go to the target", labels: labels,
+                value: target.isUp(at: now) ? 1 : 0)
+        }
+        let open = targets.map { target, labels in
+            GaugeSample(
+                name: "herald_target_calls_open", help: "Calls in progress that were sent to the target",
+                labels: labels, value: Double(target.openCalls))
         }
         let connections = streams.map { streams in
             GaugeSample(
@@ -54,7 +59,23 @@ extension GatewayStatusReport {
                 value: Double(streams.openConnections))
         }
         let certificates = identities.compactMap { $0.gauge(at: Int64(Date().timeIntervalSince1970)) }
-        return targets + (connections.map { [$0] } ?? []) + certificates
+        return ups + open + (connections.map { [$0] } ?? []) + certificates
+    }
+
+    /// Calls sent to each target.
+    func targetCounters() -> [CounterSample] {
+        labelledTargets.map { target, labels in
+            CounterSample(
+                name: "herald_target_calls_total",
+                help: "Calls sent to the target, with those that went on to another one", labels: labels,
+                value: target.sentCalls)
+        }
+    }
+
+    /// Every target with the labels of its series.
+    private var labelledTargets: [(TargetState, [MetricLabel])] {
+        let transports = workers.shards.shared.settings.load().topology.targetTransports
+        return health.all.map { ($0, $0.metricLabels(transport: transports[$0.name])) }
     }
 
     /// The age of the last good sync, and the gates; empty without a directory.

@@ -43,7 +43,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? []) + traces.counters
+            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters()
     }
 
     func gauges() async -> [GaugeSample] {

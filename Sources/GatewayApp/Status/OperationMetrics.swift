@@ -27,11 +27,13 @@ extension GatewayStatusReport {
     func durations() -> [HistogramSample] {
         let delay = HistogramSample(
             name: "herald_added_delay_seconds",
-            help: "Seconds from the wake-up for an INVITE received by UDP to the INVITE that leaves", workers.delays)
+            help: "Seconds from the wake-up for an INVITE received by UDP to the INVITE that leaves",
+            value: workers.delays)
         guard let link else { return [delay] + endedCalls.histograms }
         let delivery = HistogramSample(
             name: "herald_event_delivery_seconds",
-            help: "Seconds from the storing of an event to its acceptance by the directory", link.sender.deliveryTimes)
+            help: "Seconds from the storing of an event to its acceptance by the directory",
+            value: link.sender.deliveryTimes)
         return [delay] + endedCalls.histograms + link.sync.durations.samples + [delivery]
     }
 }

@@ -13,23 +13,8 @@ extension GatewayStatusReport {
         status.trunks = settings.topology.trunks.map { trunk in
             .init(name: trunk.name, pbx: trunk.pbx.name, calls: trunk.admission.calls.count)
         }
-        status.targets = targets(settings, at: now)
+        status.targets = health.all.map { GatewayStatus.Target($0, at: now) }
         if settings.reportsPBX { status.pbxProblem = settings.topology.pbxProblem(at: now.milliseconds) }
-    }
-
-    /// Every target with the calls of its group.
-    private func targets(_ settings: GatewaySettings, at now: Moment) -> [GatewayStatus.Target] {
-        var calls: [String: Int] = [:]
-        for trunk in settings.topology.trunks {
-            let count = trunk.admission.calls.count
-            calls["trunk \(trunk.name)", default: 0] += count
-            calls["pbx \(trunk.pbx.name)", default: 0] += count
-        }
-        return health.all.map { target in
-            var status = GatewayStatus.Target(target, at: now)
-            status.groupCalls = calls[target.group]
-            return status
-        }
     }
 }
 
@@ -48,7 +33,8 @@ extension GatewayStatus.Target {
         }
         self.init(
             group: target.group, address: target.address, state: word,
-            takesCalls: target.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(target.lastReceivedAt)
-        )
+            takesCalls: target.isUp(at: now.milliseconds), since: wall(since),
+            lastResponse: wall(target.lastReceivedAt),
+            calls: target.openCalls, callsSent: target.sentCalls)
     }
 }

@@ -54,6 +54,15 @@ actor BearerSession {
         }
     }
 
+    /// Returns the access token of a token file; nil for the file of another directory or key.
+    static func storedToken(inFile path: String, account: String) -> String? {
+        let stored = FileManager.default.contents(atPath: path).flatMap {
+            try? JSONDecoder().decode(Tokens.self, from: $0)
+        }
+        guard let stored, stored.account == account, isToken(stored.access) else { return nil }
+        return stored.access
+    }
+
     /// Returns the access token, after a sign-in if there is none.
     ///
     /// - Throws: also `unauthorised` while signed out.

@@ -37,6 +37,9 @@ package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
         port = parts.port
     }
 
+    /// The port of an `https` address.
+    var securePort: Int { port ?? 443 }
+
     package var description: String { root }
 
     /// Scheme, host and port, without path.

@@ -21,18 +21,45 @@ package struct DirectoryProbe: Hashable, Sendable {
     }
 }
 
+/// The credentials of a probe.
+package enum ProbeCredentials: Hashable, Sendable {
+    /// The API key, as requests without a session carry it.
+    case key
+    /// The access token that a gateway with `directory.bearer` has stored; it is used, and never renewed.
+    case token(String)
+}
+
 extension DirectoryClient {
-    /// Asks for the remote configuration once, with the key.
+    /// Asks for the remote configuration once; nothing changes at the directory.
     ///
     /// - Parameter timeout: the longest time for the whole exchange.
-    package func probe(platform: String, timeout: Duration) async throws(DirectoryError) -> DirectoryProbe {
+    package func probe(
+        platform: String, timeout: Duration, with credentials: ProbeCredentials = .key
+    ) async throws(DirectoryError) -> DirectoryProbe {
         let request = DirectoryRequest(
             path: APIPath.configuration,
             query: [(name: "platform", value: platform), (name: "app_version", value: settings.version)],
             timeout: timeout, maxBody: settings.responseLimit, attempts: 1)
-        return try await perform(request) { response in
-            _ = try await response.body.collect(upTo: 1 << 20)
-            return DirectoryProbe(date: response.headers.first(name: "Date").flatMap(DirectoryProbe.seconds))
+        var token: String?
+        if case .token(let text) = credentials { token = text }
+        do throws(DirectoryExchange.Failure) {
+            return try await attempt(request, token: token) { response in
+                _ = try await response.body.collect(upTo: 1 << 20)
+                return DirectoryProbe(date: response.headers.first(name: "Date").flatMap(DirectoryProbe.seconds))
+            }
+        } catch {
+            throw error.error
         }
+    }
+
+    /// The access token of a file that a gateway with this key has written; nil without one for this key and directory.
+    package func storedToken(inFile path: String) -> String? {
+        BearerSession.storedToken(inFile: path, account: settings.account)
+    }
+
+    /// Why the certificate of the directory is refused, with the remedy; nil if it is good or none is presented.
+    package func certificateProblem(patience: Duration) async -> String? {
+        await PresentedCertificate.problem(
+            at: settings.address, trust: settings.trust, patience: patience, now: Date())
     }
 }

@@ -20,7 +20,8 @@ package struct SyncDurations: Sendable {
                 HistogramSample(
                     name: "herald_sync_duration_seconds",
                     help: "Seconds from the request of a sync to the index in use, by kind and result",
-                    labels: [MetricLabel("kind", kind), MetricLabel("result", result)], histogram.distribution)
+                    labels: [MetricLabel("kind", kind), MetricLabel("result", result)],
+                    value: histogram.distribution)
             }
         }
     }

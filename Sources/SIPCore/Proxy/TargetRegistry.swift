@@ -19,6 +19,8 @@ package final class TargetState: Sendable {
     /// The same of its last response to a probe.
     private let lastProbeResponse = Atomic<UInt64>(0)
     private let disabled = Atomic<Bool>(false)
+    private let open = Atomic<Int>(0)
+    private let sent = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
     private let onChange: @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
@@ -61,6 +63,18 @@ package final class TargetState: Sendable {
         }
     }
 
+    /// Calls in progress that were sent there; never negative.
+    package var openCalls: Int { max(0, open.load(ordering: .relaxed)) }
+
+    /// Calls that were sent there since the start, with those that went on to another target.
+    package var sentCalls: UInt64 { sent.load(ordering: .relaxed) }
+
+    /// Counts a call that is sent there.
+    package func countCall() { sent.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Changes the number of its calls in progress by `difference`.
+    package func addOpenCalls(_ difference: Int) { open.wrappingAdd(difference, ordering: .relaxed) }
+
     /// True when calls may go there at a monotonic time in milliseconds.
     package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
 
@@ -100,37 +114,69 @@ package final class TargetState: Sendable {
 }
 
 /// All targets by name, so that a reload keeps the state of those that stay.
+///
+/// An order to keep a target out of service outlives its state: an address that leaves DNS and returns is still disabled.
 package final class TargetRegistry: Sendable {
     /// Receives the registry, the target, its state and the event.
     package typealias Observer =
         @Sendable (TargetRegistry, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
-    private let targetStates = Mutex<[String: TargetState]>([:])
+    private struct Known {
+        var states: [String: TargetState] = [:]
+        /// Names of disabled targets.
+        var disabled: Set<String>
+    }
+
+    private let known: Mutex<Known>
     private let onChange: Observer
 
     /// Makes an empty registry; `onChange` runs when a target starts or ceases to get calls, and must not wait.
-    package init(onChange: @escaping Observer = { _, _, _, _ in }) {
+    ///
+    /// - Parameter disabled: names of targets that the operator keeps out of service.
+    package init(disabled: Set<String> = [], onChange: @escaping Observer = { _, _, _, _ in }) {
+        known = Mutex(Known(disabled: disabled))
         self.onChange = onChange
     }
 
     /// The state of a target, made on first use; a known one gets these rules.
     package func targetState(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
-        targetStates.withLock { targetStates in
-            if let known = targetStates[name] {
-                known.use(rules)
-                return known
+        known.withLock { known in
+            if let state = known.states[name] {
+                state.use(rules)
+                return state
             }
-            let targetState = TargetState(name: name, group: group, rules: rules) { [weak self] in
+            let state = TargetState(name: name, group: group, rules: rules) { [weak self] in
                 if let self { onChange(self, $0, $1, $2) }
             }
-            targetStates[name] = targetState
-            return targetState
+            if known.disabled.contains(name) { state.disable(true) }
+            known.states[name] = state
+            return state
         }
     }
 
     /// Removes targets that are not configured any more.
     package func keep(_ names: Set<String>) {
-        targetStates.withLock { targetStates in targetStates = targetStates.filter { names.contains($0.key) } }
+        known.withLock { known in known.states = known.states.filter { names.contains($0.key) } }
+    }
+
+    /// Takes a target out of service or back, also for the time after it leaves the configuration and returns.
+    package func disable(_ target: TargetState, _ isDisabled: Bool) {
+        known.withLock { known in
+            if isDisabled { known.disabled.insert(target.name) } else { known.disabled.remove(target.name) }
+            target.disable(isDisabled)
+        }
+    }
+
+    /// The names of disabled targets, with those that have no address at present.
+    package var disabled: Set<String> { known.withLock { $0.disabled } }
+
+    /// Forgets the orders for targets that are not configured any more, and returns their names.
+    package func forgetDisabled(unless isConfigured: (String) -> Bool) -> [String] {
+        known.withLock { known in
+            let gone = known.disabled.filter { !isConfigured($0) }
+            known.disabled.subtract(gone)
+            return gone.sorted()
+        }
     }
 
     /// True when another target of its group takes calls.
@@ -140,7 +186,7 @@ package final class TargetRegistry: Sendable {
 
     /// Every target, by name; sorted outside the lock.
     package var all: [TargetState] {
-        let targets = targetStates.withLock { Array($0.values) }
+        let targets = known.withLock { Array($0.states.values) }
         return targets.sorted { $0.name < $1.name }
     }
 }

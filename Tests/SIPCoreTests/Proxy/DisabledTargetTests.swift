@@ -43,4 +43,25 @@ struct DisabledTargetTests {
         #expect(group.order(for: 1, at: 1).isEmpty && !group.isFit(at: 1))
         #expect(!group.order(for: 1, at: 1, orDown: true).isEmpty)
     }
+
+    @Test func `an address that leaves DNS and returns is still disabled`() {
+        let registry = TargetRegistry()
+        registry.disable(registry.targetState("pbx office 192.0.2.20:5060", rules: TargetHealthRules()), true)
+        registry.keep([])
+        #expect(registry.all.isEmpty && registry.disabled == ["pbx office 192.0.2.20:5060"])
+        #expect(registry.targetState("pbx office 192.0.2.20:5060", rules: TargetHealthRules()).isDisabled)
+        #expect(!registry.targetState("pbx office 192.0.2.21:5060", rules: TargetHealthRules()).isDisabled)
+    }
+
+    @Test func `an order of an earlier run holds until it is taken back or forgotten`() {
+        let registry = TargetRegistry(disabled: ["a", "b", "c"])
+        let (one, other) = (
+            registry.targetState("a", rules: TargetHealthRules()), registry.targetState("b", rules: TargetHealthRules())
+        )
+        #expect(one.isDisabled && other.isDisabled)
+        registry.disable(one, false)
+        #expect(one.isUp(at: 1))
+        #expect(registry.forgetDisabled { $0 == "b" } == ["c"])
+        #expect(registry.disabled == ["b"])
+    }
 }

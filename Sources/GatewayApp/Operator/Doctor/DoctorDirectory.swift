@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 import ConfigurationFiles
 import Foundation
 import GatewaySync
 import Logging
 
-/// Asks the directory for its configuration with the gateway's key, and compares the clocks.
+/// Asks the directory for its configuration with the gateway's key or its stored session, and compares the clocks.
+///
+/// It neither signs in nor renews a token, because a device has one session, and that is the gateway's.
 struct DoctorDirectory: Sendable {
     /// Seconds of difference between the clocks that a signed request still passes.
     private static let mostSkew: Int64 = 60
@@ -26,45 +29,73 @@ struct DoctorDirectory: Sendable {
                 DoctorFinding("directory", .note, "not asked, because its key cannot be read; see the configuration")
             ]
         }
-        guard !access.isBearer else {
-            return [
-                DoctorFinding(
-                    "directory", .note,
-                    "not asked, because only the gateway may sign in with its device; see herald status")
-            ]
-        }
         do {
             let silent = Logger(label: "herald.doctor") { _ in SwiftLogNoOpLogHandler() }
             let client = DirectoryClient(try access.settings(version: HeraldVersion.current), logger: silent)
-            let result = await Self.probe(client, access.platform)
+            let findings = await findings(client, access)
             await client.shutdown()
-            return Self.findings(of: result, access.url)
+            return findings
         } catch {
             return [DoctorFinding("directory", .error, "\(error)")]
         }
     }
 
-    private static func probe(
-        _ client: DirectoryClient, _ platform: String
-    ) async -> Result<DirectoryProbe, DirectoryError> {
+    private func findings(
+        _ client: DirectoryClient, _ access: HeraldConfiguration.DirectoryAccess
+    ) async -> [DoctorFinding] {
+        let tokens = DirectoryConnection.tokenFile(configuration)
+        let token = access.isBearer ? client.storedToken(inFile: tokens) : nil
         do throws(DirectoryError) {
-            return .success(try await client.probe(platform: platform, timeout: Doctor.patience))
+            let probe = try await client.probe(
+                platform: access.platform, timeout: Doctor.patience, with: token.map { .token($0) } ?? .key)
+            let what = token == nil ? "the key" : "the gateway's session"
+            let responds = "\(access.url) responds and accepts \(what)"
+            return [DoctorFinding("directory", .ok, responds)] + Self.clock(probe.date)
         } catch {
-            return .failure(error)
+            return [await finding(of: error, client, access, hasToken: token != nil)]
         }
     }
 
-    private static func findings(of result: Result<DirectoryProbe, DirectoryError>, _ url: String) -> [DoctorFinding] {
-        switch result {
-        case .success(let probe):
-            return [DoctorFinding("directory", .ok, "\(url) responds and accepts the key")] + clock(probe.date)
-        case .failure(.rejected(status: 404, message: _)):
-            return [
-                DoctorFinding(
-                    "directory", .note, "\(url) responds, and has no remote configuration to test the key with")
-            ]
-        case .failure(let error):
-            return [DoctorFinding("directory", .error, "\(url): \(error)")]
+    private func finding(
+        of error: DirectoryError, _ client: DirectoryClient, _ access: HeraldConfiguration.DirectoryAccess,
+        hasToken: Bool
+    ) async -> DoctorFinding {
+        let url = access.url
+        switch error {
+        case .rejected(status: 404, message: _):
+            return DoctorFinding(
+                "directory", .note, "\(url) responds, and has no remote configuration to test the key with")
+        case .unauthorised(status: 401, let message) where hasToken:
+            return Self.finding(ofSession: message, error, url)
+        case .unauthorised where access.isBearer:
+            return DoctorFinding(
+                "directory", .warning,
+                "\(url) responds, and does not accept the key itself; no session is stored, and only the gateway signs in: "
+                    + "start it, then see herald status. \(error)")
+        case .unavailable:
+            // The library of the client reports only that it refuses the certificate.
+            let problem = await client.certificateProblem(patience: Doctor.patience)
+            return DoctorFinding("directory", .error, "\(url): \(problem ?? "\(error)")")
+        default:
+            return DoctorFinding("directory", .error, "\(url): \(error)")
+        }
+    }
+
+    /// The directory's refusal of a stored access token.
+    private static func finding(
+        ofSession message: ServerMessage, _ error: DirectoryError, _ url: String
+    ) -> DoctorFinding {
+        switch message.code {
+        case AuthenticationCode.accessTokenExpired:
+            return DoctorFinding(
+                "directory", .ok,
+                "\(url) responds; the access token has expired, and the gateway renews it with its next request")
+        case AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered:
+            return DoctorFinding(
+                "directory", .error,
+                "\(url) has ended the gateway's session: see that the API key is good and the device registered, then "
+                    + "restart herald to sign in again. \(error)")
+        default: return DoctorFinding("directory", .error, "\(url): \(error)")
         }
     }
 

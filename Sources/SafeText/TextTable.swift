@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
-
 /// Aligns rows of text in columns, for terminals and pipes.
 ///
 /// Control characters become visible escapes, because some cells come from the wire.

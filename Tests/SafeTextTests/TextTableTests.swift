@@ -3,8 +3,6 @@
 import SafeText
 import Testing
 
-@testable import GatewayAdmin
-
 @Suite("Text table")
 struct TextTableTests {
     @Test func `columns line up and lines end without blanks`() {
