@@ -9,15 +9,10 @@ import Testing
 @Suite("A reload of the admin port", .serialized, .timeLimit(.minutes(8)))
 struct AdminPortTests {
     private let fixture: CallFixture
-    private let first: UInt16
-    private let second: UInt16
+    private let first = ReservedPort.next()
+    private let second = ReservedPort.next()
 
-    init() async throws {
-        fixture = try await CallFixture()
-        let ports = [try FaultyPeer { _, _ in .silence }, try FaultyPeer { _, _ in .silence }]
-        (first, second) = (ports[0].port, ports[1].port)
-        for port in ports { port.close() }
-    }
+    init() async throws { fixture = try await CallFixture() }
 
     private func admin(_ port: UInt16, _ more: String = "") -> ConfigurationText {
         fixture.text.with("admin", "{listen: '127.0.0.1:\(port)'\(more)}")
