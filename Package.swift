@@ -104,10 +104,10 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem",
-                "LogText", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage", "CVersion", log, lifecycle,
-                signals, metrics,
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "GatewayCluster", "CallPath",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Hashing", "HostFiles",
+                "HostSystem", "LogText", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage", "CVersion", log,
+                lifecycle, signals, metrics, nio,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -146,6 +146,10 @@ let package = Package(
             resources: [
                 "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
+        .target(
+            name: "GatewayCluster",
+            dependencies: ["CallAccounting", "Hashing", "HostSystem", nio, nioPosix, lifecycle, log],
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
@@ -260,6 +264,10 @@ let package = Package(
                 "ChildPrograms", "GatewaySyncTesting", "TestFixtures", "MetricsPage", grdb, lifecycle,
                 signals, log,
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayClusterTests",
+            dependencies: ["GatewayCluster", "CallAccounting", "TestFixtures", nio, lifecycle, log],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",

@@ -50,6 +50,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var pbxProblem: String?
     /// Senders whose messages were rejected last, newest first.
     package var rejected: [Rejected] = []
+    /// The other gateways of the cluster; empty without one.
+    package var siblings: [Sibling] = []
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
@@ -167,7 +169,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
-        case rejected, targets, trunks
+        case rejected, siblings, targets, trunks
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
     }

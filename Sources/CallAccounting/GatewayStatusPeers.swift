@@ -59,6 +59,34 @@ extension GatewayStatus {
         }
     }
 
+    /// Another gateway of the cluster.
+    package struct Sibling: Hashable, Sendable, Codable {
+        /// Its address for reports.
+        package var address: String
+        /// `reachable`, `silent`, or `other_secret`.
+        package var state: String
+        /// Its clock less this gateway's, in seconds; nil before its first datagram.
+        package var clockOffset: Double?
+        /// Call updates that it has not stored yet.
+        package var waiting: Int
+        /// Call updates that were dropped because it was away for too long.
+        package var dropped: UInt64
+
+        package init(address: String, state: String, clockOffset: Double?, waiting: Int, dropped: UInt64) {
+            self.address = address
+            self.state = state
+            self.clockOffset = clockOffset
+            self.waiting = waiting
+            self.dropped = dropped
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case address, state
+            case clockOffset = "clock_offset"
+            case waiting, dropped
+        }
+    }
+
     /// A sender whose messages were rejected or dropped.
     package struct Rejected: Hashable, Sendable, Codable {
         package var address: String

@@ -64,6 +64,10 @@ final class GatewayUnderTest {
         var targetNames: [TargetName] = []
         var isSecondTrusted = true
         var ownNames: [OwnName] = []
+        var localAddress = GatewayUnderTest.local
+        /// The name or address that all nodes of a cluster share.
+        var route: String?
+        var isClustered = false
         var registrar: RegistrarState?
         /// Whether the last local address is one of TCP.
         var hasStream = false
@@ -188,7 +192,9 @@ final class GatewayUnderTest {
             trunks.insert(second, at: 0)
         }
         var sockets = options.sockets.enumerated().map {
-            LocalSocket(position: $0, address: local.with(port: $1), names: options.ownNames)
+            LocalSocket(
+                position: $0, address: options.localAddress.with(port: $1), advertisedHost: options.route,
+                names: options.ownNames)
         }
         if options.hasStream {
             sockets.append(LocalSocket(position: sockets.count, address: local, transport: .tcp))
@@ -197,7 +203,8 @@ final class GatewayUnderTest {
             topology: after(
                 GatewayTopology(
                     sockets: sockets, trunks: trunks, pbxs: [pbx])),
-            secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
+            secret: options.secret, isClustered: options.isClustered, timers: .standard, limits: SIPLimits(),
+            mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,
             verstat: options.verstat, reportsPBX: options.reportsPBX)
     }

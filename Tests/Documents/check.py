@@ -19,6 +19,7 @@ ELSEWHERE = {}
 
 # Files that configurations on pages name.
 SECRETS = ("api-key", "pages-token", "hep-key")
+CLUSTER = "cluster-secret"
 CERTIFICATE = ("admin-certificate.pem", "admin-key.pem")
 
 
@@ -33,6 +34,9 @@ class Checker:
             with open(os.path.join(work, name), "w", encoding="ascii") as file:
                 file.write("secret-of-a-page\n")
             os.chmod(file.name, 0o600)
+        with open(os.path.join(work, CLUSTER), "w", encoding="ascii") as file:
+            file.write("00112233445566778899aabbccddeeff\n")
+        os.chmod(file.name, 0o600)
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
              "-days", "30", "-subj", "/CN=herald.example", "-out", os.path.join(work, CERTIFICATE[0]),
@@ -130,7 +134,7 @@ class Checker:
         self.count += 1
         folder = os.path.join(self.work, str(self.count))
         os.makedirs(folder)
-        for file in SECRETS + CERTIFICATE:
+        for file in (*SECRETS, *CERTIFICATE, CLUSTER):
             shutil.copy(os.path.join(self.work, file), folder)
         path = os.path.join(folder, name)
         with open(path, "w", encoding="utf-8") as file:

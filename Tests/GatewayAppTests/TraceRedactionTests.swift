@@ -18,7 +18,7 @@ struct TraceRedactionTests {
 
     private static let invite = """
         INVITE sip:+61255502000@192.0.2.20 SIP/2.0
-        Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890
+        Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890;hf=%22Jane%22%20%3csip%3a+61491570156%40c.example%3e
         From: "Jane 0491570156" <sip:+61491570156@carrier.example;user=phone>;tag=1234567890
         To: <sip:1001@192.0.2.20>
         Call-ID: 1234567890@carrier.example
@@ -46,7 +46,7 @@ struct TraceRedactionTests {
         #expect(
             shown(Self.invite, .masked) == """
                 INVITE sip:+61******000@192.0.2.20 SIP/2.0
-                Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890
+                Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890;hf=***
                 From: "Jane 04*****156" <sip:+61******156@carrier.example;user=phone>;tag=1234567890
                 To: <sip:1001@192.0.2.20>
                 Call-ID: 1234567890@carrier.example
@@ -71,7 +71,7 @@ struct TraceRedactionTests {
         #expect(
             text == """
                 INVITE sip:***@anonymous.invalid SIP/2.0
-                Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890
+                Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1234567890;hf=***
                 From: <sip:***@anonymous.invalid>;tag=1234567890
                 To: <sip:***@anonymous.invalid>
                 Call-ID: 1234567890@carrier.example

@@ -33,6 +33,8 @@ package final class CallsInProgress: Sendable {
 
     private let shards = (0..<64).map { _ in Shard() }
     private let total = Atomic<Int>(0)
+    /// Calls whose end passed a sibling gateway, until a worker takes them.
+    private let endedElsewhere = Mutex<[CallIdentifier]>([])
     private let capacity: Int
 
     /// Makes an empty table for at most `capacity` calls.
@@ -116,6 +118,18 @@ package final class CallsInProgress: Sendable {
     package func end(either call: CallIdentifier, or other: CallIdentifier?) {
         end(call)
         if let other { end(other) }
+    }
+
+    /// Leaves calls whose end passed a sibling gateway for the next worker that looks; any thread but a worker's.
+    package func endElsewhere(_ calls: [CallIdentifier]) { endedElsewhere.withLock { $0 += calls } }
+
+    /// Ends the calls that were left; a worker never waits for the thread that leaves them.
+    func takeEndedElsewhere() {
+        let ended = endedElsewhere.withLockIfAvailable { calls in
+            defer { calls = [] }
+            return calls
+        }
+        for call in ended ?? [] { end(call) }
     }
 
     /// Ends the calls of one shard that began before a time: their BYE never came.

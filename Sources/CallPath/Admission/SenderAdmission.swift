@@ -30,10 +30,19 @@ extension GatewayElement {
     /// The branch that names the message's transaction: computed for a request, read from the gateway's Via of a response.
     func branch(of message: SIPMessage, from peer: GatewayTopology.Peer, _ settings: GatewaySettings) -> Branch? {
         guard let via = message.topVia else { return nil }
-        if message.status == nil {
-            return Branch(of: message, via: via.value, sender: peer.number, secret: settings.secret)
-        }
-        return via.value.branch.flatMap { Branch(message[$0]) }
+        guard message.status == nil else { return via.value.branch.flatMap { Branch(message[$0]) } }
+        let branch = Branch(of: message, via: via.value, sender: peer.number, secret: settings.secret)
+        guard let previous = settings.secret.previous, !isKnown(branch) else { return branch }
+        return knownBranch(of: message, via.value, from: peer, previous) ?? branch
+    }
+
+    /// The branch of a transaction in memory that began under an earlier secret; nil for none.
+    private func knownBranch(
+        of message: SIPMessage, _ via: ViaValue, from peer: GatewayTopology.Peer, _ secret: Secret
+    ) -> Branch? {
+        let branch = Branch(of: message, via: via, sender: peer.number, secret: secret)
+        if isKnown(branch) { return branch }
+        return secret.previous.flatMap { knownBranch(of: message, via, from: peer, $0) }
     }
 
     /// Rejects the request of an unknown peer with 403, or drops it; its responses are dropped.

@@ -7,14 +7,33 @@ import SIPCore
 /// Reports the progress of calls to the accounting side: one memory store a report, without a wait.
 ///
 /// Owned by the worker thread. The number of a withheld caller is never reported.
-struct CallReporter {
-    let updates: UpdateRing
-    let calls: CallsInProgress
-    let secret: Secret
+final class CallReporter {
+    private let updates: UpdateRing
+    private let calls: CallsInProgress
+    /// Names the calls; a reload may replace it.
+    var secret: Secret
+
+    init(updates: UpdateRing, calls: CallsInProgress, secret: Secret) {
+        self.updates = updates
+        self.calls = calls
+        self.secret = secret
+    }
 
     /// The identifier of the call that an initial INVITE begins.
     func identifier(of invite: SIPMessage, direction: CallUpdate.Direction) -> CallIdentifier {
         identifier(of: invite, tag: invite.fromTag, direction: direction)
+    }
+
+    /// The reporter by the secret that names the call of a dialog.
+    private func named(by age: Int) -> CallReporter {
+        guard age > 0, let secret = secret.aged(age) else { return self }
+        return CallReporter(updates: updates, calls: calls, secret: secret)
+    }
+
+    /// Reports by every earlier secret as well: without a cookie or memory nothing shows which one names the call.
+    private func alsoByEarlierSecrets(_ report: (CallReporter) -> Void) {
+        guard let previous = secret.previous else { return }
+        report(CallReporter(updates: updates, calls: calls, secret: previous))
     }
 
     private func identifier(
@@ -101,6 +120,7 @@ struct CallReporter {
         guard let sequence = response.sequence else { return }
         let method = response[sequence.method]
         guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
+        alsoByEarlierSecrets { $0.refreshed(response, dialog, at: now) }
         let direction = dialog.isInbound ? CallUpdate.Direction.inbound : .outbound
         var update = CallUpdate(
             kind: .refreshed, direction: direction,
@@ -116,6 +136,7 @@ struct CallReporter {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
+        alsoByEarlierSecrets { $0.respondedStatelessly(response, fromTrunk: fromTrunk, settings, at: now) }
         let direction = fromTrunk ? CallUpdate.Direction.outbound : .inbound
         responded(
             response, status: status, call: identifier(of: response, direction: direction), direction: direction,
@@ -174,6 +195,7 @@ struct CallReporter {
     /// Only the CANCEL shows that another phone took the call; the 487 that follows does not. The CANCEL of a peer outside
     /// the call is ignored.
     func cancelledWithoutMemory(_ cancel: SIPMessage, from peer: GatewayTopology.Peer, at now: Moment) {
+        alsoByEarlierSecrets { $0.cancelledWithoutMemory(cancel, from: peer, at: now) }
         let direction = peer.isTrunk ? CallUpdate.Direction.inbound : .outbound
         let call = identifier(of: cancel, direction: direction)
         guard calls.mayBe(call, of: peer) else { return }
@@ -196,6 +218,15 @@ struct CallReporter {
     /// With a cookie the second identifier has the other tag, which identifies the fork that answered. The BYE of a peer
     /// outside the call is ignored.
     func bye(_ bye: SIPMessage, dialog: DialogFacts?, from peer: GatewayTopology.Peer, at now: Moment) {
+        if let dialog {
+            named(by: dialog.sealAge).reportBye(bye, dialog: dialog, from: peer, at: now)
+        } else {
+            alsoByEarlierSecrets { $0.bye(bye, dialog: nil, from: peer, at: now) }
+            reportBye(bye, dialog: nil, from: peer, at: now)
+        }
+    }
+
+    private func reportBye(_ bye: SIPMessage, dialog: DialogFacts?, from peer: GatewayTopology.Peer, at now: Moment) {
         let fromTrunk = peer.isTrunk
         let ifOriginator = fromTrunk ? CallUpdate.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallUpdate.Direction.outbound : .inbound

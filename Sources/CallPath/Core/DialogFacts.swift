@@ -18,10 +18,12 @@ struct DialogFacts: Hashable, Sendable {
     let caller: UInt64
     /// True when a header of its own asserted that number, so that From alone does not show it.
     let isAsserted: Bool
+    /// The age of the secret that names the call, see `Secret.aged`; sealed by none.
+    let sealAge: Int
 
     init(
         trunk: UInt16, isInbound: Bool, isBranded: Bool, isNamed: Bool = false, caller: UInt64 = 0,
-        isAsserted: Bool = false
+        isAsserted: Bool = false, sealAge: Int = 0
     ) {
         self.trunk = Int(trunk)
         self.isInbound = isInbound
@@ -29,14 +31,15 @@ struct DialogFacts: Hashable, Sendable {
         self.isNamed = isNamed
         self.caller = isNamed ? caller : 0
         self.isAsserted = isNamed && isAsserted
+        self.sealAge = sealAge
     }
 
     /// Reads what `payload` wrote: the trunk's mark above four flags, and the caller.
-    init(_ payload: RouteCookie.Payload) {
+    init(_ payload: RouteCookie.Payload, sealAge: Int = 0) {
         self.init(
             trunk: UInt16(truncatingIfNeeded: payload.mark >> 4), isInbound: payload.mark & 2 != 0,
             isBranded: payload.mark & 1 != 0, isNamed: payload.mark & 4 != 0, caller: payload.value,
-            isAsserted: payload.mark & 8 != 0)
+            isAsserted: payload.mark & 8 != 0, sealAge: sealAge)
     }
 
     /// The facts as the route cookie carries them.
@@ -58,7 +61,7 @@ extension ProxyTransaction {
 
 extension RouteCookie {
     /// Facts of the dialog that the cookie belongs to.
-    var dialog: DialogFacts { DialogFacts(payload) }
+    var dialog: DialogFacts { DialogFacts(payload, sealAge: sealAge) }
 
     /// The end of the dialog that a request of this peer is for.
     func end(oppositeOf peer: GatewayTopology.Peer) -> DialogEnd { dialog.isInbound == peer.isTrunk ? target : origin }

@@ -95,7 +95,10 @@ extension ProxyCore {
             var onward = nextHop(of: arrival, routes, from: peer)
             let formsDialog = request.method == .other && !request.isInDialog
             if let hop = onward.hop {
-                addHop(arrival, marks, dialog: formsDialog ? onward.dialog : nil, to: hop, into: &splices)
+                let isRenamed = peer.isTrunk && onward.sealedDialog?.isNamed == true
+                addHop(
+                    arrival, marks, dialog: formsDialog ? onward.dialog : nil, isRenamed: isRenamed, to: hop,
+                    into: &splices)
                 onward.carriesPath = addPath(arrival, to: hop, of: onward, into: &splices)
             }
             if let trunk = onward.trunk {
@@ -139,16 +142,21 @@ extension ProxyCore {
     ///
     /// Where the two sides use two sockets, Record-Route is written twice, the outgoing side on top (RFC 5658 §3).
     ///
-    /// - Parameter hop: nil where no target is up; then nothing is added.
+    /// - Parameters:
+    ///   - isRenamed: whether the forwarded From gets another name; the Via of a cluster's node then carries the old one.
+    ///   - hop: nil where no target is up; then nothing is added.
     func addHop(
-        _ arrival: Arrival, _ marks: HopMarks, dialog: DialogFacts?, to hop: NextHop?, into splices: inout Splices
+        _ arrival: Arrival, _ marks: HopMarks, dialog: DialogFacts?, isRenamed: Bool = false, to hop: NextHop?,
+        into splices: inout Splices
     ) {
         guard let hop else { return }
         // The gateway's own entries are the topmost, wherever a sender put Via and Record-Route (§16.6 steps 4, 8).
         guard let via = arrival.message.topVia, let first = arrival.message.headers.first else { return }
         let sockets = settings.topology.sockets
         let (socket, sourceSocket) = (sockets[hop.socket], sockets[arrival.flow.socket])
-        RequestForwarding.addVia(socket, marks, before: first, into: &splices)
+        let from = isRenamed && settings.isClustered ? arrival.message.first(.from)?.value : nil
+        RequestForwarding.addVia(
+            socket, marks, originalFrom: from.map { arrival.message[$0] } ?? [], before: first, into: &splices)
         if let dialog {
             let origin = DialogEnd(sourceOf: arrival.message, by: arrival.flow, transport: sourceSocket.transport)
             let target = DialogEnd(address: hop.address, transport: socket.transport)

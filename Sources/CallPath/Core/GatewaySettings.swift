@@ -16,6 +16,8 @@ package final class GatewaySettings: AtomicReference, Sendable {
 
     package let topology: GatewayTopology
     package let secret: Secret
+    /// Whether other gateways share the secret, so that any of them may get the responses of this one's requests.
+    package let isClustered: Bool
     package let timers: TransactionTimers
     /// Time a target has to respond while another could be tried.
     package let targetPatience: TimerDelay
@@ -39,7 +41,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let answerers: AnswererRules
 
     package init(
-        topology: GatewayTopology, secret: Secret, timers: TransactionTimers,
+        topology: GatewayTopology, secret: Secret, isClustered: Bool = false, timers: TransactionTimers,
         targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
         brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules(),
@@ -47,6 +49,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
     ) {
         self.topology = topology
         self.secret = secret
+        self.isClustered = isClustered
         self.timers = timers
         self.targetPatience = TimerDelay(targetPatience)
         self.probes = probes

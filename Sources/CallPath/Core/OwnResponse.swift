@@ -49,5 +49,6 @@ enum OwnResponse {
         guard let tag = ack.toTag, ack[tag].prefix(2).equals("hd"), let mark = Hexadecimal.read(ack[tag].dropFirst(2))
         else { return false }
         return mark == self.tag(for: ack, secret: secret)
+            || secret.previous.map { isAcknowledged(by: ack, secret: $0) } ?? false
     }
 }

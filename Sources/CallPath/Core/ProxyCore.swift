@@ -42,6 +42,7 @@ final class ProxyCore {
     func use(_ next: GatewaySettings) {
         guard next !== settings else { return }
         settings = next
+        reporter.secret = next.secret
         transactions.timing = next.timers
     }
 

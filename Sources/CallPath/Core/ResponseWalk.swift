@@ -207,6 +207,9 @@ extension ProxyCore: TransactionUser {
         reporter.respondedStatelessly(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         turnUpstream(response, via, field, into: &splices)
+        if let original = OriginalFrom.read(in: response, via) {
+            ResponseForwarding.restoreFrom(original, in: response, into: &splices)
+        }
         if case .trunk(let trunk) = upstream { HeaderHygiene.withhold(response, from: trunk, into: &splices) }
         counters.add(.forwardedStatelessly)
         let socket = settings.topology.socket(

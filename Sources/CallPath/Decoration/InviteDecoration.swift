@@ -55,7 +55,9 @@ extension ProxyCore {
         var decorated = plan
         withSplices { splices in
             _ = RouteSet(of: invite, from: .trunk(trunk), settings, into: &splices)
-            addHop(context.arrival, context.marks, dialog: plan.dialog, to: hop, into: &splices)
+            addHop(
+                context.arrival, context.marks, dialog: plan.dialog, isRenamed: plan.dialog.isNamed, to: hop,
+                into: &splices)
             let isCleaned = HeaderHygiene.clean(
                 invite, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: plan.entry != nil,
                 into: &splices)

@@ -17,7 +17,9 @@ extension HeraldConfiguration {
         {
             remarks.append("directory.url is http: the key travels unencrypted")
         }
-        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]
+        let secrets =
+            [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]
+            + [cluster?.secrets.first]
         for file in secrets.compactMap({ $0?.openFile }) {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
         }

@@ -51,6 +51,12 @@ package struct ConfigurationSummary {
 
     private var rest: [String] {
         var lines: [String] = []
+        if let cluster = configuration.cluster {
+            let siblings = cluster.siblings.map(\.description).joined(separator: ", ")
+            let route = cluster.route.map { ", route \($0)" } ?? ""
+            lines.append(
+                "cluster on \(cluster.listen), siblings \(siblings)\(route), limits \(cluster.limits.rawValue)")
+        }
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
         if let logos = configuration.logos {

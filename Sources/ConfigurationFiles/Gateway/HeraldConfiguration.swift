@@ -46,6 +46,8 @@ package struct HeraldConfiguration: Sendable {
     package var adminAccess = AdminAccess()
     package var log: LogSettings
     package var trace: Trace
+    /// Nil for a gateway that is alone.
+    package var cluster: Cluster?
 
     /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {

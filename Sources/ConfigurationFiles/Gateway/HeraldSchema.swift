@@ -31,6 +31,7 @@ struct HeraldSchema {
         let logos = logos(directory, admin: admin, pbx: pbx ?? [])
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
+        let cluster = cluster(listen ?? [])
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
@@ -39,7 +40,7 @@ struct HeraldSchema {
             branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
-            admin: admin, adminAccess: adminAccess, log: log, trace: trace)
+            admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster)
     }
 
     private struct GatewaySection {

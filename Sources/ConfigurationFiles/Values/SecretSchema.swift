@@ -39,6 +39,40 @@ struct SecretSchema {
         }
     }
 
+    /// Reads the keys of a required file: one to three lines of 32 hexadecimal digits.
+    ///
+    /// - Returns: nil after a problem; empty if secrets are ignored.
+    func readKeys(
+        _ section: ConfigurationSection, _ key: String, secrets: HeraldConfiguration.Secrets
+    ) -> [ConfiguredSecret]? {
+        guard let path = section.string(key) else {
+            if !section.has(key) { section.missing(key, "/etc/herald/cluster-secret") }
+            return nil
+        }
+        guard secrets == .read else { return [] }
+        let found = file.resolved(path)
+        guard let data = FileManager.default.contents(atPath: found) else {
+            section.problem(key, "\(found) cannot be read: \(SystemError.ofReading(found))")
+            return nil
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let areKeys = lines.allSatisfy { $0.utf8.count == 32 && $0.utf8.allSatisfy(Self.isDigit) }
+        guard areKeys, (1...3).contains(lines.count), Set(lines).count == lines.count else {
+            section.problem(
+                key,
+                "\(found) contains no valid secrets: expected one to three different lines of 32 hexadecimal digits")
+            return nil
+        }
+        var status = stat()
+        let isOpen = stat(found, &status) == 0 && status.st_mode & S_IROTH != 0
+        return lines.map { ConfiguredSecret($0, openFile: isOpen ? found : nil) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+
     private func fromFile(_ path: String, _ section: ConfigurationSection, _ key: String) -> ConfiguredSecret? {
         // Text that starts with a slash or a dot is a path. Other text may be the secret itself.
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"

@@ -31,6 +31,7 @@ struct GatewayServices {
     private let endedCalls = EndedCallCounts()
     private let traces: TraceServices
     private let admin: AdminPort
+    private let cluster: ClusterServices?
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -69,6 +70,7 @@ struct GatewayServices {
                 ).text
             }, logger: start.logger)
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
+        cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)
         let disabled = DisabledTargets.Reload(
@@ -76,9 +78,10 @@ struct GatewayServices {
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
-            recorder: state.recorder, parts: [directory, outputs, log, traces, admin, disabled], last: LastReload(),
-            report: systemd,
-            logger: start.logger)
+            recorder: state.recorder,
+            parts: [directory, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
+            last: LastReload(),
+            report: systemd, logger: start.logger)
     }
 
     /// Builds all services; called once.
@@ -90,7 +93,8 @@ struct GatewayServices {
     }
 
     private var accounting: [any Service] {
-        [
+        // Siblings get the updates of the recorder's last round, so the exchange stops after it.
+        (cluster.map { [$0.exchange] } ?? []) + [
             RecorderService(recorder: state.recorder), RecorderWatchService(recorder: state.recorder),
             StateWatchService(claims: resources.claims, secret: resources.secret, troubles: resources.troubles),
         ]
@@ -158,6 +162,6 @@ struct GatewayServices {
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, directory: directory, logos: state.logos,
             rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
-            traces: traces)
+            traces: traces, cluster: cluster)
     }
 }

@@ -75,7 +75,8 @@ struct StatusText {
         let usable = gateway.targets.filter(\.isInUse).count
         let down = gateway.targets.filter { !$0.isInUse }.map { "\($0.group) \($0.address) is \($0.state)" }
         let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
-        var facts = [("targets", targets), ("log", state.log.text.trimmingLineEnd)]
+        var facts = [("targets", targets)] + gateway.siblings.map { ("sibling", Self.text(of: $0)) }
+        facts += [("log", state.log.text.trimmingLineEnd)]
         if let reload = state.reload {
             facts.append(
                 ("reload", "\(Timestamp.string(from: reload.at ?? 0)): \(reload.text.trimmingLineEnd)"))
@@ -83,6 +84,20 @@ struct StatusText {
         facts += state.certificates.map { ("tls", $0) }
         if let problem = gateway.ledgerProblem { facts.append(("problem", "outcomes cannot be stored: \(problem)")) }
         return facts + gateway.stateProblems.map { ("problem", $0) }
+    }
+}
+
+extension StatusText {
+    private static func text(of sibling: GatewayStatus.Sibling) -> String {
+        let state =
+            switch sibling.state {
+            case "reachable": "responds"
+            case "other_secret": "has another secret: copy the file of cluster.secret_file and reload both"
+            default: "does not respond: see whether it runs and UDP reaches its cluster.listen"
+            }
+        let waiting = sibling.waiting > 0 ? "; \(sibling.waiting) call updates wait for it" : ""
+        let dropped = sibling.dropped > 0 ? "; \(sibling.dropped) were dropped" : ""
+        return "\(sibling.address) \(state)\(waiting)\(dropped)"
     }
 }
 

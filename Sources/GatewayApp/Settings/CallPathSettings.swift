@@ -30,7 +30,7 @@ extension HeraldConfiguration {
         if let old { topology = topology.succeeding(old, at: now, longestCall: longestCall) }
         foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.targetState.name)))
         return GatewaySettings(
-            topology: topology, secret: foundation.secret,
+            topology: topology, secret: cluster?.secret ?? foundation.secret, isClustered: cluster != nil,
             timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),
             targetPatience: health.patience, probes: probeRules,
             longestCall: longestCall,
@@ -42,14 +42,23 @@ extension HeraldConfiguration {
 
     private func topology(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewayTopology {
         let sockets = zip(listen, foundation.bound).enumerated().map { position, pair in
-            LocalSocket(
-                position: position, address: pair.1, transport: pair.0.transport.kind,
-                advertisedHost: pair.0.advertise?.host, advertisedPort: pair.0.advertise?.port,
-                names: pair.0.names.map { OwnName(host: $0.host, port: $0.hasPort ? $0.port : nil) })
+            socket(position, pair.0, bound: pair.1)
         }
         let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
         let trunks = try trunks.map { try peer($0, to: pbxs[$0.pbx], on: foundation, resolved) }
         return GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs)
+    }
+
+    /// A listening address as Via and Record-Route show it: its own `advertise`, else the route of the cluster.
+    private func socket(_ position: Int, _ listener: Listener, bound: PeerAddress) -> LocalSocket {
+        let names = listener.names.map { OwnName(host: $0.host, port: $0.hasPort ? $0.port : nil) }
+        let route = cluster?.route.flatMap { $0.isName || $0.isIPv6 == bound.isIPv6 ? $0 : nil }
+        return LocalSocket(
+            position: position, address: bound, transport: listener.transport.kind,
+            advertisedHost: listener.advertise?.host ?? route?.host,
+            advertisedPort: listener.advertise?.port ?? route.flatMap { $0.hasPort ? $0.port : nil },
+            routesByName: listener.advertise == nil && route.map { $0.isName && !$0.hasPort } ?? false,
+            names: names + (cluster?.names ?? []))
     }
 
     /// When OPTIONS are sent to targets.

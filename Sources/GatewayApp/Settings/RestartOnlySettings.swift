@@ -36,6 +36,11 @@ struct RestartOnlySettings: Sendable {
             changed.append("logos.listen")
             next.logos?.listen = listen
         }
+        if (next.cluster == nil) != (running.cluster == nil) { keep("cluster", \.cluster) }
+        if let listen = running.cluster?.listen, let other = next.cluster?.listen, listen != other {
+            changed.append("cluster.listen")
+            next.cluster?.listen = listen
+        }
         changed += restorePhones(in: &next)
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
         keep("streams", \.streams)

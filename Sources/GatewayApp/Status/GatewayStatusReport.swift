@@ -32,6 +32,8 @@ struct GatewayStatusReport: GatewayStatusSource {
     let lastReload: LastReload
     let endedCalls: EndedCallCounts
     let traces: TraceServices
+    /// Nil for a gateway that is alone.
+    let cluster: ClusterServices?
     var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
@@ -43,13 +45,13 @@ struct GatewayStatusReport: GatewayStatusSource {
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters()
+            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (cluster?.counters ?? [])
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
-            + (await logos?.gauges() ?? [])
+            + (await logos?.gauges() ?? []) + (cluster?.gauges ?? [])
     }
 
     func histograms() async -> [HistogramSample] { durations() }
@@ -65,6 +67,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
+        status.siblings = cluster?.status ?? []
         addPeers(to: &status)
         return status
     }

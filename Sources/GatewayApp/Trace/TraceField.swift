@@ -75,8 +75,14 @@ struct TraceField {
     }
 
     /// A route without Herald's cookie, which has the caller's number in hexadecimal digits.
-    static func withoutCookie(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let mark = Array(";hd=".utf8)
+    static func withoutCookie(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> { without(";hd=", value) }
+
+    /// A Via without the received From, which a gateway of a cluster writes into it.
+    static func withoutOriginalFrom(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> { without(";hf=", value) }
+
+    /// A value with stars in place of a parameter's value.
+    private static func without(_ parameter: StaticString, _ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let mark = parameter.withUTF8Buffer { Array($0) }
         var out: [UInt8] = []
         var rest = value
         while let found = rest.firstRange(of: mark) {

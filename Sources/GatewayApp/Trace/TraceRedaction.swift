@@ -100,6 +100,7 @@ struct TraceRedaction {
         let start = Array(line[..<field.value.startIndex])
         if TraceField.credentials.contains(field.name) { return start + Self.stars }
         if exposure == .full { return Array(line) }
+        if field.name == "via" { return start + TraceField.withoutOriginalFrom(field.value) }
         if TraceField.opaque.contains(field.name) { return Array(line) }
         if TraceField.routes.contains(field.name) || TraceField.harmless.contains(field.name) {
             return start + NumberMask.masked(TraceField.withoutCookie(field.value), keepsEnds: exposure == .masked)

@@ -14,6 +14,10 @@ struct LedgerJournal {
     private(set) var isRefused = false
     /// Updates without an open call: retransmissions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
+    /// Applied updates for the siblings of the gateway; nil without siblings.
+    var reported: [ReportedUpdate]?
+    /// Updates of siblings.
+    var foreign = ForeignJournal()
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -66,7 +70,12 @@ struct LedgerJournal {
     mutating func apply(_ update: CallUpdate, texts: CallTexts?) {
         batch.updates += 1
         let update = clockSteps.reduce(update) { $1.retimed($0, at: batch.position) }
-        if let call = call(of: update) {
+        if !foreign.waiting.isEmpty { applyForeign(before: update.wallMicroseconds) }
+        let known = call(of: update)
+        if reported != nil {
+            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || update.kind == .invite))
+        }
+        if let call = known {
             if update.kind == .invite, begins(update, texts: texts, after: call) { return }
             mark(call.machine.receive(update), of: call)
         } else if update.kind == .invite {
@@ -76,7 +85,7 @@ struct LedgerJournal {
         }
     }
 
-    private func call(of update: CallUpdate) -> LedgerCall? {
+    func call(of update: CallUpdate) -> LedgerCall? {
         if let call = open[update.call] { return call }
         guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
         return open[call]
@@ -233,7 +242,7 @@ struct LedgerJournal {
         return true
     }
 
-    private mutating func mark(_ step: CallStateMachine.Step, of call: LedgerCall) {
+    mutating func mark(_ step: CallStateMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
         recordRedial(of: call)
         deadlines.follow(call, limits: limits)

@@ -89,6 +89,10 @@ package final class OutcomeRecorder: Sendable {
     let clockSteps: Mutex<ClockStepDetector>
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
+    /// Updates of sibling gateways.
+    let foreign = ForeignUpdates()
+    /// Receives the applied updates for sibling gateways.
+    let updateListener = Mutex<(@Sendable ([ReportedUpdate]) -> Void)?>(nil)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
     private let endedCalls = Mutex<[@Sendable ([CallRecord]) -> Void]>([])
 
@@ -174,14 +178,21 @@ package final class OutcomeRecorder: Sendable {
     @discardableResult
     package func drain(limit: Int = mostAtOnce) throws -> DrainResult {
         let result = try withJournal { journal in
+            // Read before the ring's end: the INVITE of each such update is in the ring by now.
+            let arrived = foreign.arrived
             let end = ring.claimed
             let time = lookAtClock(&journal)
             var result = DrainResult()
             if !journal.isRefused {
+                journal.foreign.append(foreign.take(through: arrived))
                 let taken = take(limit, through: end, into: &journal)
                 result.skipped = taken.skipped
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
-                if isRead || journal.batch.position == end, let time { journal.sweep(now: time) }
+                if isRead || journal.batch.position == end {
+                    journal.applyForeign(through: arrived)
+                    if let time { journal.sweep(now: time) }
+                }
+                reportUpdates(of: &journal)
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
                 result.updates = journal.batch.updates
@@ -195,6 +206,7 @@ package final class OutcomeRecorder: Sendable {
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)
             }
+            foreignStored(&journal)
             count(result, journal)
             return result
         }

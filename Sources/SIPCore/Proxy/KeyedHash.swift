@@ -3,18 +3,48 @@
 import Hashing
 
 /// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
-package struct Secret: Sendable {
-    private let key0: UInt64
-    private let key1: UInt64
+///
+/// The nodes of a cluster share one. While a secret is replaced, the new one signs and up to two earlier ones verify.
+package struct Secret: Hashable, Sendable {
+    private struct Key: Hashable {
+        let first: UInt64
+        let second: UInt64
+    }
+
+    private let key: Key
+    private let earlier: Key?
+    private let earliest: Key?
 
     package init(key0: UInt64, key1: UInt64) {
-        self.key0 = key0
-        self.key1 = key1
+        self.init(Key(first: key0, second: key1), nil, nil)
+    }
+
+    private init(_ key: Key, _ earlier: Key?, _ earliest: Key?) {
+        self.key = key
+        self.earlier = earlier
+        self.earliest = earliest
+    }
+
+    /// This secret to sign with; `previous` and the one before it verify as well.
+    package func replacing(_ previous: Secret) -> Secret { Secret(key, previous.key, previous.earlier) }
+
+    /// The secret that signed before this one and still verifies; nil for none.
+    package var previous: Secret? { earlier.map { Secret($0, earliest, nil) } }
+
+    /// The secret of an age: 0 for this one, 1 for the previous one; nil for none.
+    package func aged(_ age: Int) -> Secret? {
+        age == 0 ? self : previous.flatMap { $0.aged(age - 1) }
+    }
+
+    /// The age of the first secret that passes a check, this one first; nil if none does.
+    func age(where verifies: (Secret) -> Bool) -> Int? {
+        if verifies(self) { return 0 }
+        return previous?.age(where: verifies).map { $0 + 1 }
     }
 
     /// A hash to combine parts into; parts are separated by their lengths.
     package func hash(for use: KeyedHashUse) -> KeyedHash {
-        var hash = KeyedHash(SipHash(key0: key0, key1: key1))
+        var hash = KeyedHash(SipHash(key0: key.first, key1: key.second))
         if use != .callName { hash.combine(use.rawValue) }
         return hash
     }

@@ -16,17 +16,20 @@ package final class LocalSocket: Sendable {
     private let advertisedPort: UInt16
     /// The advertised address where it is a literal.
     private let advertised: PeerAddress?
-    /// Further names of it.
+    /// `host` or `host:port` in Record-Route.
+    private let routeHost: [UInt8]
+    /// Further names of it, and those of sibling gateways.
     private let names: [OwnName]
 
     /// Names a socket.
     ///
     /// - Parameters:
     ///   - advertisedHost: an address literal or a host name, written into Via and Record-Route.
-    ///   - names: further names of the socket in Route and Request-URI.
+    ///   - routesByName: leaves the port out of Record-Route, so that peers find a living node by SRV (RFC 3263 §4.1).
+    ///   - names: further names of the socket in Route, Request-URI and Via.
     package init(
         position: Int, address: PeerAddress, transport: SIPTransportKind = .udp, advertisedHost: String? = nil,
-        advertisedPort: UInt16? = nil, names: [OwnName] = []
+        advertisedPort: UInt16? = nil, routesByName: Bool = false, names: [OwnName] = []
     ) {
         self.names = names
         self.position = position
@@ -37,13 +40,14 @@ package final class LocalSocket: Sendable {
         self.advertisedPort = advertisedPort ?? address.port
         advertised = PeerAddress(host: self.advertisedHost[...], port: self.advertisedPort)
         sentBy = Array("\(host):\(self.advertisedPort)".utf8)
+        routeHost = routesByName ? Array(host.utf8) : sentBy
         viaStart = Array("Via: SIP/2.0/\(transport.viaName) ".utf8) + sentBy + Array(";branch=".utf8)
     }
 
     /// Writes the URI by which later requests of a dialog come back to this socket (RFC 3261 §16.6 step 4).
     package func appendURI(to out: inout [UInt8]) {
         out.append("sip:")
-        out.append(contentsOf: sentBy)
+        out.append(contentsOf: routeHost)
         if transport != .udp {
             out.append(";transport=")
             out.append(transport == .tls ? "tls" : "tcp")
@@ -53,8 +57,10 @@ package final class LocalSocket: Sendable {
 
     /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).
     package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
-        if !names.isEmpty, isCalled(host, port) { return true }
-        let port = port ?? transport.defaultPort
+        isAddressed(host, port ?? transport.defaultPort) || !names.isEmpty && isCalled(host, port)
+    }
+
+    private func isAddressed(_ host: ArraySlice<UInt8>, _ port: UInt16) -> Bool {
         guard port == advertisedPort || port == address.port else { return false }
         if port == advertisedPort, HostName.same(host, advertisedHost[...]) { return true }
         guard let literal = PeerAddress(host: host, port: port) else { return false }
@@ -67,7 +73,7 @@ package final class LocalSocket: Sendable {
     /// that to any port (RFC 3263 §4.2).
     private func isCalled(_ host: ArraySlice<UInt8>, _ port: UInt16?) -> Bool {
         names.contains { name in
-            guard HostName.same(host, name.host[...]) else { return false }
+            guard name.isHost(host) else { return false }
             guard let own = name.port else { return port == nil || port == address.port || port == advertisedPort }
             return port ?? transport.defaultPort == own
         }
@@ -79,11 +85,21 @@ package struct OwnName: Hashable, Sendable {
     let host: [UInt8]
     /// Nil for every port of the socket.
     let port: UInt16?
+    /// The host where it is an address, which has several spellings.
+    private let address: PeerAddress?
 
     /// - Parameter host: a host name or an address literal, IPv6 without brackets.
     package init(host: String, port: UInt16?) {
         self.host = Array(host.utf8)
         self.port = port
+        address = PeerAddress(host: self.host[...], port: 0)
+    }
+
+    /// True when a host out of a header is this name or address.
+    func isHost(_ text: ArraySlice<UInt8>) -> Bool {
+        if HostName.same(text, host[...]) { return true }
+        guard let address, let other = PeerAddress(host: text, port: 0) else { return false }
+        return other == address
     }
 }
 

@@ -12,12 +12,16 @@ package enum RequestForwarding {
     }
 
     /// Adds the proxy's own Via in front of a field, which must be the topmost Via or above it (RFC 3261 §16.6 step 8).
+    ///
+    /// - Parameter originalFrom: the value of the received From where the Via is to carry it; empty elsewhere.
     package static func addVia(
-        _ socket: LocalSocket, _ marks: HopMarks, before field: SIPMessage.HeaderField, into splices: inout Splices
+        _ socket: LocalSocket, _ marks: HopMarks, originalFrom: ArraySlice<UInt8> = [],
+        before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
             appendVia(socket, branch: marks.branch, attempt: 0, to: &out)
             marks.loop.append(to: &out)
+            if !originalFrom.isEmpty { OriginalFrom.append(originalFrom, to: &out) }
             out.append("\r\n")
         }
     }
@@ -46,6 +50,10 @@ package enum RequestForwarding {
             if let loop = LoopMark.text(in: request, top.value) {
                 $0.append(";hl=")
                 $0.append(loop, of: request)
+            }
+            if let from = OriginalFrom.text(in: request, top.value) {
+                $0.append(";hf=")
+                $0.append(from, of: request)
             }
         }
         moveRecordRoute(of: request, change, into: &splices)

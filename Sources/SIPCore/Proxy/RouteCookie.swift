@@ -24,6 +24,8 @@ package struct RouteCookie: Hashable, Sendable {
     package let target: DialogEnd
     /// The source of the call.
     package let origin: DialogEnd
+    /// The age of the secret that sealed it, see `Secret.aged`.
+    package private(set) var sealAge = 0
 
     package init(payload: Payload, target: DialogEnd, origin: DialogEnd) {
         self.payload = payload
@@ -45,8 +47,10 @@ package struct RouteCookie: Hashable, Sendable {
     ) {
         guard let (cookie, seal) = Self.read(text) else { return nil }
         let tag = isByOriginator(cookie.payload) ? request.fromTag : request.toTag
-        guard cookie.seal(originatorTag: tag, in: request, secret: secret) == seal else { return nil }
+        let age = secret.age { cookie.seal(originatorTag: tag, in: request, secret: $0) == seal }
+        guard let age else { return nil }
         self = cookie
+        sealAge = age
     }
 
     /// Reads the `hd` parameter of a Record-Route in the forwarded request that began the dialog.

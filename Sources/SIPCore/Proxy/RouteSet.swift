@@ -11,6 +11,9 @@ package struct RouteSet: Sendable {
 
     /// Reads the Route fields and adds the edits that remove the gateway's own entries from the top.
     ///
+    /// An entry is the gateway's own by its address, or by the seal of its cookie. So a node of a cluster removes what another
+    /// node wrote, and an entry from before a change of `advertise` is still known.
+    ///
     /// A Request-URI that is the gateway's own Record-Route entry comes from a strict router (§16.4): the last Route takes
     /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the
     /// old Request-URI is put at the end.
@@ -31,8 +34,9 @@ package struct RouteSet: Sendable {
         var found: RouteCookie?
         var left = values[...]
         // The gateway's entries have no user: with one it is a number that the request is for.
-        if let uri = requestTarget, uri.user.isEmpty, uri.parameter("lr") != nil, Self.isOwn(uri, sockets),
-            let last = left.last, let lastTarget = SIPURI(message.bytes, last.uri)
+        if let uri = requestTarget, uri.user.isEmpty, uri.parameter("lr") != nil,
+            Self.isOwn(uri, sockets) || cookie(in: uri) != nil, let last = left.last,
+            let lastTarget = SIPURI(message.bytes, last.uri)
         {
             found = cookie(in: uri)
             target = Self.withoutHeaders(last.uri, in: message.bytes)
@@ -42,7 +46,7 @@ package struct RouteSet: Sendable {
         var nextHop: SIPURI?
         while let first = left.first {
             nextHop = SIPURI(message.bytes, first.uri)
-            guard let uri = nextHop, Self.isOwn(uri, sockets) else { break }
+            guard let uri = nextHop, Self.isOwn(uri, sockets) || cookie(in: uri) != nil else { break }
             found = found ?? cookie(in: uri)
             left.removeFirst()
         }

@@ -35,6 +35,7 @@ package struct Doctor: Sendable {
         let running = try? await ControlClient(folder: configuration.runtime).state()
         let names = DoctorNames(configuration)
         async let directory = DoctorDirectory(configuration, path: path).findings()
+        async let siblings = DoctorSiblings(configuration, path: path).findings(patience: Self.patience)
         async let peers = names.resolved()
         let local = await Self.onThread {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
@@ -43,7 +44,7 @@ package struct Doctor: Sendable {
         }
         let resolved = await peers
         let options = await DoctorOptions(configuration, resolved.hops, isRunning: running != nil).findings()
-        return local + resolved.findings + options + (await directory)
+        return local + resolved.findings + options + (await directory) + (await siblings)
     }
 
     /// The state of the running gateway.

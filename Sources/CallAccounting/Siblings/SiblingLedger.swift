@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An update as the recorder reports it to the siblings of the gateway.
+package struct ReportedUpdate: Hashable, Sendable {
+    package let update: CallUpdate
+    /// Whether the call is open in this gateway's ledger; the INVITE of any other call passed a sibling.
+    package let isOwn: Bool
+
+    package init(update: CallUpdate, isOwn: Bool) {
+        self.update = update
+        self.isOwn = isOwn
+    }
+}
+
+/// The ledger as siblings see it; the recorder plays this role.
+///
+/// Any thread; never on the call path.
+package protocol SiblingLedger: Sendable {
+    /// Queues updates that a sibling has seen; they change only calls that are open here.
+    ///
+    /// - Returns: the number of the batch; nil while the queue is full.
+    func take(_ updates: [CallUpdate]) -> UInt64?
+    /// The number of the last batch whose effect is stored.
+    var storedBatch: UInt64 { get }
+}
+
+extension CallUpdate {
+    /// The length of an update without texts, as siblings exchange it.
+    package static let byteCount = UpdateBytes.least
+
+    /// The update without caller, called number and texts.
+    ///
+    /// In the byte order of the machine, which is little-endian on every system that Herald supports.
+    package var bytes: [UInt8] {
+        var update = self
+        (update.caller, update.destination) = (0, 0)
+        return withUnsafeTemporaryAllocation(byteCount: UpdateBytes.most, alignment: 8) { buffer in
+            guard let base = buffer.baseAddress else { return [] }
+            let count = UpdateBytes(base: base).store(update, texts: nil)
+            return Array(buffer[..<count])
+        }
+    }
+
+    /// Reads what `bytes` wrote; nil for anything else.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount, let (update, texts) = bytes.withUnsafeBytes({ UpdateBytes.load($0) }),
+            texts == nil
+        else { return nil }
+        self = update
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import CallPath
+import ConfigurationFiles
+import GatewayCluster
+import GatewayStore
+import HostSystem
+import Logging
+import MetricsPage
+import NIOCore
+import SIPCore
+import ServiceLifecycle
+
+/// The exchange with sibling gateways, in a gateway with a `cluster` section.
+struct ClusterServices: ReloadablePart {
+    let exchange: SiblingExchange
+    private let recorder: OutcomeRecorder
+
+    /// Connects the recorder to the exchange; nil for a gateway that is alone.
+    ///
+    /// - Throws: for an address that the system does not read.
+    init?(_ configuration: HeraldConfiguration, _ recorder: OutcomeRecorder, _ calls: CallsInProgress) throws {
+        guard let cluster = configuration.cluster else { return nil }
+        self.recorder = recorder
+        exchange = SiblingExchange(
+            listen: try SocketAddress(ipAddress: cluster.listen.host, port: Int(cluster.listen.port)),
+            settings: try cluster.siblingSettings(), ledger: ClusterLedger(recorder: recorder, calls: calls),
+            logger: Logger(label: "herald.cluster"), now: { .current })
+        recorder.onUpdates { [exchange] in exchange.append($0) }
+    }
+
+    func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
+        guard let settings = try next.cluster?.siblingSettings() else { return nil }
+        return { [exchange] in exchange.use(settings) }
+    }
+
+    /// Updates exchanged with each sibling.
+    var counters: [CounterSample] {
+        let each = exchange.standings.flatMap { sibling in
+            func sample(_ result: String, _ value: UInt64) -> CounterSample {
+                CounterSample(
+                    name: "herald_sibling_updates_total",
+                    help: "Call updates exchanged with sibling gateways, by sibling and result",
+                    labels: [MetricLabel("sibling", sibling.address), MetricLabel("result", result)], value: value)
+            }
+            return [
+                sample("sent", sibling.counts.sent), sample("received", sibling.counts.received),
+                sample("dropped", sibling.dropped),
+                CounterSample(
+                    name: "herald_sibling_rejected_total",
+                    help: "Datagrams of sibling addresses with a wrong seal or of an earlier run, by sibling",
+                    labels: [MetricLabel("sibling", sibling.address)], value: sibling.counts.rejected),
+            ]
+        }
+        return each + [
+            CounterSample(
+                name: "herald_sibling_updates_applied_total",
+                help: "Call updates of sibling gateways that belonged to an open call of this one",
+                value: UInt64(recorder.appliedForeign))
+        ]
+    }
+
+    /// The state of each sibling.
+    var gauges: [GaugeSample] {
+        exchange.standings.flatMap { sibling in
+            let labels = [MetricLabel("sibling", sibling.address)]
+            var gauges = [
+                GaugeSample(
+                    name: "herald_sibling_up", help: "1 while a sibling gateway responds with the same secret",
+                    labels: labels, value: sibling.state == .reachable ? 1 : 0),
+                GaugeSample(
+                    name: "herald_sibling_waiting", help: "Call updates that a sibling gateway has not stored yet",
+                    labels: labels, value: Double(sibling.waiting)),
+            ]
+            if let offset = sibling.clockOffset {
+                gauges.append(
+                    GaugeSample(
+                        name: "herald_sibling_clock_offset_seconds",
+                        help: "The clock of a sibling gateway less that of this one", labels: labels,
+                        value: Double(offset) / 1_000_000))
+            }
+            return gauges
+        }
+    }
+
+    /// The state of each sibling for the status.
+    var status: [GatewayStatus.Sibling] {
+        exchange.standings.map { sibling in
+            GatewayStatus.Sibling(
+                address: sibling.address, state: sibling.state.rawValue,
+                clockOffset: sibling.clockOffset.map { Double($0) / 1_000_000 }, waiting: sibling.waiting,
+                dropped: sibling.dropped)
+        }
+    }
+}
+
+/// The ledger and the table of calls in progress, as siblings change them.
+private struct ClusterLedger: SiblingLedger {
+    let recorder: OutcomeRecorder
+    let calls: CallsInProgress
+
+    var storedBatch: UInt64 { recorder.storedBatch }
+
+    func take(_ updates: [CallUpdate]) -> UInt64? {
+        guard let batch = recorder.take(updates) else { return nil }
+        calls.endElsewhere(updates.flatMap(\.endedCalls))
+        return batch
+    }
+}
+
+extension CallUpdate {
+    /// The calls that it may end.
+    fileprivate var endedCalls: [CallIdentifier] {
+        guard kind == .bye || kind == .failed else { return [] }
+        if case .callIfSentByCallee(let other) = counterpart { return [call, other] }
+        return [call]
+    }
+}
+
+extension SiblingLink.Now {
+    /// The time of the system's clocks.
+    static var current: SiblingLink.Now {
+        SiblingLink.Now(milliseconds: SteadyClock.microseconds / 1000, wallMicroseconds: ClockStepDetector.wall())
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+
+/// Updates of siblings between their arrival and the end of the drain that applies them.
+struct ForeignJournal {
+    /// Waiting updates, the latest first.
+    private(set) var waiting: [CallUpdate] = []
+    /// Updates whose call was not open at their time; the INVITE may have a later time by another clock.
+    private(set) var early: [CallUpdate] = []
+    /// The last batch that was applied, and its updates that belonged to an open call.
+    var batch: UInt64 = 0
+    var applied = 0
+
+    mutating func append(_ updates: [CallUpdate]) {
+        guard !updates.isEmpty else { return }
+        waiting = (waiting + updates).sorted { $0.wallMicroseconds > $1.wallMicroseconds }
+    }
+
+    /// Takes the next update with a time up to `time`.
+    mutating func next(before time: Int64) -> CallUpdate? {
+        guard let last = waiting.last, last.wallMicroseconds <= time else { return nil }
+        return waiting.removeLast()
+    }
+
+    mutating func keep(_ update: CallUpdate) { early.append(update) }
+
+    /// Takes everything that is left, the earliest first.
+    mutating func rest() -> [CallUpdate] {
+        defer { (waiting, early) = ([], []) }
+        return early + waiting.reversed()
+    }
+}
+
+extension LedgerJournal {
+    /// Applies updates of siblings up to a time, so that updates of one call keep their order across gateways.
+    mutating func applyForeign(before time: Int64) {
+        while let update = foreign.next(before: time) {
+            if !applyForeign(update) { foreign.keep(update) }
+        }
+    }
+
+    /// Applies all waiting updates of siblings once the ring has been read.
+    mutating func applyForeign(through batch: UInt64) {
+        for update in foreign.rest() { applyForeign(update) }
+        foreign.batch = batch
+    }
+
+    /// Applies an update that a sibling has seen, to a call that is open here; false for any other call.
+    ///
+    /// The INVITE of a call that a sibling placed is in that sibling's ledger. A BYE that was read before the 2xx of a sibling
+    /// arrived looked like a CANCEL, so the 2xx ends the call at its time.
+    @discardableResult
+    private mutating func applyForeign(_ update: CallUpdate) -> Bool {
+        guard let call = call(of: update) else { return false }
+        foreign.applied += 1
+        mark(call.machine.receive(update), of: call)
+        let record = call.machine.record
+        if update.kind == .answered, record.endedAt == nil, let endedAt = record.cancelledAt,
+            let answeredAt = record.answeredAt, answeredAt < endedAt
+        {
+            var end = update
+            (end.kind, end.counterpart, end.wallMicroseconds) = (.bye, .none, endedAt)
+            mark(call.machine.receive(end), of: call)
+        }
+        return true
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+import Synchronization
+
+// The exchange with the siblings of a cluster.
+
+extension OutcomeRecorder: SiblingLedger {
+    /// Reports every update that the recorder reads from the ring to `listener`, which must not wait.
+    ///
+    /// The listener runs on the recorder's thread, before the updates are stored: a kill in between repeats the report and
+    /// loses none.
+    package func onUpdates(_ listener: @escaping @Sendable ([ReportedUpdate]) -> Void) {
+        updateListener.withLock { $0 = listener }
+        journal.withLock { $0?.reported = [] }
+    }
+
+    /// Queues updates of a sibling for the next transaction.
+    package func take(_ updates: [CallUpdate]) -> UInt64? { foreign.add(updates) }
+
+    /// The number of the last batch of a sibling whose effect is stored.
+    package var storedBatch: UInt64 { foreign.storedBatch }
+
+    /// Updates of siblings that belonged to an open call, since the start.
+    package var appliedForeign: Int { foreign.applied }
+
+    /// Hands the updates that the journal has applied to the listener.
+    func reportUpdates(of journal: inout LedgerJournal) {
+        guard let listener = updateListener.withLock({ $0 }) else { return }
+        let updates = journal.reported ?? []
+        journal.reported = []
+        if !updates.isEmpty { listener(updates) }
+    }
+
+    /// Records that the effect of all taken batches is stored.
+    func foreignStored(_ journal: inout LedgerJournal) {
+        guard journal.foreign.batch > foreign.storedBatch else { return }
+        foreign.haveStored(through: journal.foreign.batch, applied: journal.foreign.applied)
+        journal.foreign.applied = 0
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallPath
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import SIPCore
+import TestFixtures
+import Testing
+
+@testable import GatewayApp
+
+/// Two running gateways of one cluster, between one trunk and one PBX.
+@Suite("Two running gateways", .serialized, .timeLimit(.minutes(8)))
+struct SiblingGatewaysTests {
+    private let a: StartFixture
+    private let b: StartFixture
+    private let trunk: UDPPeer
+    private let pbx: UDPPeer
+    private let trunkAddress: String
+    private let pbxAddress: String
+
+    init() async throws {
+        a = try await StartFixture()
+        b = try await StartFixture()
+        trunkAddress = a.folder.address.replacing("127.84.", with: "127.86.")
+        pbxAddress = a.folder.address.replacing("127.84.", with: "127.87.")
+        trunk = try UDPPeer(trunkAddress, port: 5060)
+        pbx = try UDPPeer(pbxAddress, port: 5060)
+    }
+
+    private func text(_ own: StartFixture, _ other: StartFixture, more: String = "") throws -> ConfigurationText {
+        try own.folder.put(Array("00112233445566778899aabbccddeeff\n".utf8), in: "cluster-secret")
+        return own.folder.sections.with(
+            "trunks",
+            "[{name: carrier, sources: [\(trunkAddress)], next_hop: '\(trunkAddress):5060', trusted: true, "
+                + "limits: {calls_per_second: 11, burst: 9, calls: 5}}]"
+        )
+        .with("pbx", "[{name: office, address: '\(pbxAddress):5060', probe: false}]")
+        .with(
+            "cluster",
+            "{secret_file: cluster-secret, listen: '\(own.folder.address):5070', "
+                + "siblings: ['\(other.folder.address):5070'], route: sip.example.com\(more)}")
+    }
+
+    private func request(_ method: String, _ toTag: String = "", _ extra: [String] = []) -> String {
+        ([
+            "\(method) sip:1001@sip.example.com SIP/2.0",
+            "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bKc\(method == "ACK" ? "2" : method)",
+            "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:1001@sip.example.com>\(toTag)",
+            "Call-ID: c1", "CSeq: \(method == "BYE" ? 2 : 1) \(method)", "Max-Forwards: 70",
+        ] + extra + ["Content-Length: 0", "", ""]).joined(separator: "\r\n")
+    }
+
+    private func response(_ status: String, to request: String) -> String {
+        let copied = request.components(separatedBy: "\r\n").filter { line in
+            ["Via:", "Record-Route:", "From:", "Call-ID:", "CSeq:"].contains { line.hasPrefix($0) }
+        }
+        return
+            (["SIP/2.0 \(status)"] + copied
+            + ["To: <sip:1001@sip.example.com>;tag=b", "Content-Length: 0", "", ""]).joined(separator: "\r\n")
+    }
+
+    private func receive(_ peer: UDPPeer, _ start: String) async -> String {
+        while true {
+            let message = await peer.receive()
+            if message.isEmpty || message.hasPrefix(start) { return message }
+        }
+    }
+
+    /// Waits until the ledger of a gateway has the call with an outcome.
+    private func outcome(_ fixture: StartFixture) async throws -> LedgerCallRow? {
+        for _ in 0..<300 {
+            let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: fixture.folder.path + "/state"))
+            if let call = try reader.calls(limit: 10).first, call.outcome != nil { return call }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return nil
+    }
+
+    @Test func `a call that is answered and ends at the other gateway ends in the ledger of the first`() async throws {
+        let (first, second) = (try text(a, b), try text(b, a))
+        try await b.run(second) { [self] in
+            try await a.run(first) { [self] in
+                trunk.send(request("INVITE"), to: a.folder.address)
+                let invite = await receive(pbx, "INVITE ")
+                // All that follows passes the other gateway.
+                pbx.send(response("180 Ringing", to: invite), to: b.folder.address)
+                #expect(await receive(trunk, "SIP/2.0 180").contains("\r\nCall-ID: c1\r\n"))
+                pbx.send(response("200 OK", to: invite), to: b.folder.address)
+                let answered = await receive(trunk, "SIP/2.0 200")
+                let route = answered.components(separatedBy: "\r\n").first { $0.hasPrefix("Record-Route: ") }
+                let routes = ["Route: " + (route ?? "").dropFirst("Record-Route: ".count)]
+                #expect(route?.contains("sip:sip.example.com;lr;hd=") == true)
+                trunk.send(request("ACK", ";tag=b", routes), to: b.folder.address)
+                #expect(!(await receive(pbx, "ACK ")).contains("\r\nRoute:"))
+                trunk.send(request("BYE", ";tag=b", routes), to: b.folder.address)
+                let bye = await receive(pbx, "BYE ")
+                #expect(!bye.contains("\r\nRoute:"))
+                pbx.send(response("200 OK", to: bye), to: b.folder.address)
+                #expect(await receive(trunk, "SIP/2.0 200").contains("CSeq: 2 BYE"))
+                let call = try #require(try await outcome(a))
+                #expect(call.outcome == "ANSWERED")
+                #expect(call.answeredAt != nil && call.ringingAt != nil && call.endedAt != nil)
+            }
+        }
+        let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: b.folder.path + "/state"))
+        #expect(try reader.calls(limit: 10).isEmpty, "the second gateway has no call of its own")
+    }
+
+    @Test func `a gateway allows its share of a trunk's limits, rounded up`() async throws {
+        let divided = try SettingsFixture(a.folder, try text(a, b)).current.topology.trunks[0].admission.limits
+        #expect(divided.callsPerSecond == 5.5 && divided.burst == 5 && divided.mostCalls == 3)
+        let each = try SettingsFixture(a.folder, try text(a, b, more: ", limits: each")).current
+        #expect(each.topology.trunks[0].admission.limits.mostCalls == 5)
+    }
+
+    @Test func `the first line of the file signs, and the others verify after a reload`() async throws {
+        let fixture = try SettingsFixture(a.folder, try text(a, b))
+        let old = fixture.current.secret
+        #expect(old.previous == nil)
+        try a.folder.put(
+            Array("ffeeddccbbaa99887766554433221100\n00112233445566778899aabbccddeeff\n".utf8), in: "cluster-secret")
+        try fixture.live.use(try HeraldConfiguration.load(path: a.folder.configurationPath, environment: [:]))
+        #expect(fixture.current.secret.previous == old)
+        #expect(fixture.current.isClustered)
+    }
+
+    @Test func `the exchange with siblings stops after the recorder`() async throws {
+        let gateway = try await RunningGateway(try a.start(try text(a, b)))
+        let names = gateway.services.prefix(2).map { String(describing: type(of: $0)) }
+        #expect(names == ["SiblingExchange", "RecorderService"])
+        gateway.close()
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import GatewayStore
+import Synchronization
+import Testing
+
+/// What a sibling gateway has seen of a call that is open here, and what it is sent of others.
+@Suite("Updates of sibling gateways")
+struct ForeignUpdateTests {
+    private static let call = CallIdentifier(high: 7, low: 9)
+
+    private func update(_ kind: CallUpdate.Kind, _ seconds: Int64, status: UInt16 = 0) -> CallUpdate {
+        CallUpdate(
+            kind: kind, direction: .inbound, call: Self.call,
+            wallMicroseconds: LedgerFixture.Clock.start + seconds * 1_000_000, status: status, caller: 61_491_570_156)
+    }
+
+    private func fixture() throws -> LedgerFixture {
+        let fixture = try LedgerFixture()
+        fixture.ring.append(update(.invite, 0), texts: CallTexts(sipCallID: Array("c".utf8)))
+        return fixture
+    }
+
+    @Test func `a call that ends at a sibling has its outcome and its duration`() throws {
+        let fixture = try fixture()
+        fixture.ring.append(update(.provisional, 1, status: 180))
+        fixture.ring.append(update(.answered, 5, status: 200))
+        try fixture.recorder.drain()
+        #expect(fixture.recorder.take([update(.bye, 65)]) != nil)
+        try fixture.recorder.drain()
+        let call = try #require(try fixture.calls().first)
+        #expect(call.outcome == "ANSWERED")
+        #expect(call.endedAt == LedgerFixture.Clock.start + 65_000_000)
+        #expect(call.answeredAt == LedgerFixture.Clock.start + 5_000_000)
+        #expect(fixture.recorder.totals.openCalls == 0)
+        #expect(fixture.recorder.appliedForeign == 1)
+    }
+
+    @Test func `an update that comes before the INVITE was read waits for it`() throws {
+        let fixture = try fixture()
+        _ = fixture.recorder.take([update(.answered, 5, status: 200), update(.bye, 9)])
+        try fixture.recorder.drain()
+        #expect(try fixture.calls().first?.outcome == "ANSWERED")
+    }
+
+    @Test func `a repeated update changes nothing, and begins no call`() throws {
+        let fixture = try fixture()
+        fixture.ring.append(update(.answered, 5, status: 200))
+        for _ in 0..<3 { _ = fixture.recorder.take([update(.bye, 9), update(.invite, 0)]) }
+        try fixture.recorder.drain()
+        let rows = try fixture.rows()
+        _ = fixture.recorder.take([update(.bye, 11), update(.invite, 0), update(.answered, 4)])
+        try fixture.recorder.drain()
+        #expect(try fixture.rows() == rows)
+        #expect(try fixture.calls().count == 1)
+    }
+
+    @Test func `a batch counts as stored after its transaction`() throws {
+        let fixture = try fixture()
+        let batch = try #require(fixture.recorder.take([update(.answered, 5, status: 200)]))
+        #expect(fixture.recorder.storedBatch < batch)
+        try fixture.recorder.drain()
+        #expect(fixture.recorder.storedBatch == batch)
+        let unknown = try #require(
+            fixture.recorder.take([
+                CallUpdate(
+                    kind: .bye, direction: .inbound, call: CallIdentifier(high: 1, low: 1), wallMicroseconds: 5)
+            ]))
+        try fixture.recorder.drain()
+        #expect(fixture.recorder.storedBatch == unknown, "nothing is to be stored of another's call")
+    }
+
+    @Test func `siblings get every update of the ring, and which calls are not this gateway's`() throws {
+        let fixture = try fixture()
+        let reported = Mutex<[ReportedUpdate]>([])
+        fixture.recorder.onUpdates { updates in reported.withLock { $0 += updates } }
+        fixture.ring.append(update(.answered, 5, status: 200))
+        var other = update(.bye, 6)
+        other.call = CallIdentifier(high: 1, low: 2)
+        fixture.ring.append(other)
+        _ = fixture.recorder.take([update(.bye, 9)])
+        try fixture.recorder.drain()
+        let all = reported.withLock { $0 }
+        #expect(all.map(\.update.kind) == [.invite, .answered, .bye])
+        #expect(all.map(\.isOwn) == [true, true, false])
+    }
+
+    @Test(arguments: [true, false])
+    func `updates of one call keep their order, whichever gateway saw them`(isAnsweredElsewhere: Bool) throws {
+        let fixture = try fixture()
+        let (answered, bye) = (update(.answered, 5, status: 200), update(.bye, 6))
+        fixture.ring.append(isAnsweredElsewhere ? bye : answered)
+        _ = fixture.recorder.take([isAnsweredElsewhere ? answered : bye])
+        try fixture.recorder.drain()
+        let call = try #require(try fixture.calls().first)
+        #expect(call.outcome == "ANSWERED" && call.callSeconds == 1)
+    }
+
+    @Test func `a 2xx of a sibling that comes after the BYE ends the call at the BYE`() throws {
+        let fixture = try fixture()
+        fixture.ring.append(update(.bye, 6))
+        try fixture.recorder.drain()
+        _ = fixture.recorder.take([update(.answered, 5, status: 200)])
+        try fixture.recorder.drain()
+        let call = try #require(try fixture.calls().first)
+        #expect(call.outcome == "ANSWERED" && call.callSeconds == 1)
+    }
+
+    @Test func `both gateways with an INVITE account for its call alike`() throws {
+        let (a, b) = (try fixture(), try fixture())
+        let answered = update(.answered, 5, status: 200)
+        b.ring.append(answered)
+        try a.recorder.drain()
+        _ = a.recorder.take([answered])
+        a.ring.append(update(.bye, 30))
+        try a.recorder.drain()
+        try b.recorder.drain()
+        _ = b.recorder.take([update(.bye, 30)])
+        try b.recorder.drain()
+        #expect(try a.keys() == b.keys())
+        #expect(try a.calls().first == b.calls().first)
+    }
+}
