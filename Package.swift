@@ -104,10 +104,10 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "GatewayCluster", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Hashing", "HostFiles",
-                "HostSystem", "LogText", "SafeText", "CLinux", "CSQLite", "MetricsPage", "CVersion", log, lifecycle,
-                signals, metrics, nio,
+                "SIPTransport", "GatewayStore", "GatewayShare", "GatewaySync", "GatewayAdmin", "GatewayCluster",
+                "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "SIPCore",
+                "Branding", "Hashing", "HostFiles", "HostSystem", "LogText", "SafeText", "CLinux", "CSQLite",
+                "MetricsPage", "CVersion", log, lifecycle, signals, metrics, nio,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -124,6 +124,9 @@ let package = Package(
             dependencies: [
                 "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
             ],
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "GatewayShare", dependencies: ["Branding", "CallAccounting", "PostgreSQL", "HostSystem", log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -183,7 +186,7 @@ let package = Package(
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "SafeText", yams],
+            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "PostgreSQL", "SafeText", yams],
             exclude: ["README.md"],
             swiftSettings: strict),
 
@@ -337,6 +340,13 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayShareTests",
+            dependencies: [
+                "GatewayShare", "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "PostgreSQLTesting",
+                "TestFixtures", grdb, log,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),
