@@ -57,6 +57,12 @@ struct PageTroubles {
                         + " Calls go on, and their outcomes wait in memory. Free space on the disk of gateway.state, or"
                         + " make the folder writable."))
         }
+        if let shared = status.sharedLedger, let problem = shared.problem {
+            found.append(
+                PageTrouble(
+                    isError: false, "The shared ledger is \(Int(shared.behindSeconds)) s behind",
+                    sentence(problem) + " Calls go on, and their changes wait in this gateway's own ledger."))
+        }
         found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
         if status.outbox.refused > 0 {
             found.append(

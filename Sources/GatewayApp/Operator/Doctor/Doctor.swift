@@ -40,7 +40,8 @@ package struct Doctor: Sendable {
         let local = await Self.onThread {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
                 + DoctorState(configuration).findings
-                + DoctorSharedLedger(configuration, path: path).findings + Self.certificates(configuration)
+                + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
+                + Self.certificates(configuration)
                 + DoctorMachine.findings(configuration)
         }
         let resolved = await peers

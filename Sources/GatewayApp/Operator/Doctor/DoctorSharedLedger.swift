@@ -15,11 +15,11 @@ struct DoctorSharedLedger {
     }
 
     /// None without a shared ledger.
-    var findings: [DoctorFinding] {
+    func findings(patience: Duration) -> [DoctorFinding] {
         guard let address = configuration.cluster?.ledger else { return [] }
         let withPassword = (try? HeraldConfiguration.load(path: path))?.cluster?.ledger
         do {
-            let nodes = try SharedLedgerReader(withPassword ?? address, timeLimit: Doctor.patience).nodes()
+            let nodes = try SharedLedgerReader(withPassword ?? address, timeLimit: patience).nodes()
             let silent = nodes.filter { $0.silentFor > 60 }.map {
                 DoctorFinding(
                     "shared ledger", .warning,
