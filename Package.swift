@@ -104,10 +104,10 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "GatewayCluster", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Hashing", "HostFiles",
-                "HostSystem", "LogText", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage", "CVersion", log,
-                lifecycle, signals, metrics, nio,
+                "SIPTransport", "GatewayStore", "GatewayShare", "GatewaySync", "GatewayAdmin", "GatewayCluster",
+                "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "SIPCore",
+                "Branding", "Hashing", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux",
+                "CSQLite", "MetricsPage", "CVersion", log, lifecycle, signals, metrics, nio,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -124,6 +124,9 @@ let package = Package(
             dependencies: [
                 "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
             ],
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "GatewayShare", dependencies: ["Branding", "CallAccounting", "PostgreSQL", "HostSystem", log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -183,7 +186,7 @@ let package = Package(
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "SafeText", yams],
+            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "PostgreSQL", "SafeText", yams],
             exclude: ["README.md"],
             swiftSettings: strict),
 
@@ -206,6 +209,9 @@ let package = Package(
         .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "HostSystem", dependencies: ["CLinux", "CSystemd"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "PostgreSQL", dependencies: ["CPostgres", "HostSystem", "SafeText"], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -229,6 +235,7 @@ let package = Package(
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "CVersion", exclude: ["README.md"],
             cSettings: commit.isEmpty ? [] : [.define("HERALD_COMMIT", to: "\"\(commit)\"")]),
@@ -243,6 +250,9 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+        .target(
+            name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
+            swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
@@ -331,6 +341,16 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayShareTests",
+            dependencies: [
+                "GatewayShare", "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "PostgreSQLTesting",
+                "TestFixtures", grdb, log,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
+            swiftSettings: strict),
         .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(

@@ -41,6 +41,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var ledgerProblem: String?
     /// Problems of the gateway's folders and files, each with its remedy.
     package var stateProblems: [String]
+    /// Nil without a shared ledger.
+    package var sharedLedger: SharedLedger?
     /// The gateway stops, or drains by order: new calls are rejected, calls in progress go on.
     package var isDraining: Bool
     package var trunks: [Trunk] = []
@@ -169,6 +171,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
+        case sharedLedger = "shared_ledger"
         case rejected, siblings, targets, trunks
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"

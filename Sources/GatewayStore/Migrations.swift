@@ -131,6 +131,19 @@ enum Migrations {
         migrator.registerMigration("ledger evidence of decisions") { database in
             try database.execute(sql: "ALTER TABLE call ADD COLUMN evidence INTEGER")
         }
+        // Empty without a shared ledger; `LedgerChanges` makes the triggers.
+        migrator.registerMigration("ledger changes for other gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE shared_change (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        kind INTEGER NOT NULL,
+                        row INTEGER NOT NULL,
+                        UNIQUE (kind, row)
+                    );
+                    CREATE TABLE shared_origin (id INTEGER PRIMARY KEY CHECK (id = 1), ledger INTEGER NOT NULL);
+                    """)
+        }
         return migrator
     }
 

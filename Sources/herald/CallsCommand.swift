@@ -59,6 +59,9 @@ struct CallsCommand: AsyncParsableCommand {
     @Flag(help: "Comma-separated values instead of text.")
     var csv = false
 
+    @Flag(help: "Only calls of this gateway, not those of all gateways of the shared ledger.")
+    var local = false
+
     @Flag(help: "List each further call when it ends, until the command is interrupted.")
     var follow = false
 
@@ -72,7 +75,9 @@ struct CallsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.json ? CallsOutput.json : csv ? .csv : .table
-        let listing = try CallListing(stateFolder: try options.stateFolder(), query, output)
+        // A gateway follows its own calls.
+        let shared = local || follow ? nil : SharedCalls(try options.configurationWithSecrets())
+        let listing = try CallListing(stateFolder: try options.stateFolder(), query, output, shared: shared)
         if show != nil {
             try listing.show()
         } else if follow {

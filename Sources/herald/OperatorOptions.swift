@@ -17,6 +17,12 @@ struct OperatorOptions: ParsableArguments {
         try CommandFailure.reported { try HeraldConfiguration.load(path: config, secrets: .ignored) }
     }
 
+    /// The configuration with its secrets, or without them for an operator who may not read them.
+    func configurationWithSecrets() throws -> HeraldConfiguration {
+        if let configuration = try? HeraldConfiguration.load(path: config) { return configuration }
+        return try configuration()
+    }
+
     /// The gateway's state folder.
     func stateFolder() throws -> String { try configuration().state }
 

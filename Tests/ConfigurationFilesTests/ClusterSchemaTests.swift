@@ -33,6 +33,25 @@ struct ClusterSchemaTests {
         #expect(try folder.load(smallest).cluster == nil)
     }
 
+    @Test func `it names the shared ledger, whose password is in a file`() throws {
+        try write(Self.one)
+        try folder.write("terces\n", to: "ledger-password")
+        let base = "listen: 192.0.2.10\n  siblings: [192.0.2.11]\n  route: sip.example.com\n  "
+        let ledger = "ledger: postgres://herald@db1,db2/calls\n  ledger_password_file: ledger-password"
+        let cluster = try #require(try folder.load(yaml(base + ledger)).cluster)
+        #expect(cluster.ledger.map { "\($0)" } == "db1,db2/calls")
+        #expect(!"\(cluster)".contains("terces"))
+        #expect(try folder.load(yaml()).cluster?.ledger == nil)
+        for (line, words) in [
+            ("ledger: postgres://herald:terces@db/calls", "password file"), ("ledger: mysql://db/calls", "postgres://"),
+            ("ledger: postgres://db", "names no database"), ("ledger_password_file: ledger-password", "ledger"),
+        ] {
+            let problems = try folder.problems(in: yaml(base + line))
+            #expect(problems.count == 1 && problems.first?.contains(words) == true, "\(problems)")
+            #expect(!problems.joined().contains("terces"))
+        }
+    }
+
     @Test(arguments: [1, 2, 3])
     func `the file has one to three secrets, the signing one first`(count: Int) throws {
         let lines = [Self.one, Self.two, "0123456789abcdef0123456789ABCDEF"].prefix(count)

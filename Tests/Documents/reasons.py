@@ -61,6 +61,8 @@ OUTPUT = (
     ("docs/monitoring.md", "call ended call_id=", "a log line"),
     ("docs/operating.md", "at most 32768 transactions", "a log line"),
     ("docs/performance/method.md", "carrier (SIPp)", "a drawing"),
+    ("docs/shared-ledger.md", "CREATE ROLE herald_owner", "GatewayShareTests ship with such roles"),
+    ("docs/shared-ledger.md", "GRANT USAGE ON SCHEMA", "GatewayShareTests ship with such rights"),
     ("docs/pages.md", "xdg-open", "opens a browser; Deploy/test-peers pages uses the pages"),
 )
 

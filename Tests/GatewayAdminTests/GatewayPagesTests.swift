@@ -213,6 +213,7 @@ struct GatewayPagesTests {
             $0.sync = .init(result: "failed", failuresInARow: 2, lastError: "no response")
             $0.pbxProblem = "no target of pbx office is up"
             $0.ledgerProblem = "database or disk is full"
+            $0.sharedLedger = .init(behindSeconds: 75.4, waiting: 12, problem: "PostgreSQL at db1: no connection")
             $0.stateProblems = ["the folder /var/lib/herald cannot be written: Read-only file system"]
             $0.gates = [.init(gate: "cap", open: false, reason: "the cap is used")]
             $0.targets = [
@@ -227,6 +228,7 @@ struct GatewayPagesTests {
             let page = try await person.get("/").body
             for text in [
                 "No target of pbx office is up. Check that the PBX runs", "Database or disk is full. Calls go on",
+                "The shared ledger is 75 s behind", "PostgreSQL at db1: no connection.",
                 "Free space on the disk", "Read-only file system.", "the gate cap is closed", "The cap is used.",
                 "2 syncs in a row have failed", "No response.", "The clock of this machine is wrong",
                 "192.0.2.20:5060 is down since 2023-11-14 22:13:20 UTC",

@@ -19,7 +19,9 @@ PAGE = os.path.join(ROOT, "docs", "monitoring.md")
 # Families that only a mishap, a server of logos or a cluster makes; their tests are elsewhere.
 RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_total"} | {
     f"herald_sibling_{name}" for name in (
-        "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total", "waiting")}
+        "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total", "waiting")} | {
+    f"herald_shared_{name}" for name in (
+        "behind_seconds", "failures_total", "fenced_total", "rows_total", "waiting")}
 # Series of Prometheus itself.
 OWN = {"up"}
 # Names inside expressions; functions and labels do not begin so.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+package import PostgreSQL
 
 extension HeraldConfiguration {
     /// The gateways that carry on each other's calls.
@@ -24,6 +25,8 @@ extension HeraldConfiguration {
         /// The name or address in Via and Record-Route of all gateways, where a listener has no `advertise`.
         package var route: EndpointAddress?
         package var limits = Limits.divided
+        /// The database of the calls of all gateways; nil if each keeps its own alone.
+        package var ledger: PostgreSQLAddress?
 
         /// The number of gateways, this one included.
         package var nodes: Int { siblings.count + 1 }
@@ -50,11 +53,33 @@ extension HeraldSchema {
                 try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
             }
             let limits = section.choice("limits", default: HeraldConfiguration.Cluster.Limits.divided)
+            let ledger = sharedLedger(section)
             guard let secrets, let address, !siblings.isEmpty else { return nil }
             let cluster = HeraldConfiguration.Cluster(
-                secrets: secrets, listen: address, siblings: siblings, route: route, limits: limits)
+                secrets: secrets, listen: address, siblings: siblings, route: route, limits: limits,
+                ledger: ledger)
             check(cluster, listen, section)
             return cluster
+        }
+    }
+
+    /// Reads `ledger` and the file of its password.
+    private func sharedLedger(_ section: ConfigurationSection) -> PostgreSQLAddress? {
+        let hasPassword = section.has("ledger_password_file") || section.has("ledger_password_env")
+        let password =
+            hasPassword ? SecretSchema(file: file).read(section, "ledger_password", secrets: secrets) : nil
+        guard let url = section.string("ledger") else {
+            if hasPassword, !section.has("ledger") {
+                section.missing("ledger", "postgres://herald@db.example.com/herald")
+            }
+            return nil
+        }
+        do throws(PostgreSQLAddress.Problem) {
+            return try PostgreSQLAddress(
+                url, password: password?.reveal(), defaults: ["target_session_attrs": "read-write"])
+        } catch {
+            section.problem("ledger", error.description)
+            return nil
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PostgreSQL
 
 // Remarks about valid configurations that are probably not intended.
 
@@ -16,6 +17,11 @@ extension HeraldConfiguration {
             !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
         {
             remarks.append("directory.url is http: the key travels unencrypted")
+        }
+        if let ledger = cluster?.ledger, !ledger.isLocal, !ledger.requiresTLS {
+            remarks.append(
+                "cluster.ledger does not require TLS: add sslmode=verify-full and sslrootcert, or numbers travel unencrypted"
+            )
         }
         let secrets =
             [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]

@@ -56,6 +56,7 @@ package struct ConfigurationSummary {
             let route = cluster.route.map { ", route \($0)" } ?? ""
             lines.append(
                 "cluster on \(cluster.listen), siblings \(siblings)\(route), limits \(cluster.limits.rawValue)")
+            if let ledger = cluster.ledger { lines.append("calls   also in the shared ledger at \(ledger)") }
         }
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }

@@ -58,6 +58,12 @@ struct PageTroubles {
                         + " make the folder writable. If it was read-only at the start of herald, restart herald then.")
             )
         }
+        if let shared = status.sharedLedger, let problem = shared.problem {
+            found.append(
+                PageTrouble(
+                    isError: false, "The shared ledger is \(Int(shared.behindSeconds)) s behind",
+                    sentence(problem) + " Calls go on, and their changes wait in this gateway's own ledger."))
+        }
         found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
         if status.outbox.refused > 0 {
             found.append(

@@ -32,6 +32,7 @@ struct GatewayServices {
     private let traces: TraceServices
     private let admin: AdminPort
     private let cluster: ClusterServices?
+    private let sharedLedger: SharedLedgerServices?
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -70,6 +71,8 @@ struct GatewayServices {
                 ).text
             }, logger: start.logger)
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
+        sharedLedger = SharedLedgerServices(
+            start.configuration, state.database, logger: Logger(label: "herald.shared"))
         cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)
@@ -94,10 +97,11 @@ struct GatewayServices {
 
     private var accounting: [any Service] {
         // Siblings get the updates of the recorder's last round, so the exchange stops after it.
-        (cluster.map { [$0.exchange] } ?? []) + [
-            RecorderService(recorder: state.recorder), RecorderWatchService(recorder: state.recorder),
-            StateWatchService(claims: resources.claims, secret: resources.secret, troubles: resources.troubles),
-        ]
+        (sharedLedger.map { [SharedLedgerService(sharing: $0.sharing)] } ?? []) + (cluster.map { [$0.exchange] } ?? [])
+            + [
+                RecorderService(recorder: state.recorder), RecorderWatchService(recorder: state.recorder),
+                StateWatchService(claims: resources.claims, secret: resources.secret, troubles: resources.troubles),
+            ]
     }
 
     /// The services that a reload replaces, and the server of logos.
@@ -162,6 +166,6 @@ struct GatewayServices {
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, directory: directory, logos: state.logos,
             rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
-            traces: traces, cluster: cluster)
+            traces: traces, cluster: cluster, sharedLedger: sharedLedger)
     }
 }

@@ -11,7 +11,7 @@ extension LedgerCallRow {
         "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "caller_received", "events",
+        "outcome", "ring_seconds", "call_seconds", "caller_received", "gateway", "events",
     ]
 
     /// The fields of `json` as cells; each event is its outcome and its state.
@@ -33,7 +33,8 @@ extension LedgerCallRow {
     /// The call as `--json` shows it, with its events.
     var json: [String: JSONValue?] {
         [
-            "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
+            "gateway": JSONValue(node), "call_id": .string(callID), "sip_call_id": .string(sipCallID),
+            "direction": .string(direction),
             "trunk": JSONValue(trunk), "caller": JSONValue(caller), "caller_received": JSONValue(callerReceived),
             "destination": JSONValue(destination),
             "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),

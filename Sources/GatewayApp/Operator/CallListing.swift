@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import SafeText
@@ -8,13 +9,15 @@ import UnixSignals
 /// `herald calls`: lists calls of the ledger, follows those that end, or prints the timeline of one call.
 package struct CallListing {
     private let reader: LedgerReader
+    private let shared: SharedCalls?
     private let query: CallQuery
     private let output: CallsOutput
 
     /// Opens the ledger for reading, beside a running gateway.
     ///
     /// - Throws: `CommandFailure` when the ledger cannot be read.
-    package init(stateFolder: String, _ query: CallQuery, _ output: CallsOutput) throws {
+    package init(stateFolder: String, _ query: CallQuery, _ output: CallsOutput, shared: SharedCalls? = nil) throws {
+        self.shared = shared
         reader = try CommandFailure.reported { LedgerReader(try HeraldDatabase.ledgerReader(folder: stateFolder)) }
         self.query = query
         self.output = output
@@ -72,7 +75,7 @@ package struct CallListing {
     private func foundByPart() throws -> [LedgerCallRow] {
         var filter = LedgerReader.CallFilter()
         filter.callIDPart = query.callID
-        let calls = try CommandFailure.reported { try reader.calls(matching: filter, limit: 2) }
+        let calls = try read(filter, limit: 2)
         let id = TerminalText.visible(query.callID ?? "")
         guard !calls.isEmpty else { throw CommandFailure("there is no call \(id) in the ledger; see herald calls") }
         guard calls.count == 1 else {
@@ -83,6 +86,12 @@ package struct CallListing {
 
     /// The selected calls, the newest last: next to the prompt.
     private func found() throws -> [LedgerCallRow] {
-        try CommandFailure.reported { try reader.calls(matching: query.filter, limit: query.limit) }.reversed()
+        try read(query.filter, limit: query.limit).reversed()
+    }
+
+    /// Calls of all gateways, or of this one if the shared ledger cannot be read.
+    private func read(_ filter: CallFilter, limit: Int) throws -> [LedgerCallRow] {
+        if let calls = shared?.calls(matching: filter, limit: limit) { return calls }
+        return try CommandFailure.reported { try reader.calls(matching: filter, limit: limit) }
     }
 }

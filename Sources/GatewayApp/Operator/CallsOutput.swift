@@ -24,19 +24,21 @@ package enum CallsOutput: CaseIterable {
     }
 
     private static func table(_ calls: [LedgerCallRow], titles: Bool) -> String {
+        let hasNodes = calls.contains { $0.node != nil }
         var table = TextTable(
             titles
-                ? [
+                ? (hasNodes ? ["GATEWAY"] : []) + [
                     "TIME", "DIRECTION", "TRUNK", "FROM", "TO", "BRAND", "DECISION", "OUTCOME", "RING", "TALK",
                     "EVENTS",
                 ] : [])
         for call in calls {
-            table.add([
-                Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk, call.callerShown,
-                call.destination ?? call.subscriber, call.brandName, call.decision, call.outcomeShown,
-                call.ringSeconds.map { "\($0)s" }, call.callSeconds.map { "\($0)s" },
-                call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
-            ])
+            table.add(
+                (hasNodes ? [call.node] : []) + [
+                    Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk, call.callerShown,
+                    call.destination ?? call.subscriber, call.brandName, call.decision, call.outcomeShown,
+                    call.ringSeconds.map { "\($0)s" }, call.callSeconds.map { "\($0)s" },
+                    call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
+                ])
         }
         return table.text
     }

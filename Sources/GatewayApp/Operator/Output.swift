@@ -14,6 +14,11 @@ package enum Output {
         }
     }
 
+    /// Writes a warning to the standard error output, so that the list stays readable for programs.
+    package static func warn(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("warning: \(text)\n".utf8))
+    }
+
     /// Writes one JSON object and a line end; keys in alphabetical order, unknown values left out.
     package static func write(json members: [String: JSONValue?]) throws { write(try line(json: members)) }
 

@@ -68,7 +68,14 @@ struct StatusText {
                 )
             ]
         }
-        return [("outbox", outbox), ("recorder", recorder)] + (logos ?? [])
+        return [("outbox", outbox), ("recorder", recorder)] + sharedLedger + (logos ?? [])
+    }
+
+    private var sharedLedger: [(String, String)] {
+        guard let shared = gateway.sharedLedger else { return [] }
+        let behind = Int64(shared.behindSeconds.rounded(.up))
+        let state = behind > 5 ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
+        return [("shared", state)] + (shared.problem.map { [("shared", "not written: \($0)")] } ?? [])
     }
 
     private var operation: [(String, String)] {

@@ -2,6 +2,7 @@
 
 import Branding
 import ConfigurationFiles
+import PostgreSQL
 
 /// The settings that a reload cannot change: addresses, folders, threads, the way names are written.
 struct RestartOnlySettings: Sendable {
@@ -35,6 +36,10 @@ struct RestartOnlySettings: Sendable {
         if let listen = running.logos?.listen, let other = next.logos?.listen, listen != other {
             changed.append("logos.listen")
             next.logos?.listen = listen
+        }
+        if next.cluster?.ledger != running.cluster?.ledger, next.cluster != nil, running.cluster != nil {
+            changed.append("cluster.ledger")
+            next.cluster?.ledger = running.cluster?.ledger
         }
         if (next.cluster == nil) != (running.cluster == nil) { keep("cluster", \.cluster) }
         if let listen = running.cluster?.listen, let other = next.cluster?.listen, listen != other {

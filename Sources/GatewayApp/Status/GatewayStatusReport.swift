@@ -34,6 +34,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let traces: TraceServices
     /// Nil for a gateway that is alone.
     let cluster: ClusterServices?
+    let sharedLedger: SharedLedgerServices?
     var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
@@ -46,12 +47,13 @@ struct GatewayStatusReport: GatewayStatusSource {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (cluster?.counters ?? [])
+            + (sharedLedger?.counters ?? [])
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
-            + (await logos?.gauges() ?? []) + (cluster?.gauges ?? [])
+            + (await logos?.gauges() ?? []) + (cluster?.gauges ?? []) + (sharedLedger?.gauges ?? [])
     }
 
     func histograms() async -> [HistogramSample] { durations() }
@@ -67,6 +69,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
+        status.sharedLedger = sharedLedger?.status
         status.siblings = cluster?.status ?? []
         addPeers(to: &status)
         return status

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-import CallAccounting
+import Branding
+package import CallAccounting
 package import GRDB
 
 /// Reads calls, events and counts for the operator, also beside a running gateway.
@@ -18,38 +18,7 @@ package struct LedgerReader: Sendable {
 
     var database: any DatabaseReader { get throws { try source() } }
 
-    /// The calls to list; nil means any.
-    package struct CallFilter: Hashable, Sendable {
-        /// Caller or called number.
-        package var number: E164Number?
-        /// A part of the caller as the carrier wrote it, if it is no number.
-        ///
-        /// Of `number`, `numberEnd` and this, one is enough. A withheld caller has none of them in the ledger.
-        package var received: String?
-        /// The last digits of the caller's or the called number.
-        package var numberEnd: String?
-        /// A part of the brand's or the carrier's display name; ASCII letters in upper or lower case.
-        package var name: String?
-        package var trunk: String?
-        /// An outcome, or `OPEN` for calls in progress.
-        package var outcome: String?
-        /// SIP Call-ID or call id.
-        package var callID: String?
-        /// A part of a SIP Call-ID or call id.
-        package var callIDPart: String?
-        /// Seconds since 1970 of the INVITE.
-        package var since: Int64?
-        package var until: Int64?
-        package var isBranded: Bool?
-        /// Only rows before this one.
-        package var before: Int64?
-        /// The row in the ledger.
-        package var row: Int64?
-        /// Rows in the ledger.
-        var rows: Set<Int64>?
-
-        package init() {}
-    }
+    package typealias CallFilter = CallAccounting.CallFilter
 
     /// The newest calls that pass the filter, newest first.
     package func calls(matching filter: CallFilter = .init(), limit: Int) throws -> [LedgerCallRow] {

@@ -9,6 +9,8 @@ import GRDB
 package struct LedgerCallRow: Hashable, Sendable, Codable {
     /// The row in the ledger; later calls have higher ones.
     package var row: Int64
+    /// The gateway of the call, in rows of the shared ledger.
+    package var node: String?
     package var callID: String
     package var sipCallID: String
     /// `inbound` or `outbound`.

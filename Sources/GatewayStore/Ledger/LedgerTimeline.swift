@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
+
 extension LedgerCallRow {
     /// One event in the course of a call.
     package struct Moment: Hashable, Sendable {

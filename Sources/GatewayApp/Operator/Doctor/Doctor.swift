@@ -39,7 +39,9 @@ package struct Doctor: Sendable {
         async let peers = names.resolved()
         let local = await Self.onThread {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
-                + DoctorState(configuration).findings + Self.certificates(configuration)
+                + DoctorState(configuration).findings
+                + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
+                + Self.certificates(configuration)
                 + DoctorMachine.findings(configuration)
         }
         let resolved = await peers
@@ -63,6 +65,9 @@ package struct Doctor: Sendable {
         findings += state.gateway.stateProblems.map { DoctorFinding("gateway", .warning, $0) }
         if let problem = state.gateway.ledgerProblem {
             findings.append(DoctorFinding("gateway", .warning, "outcomes cannot be stored: \(problem)"))
+        }
+        if let problem = state.gateway.sharedLedger?.problem {
+            findings.append(DoctorFinding("gateway", .warning, "the shared ledger is not written: \(problem)"))
         }
         if let error = state.gateway.sync?.lastError {
             findings.append(DoctorFinding("gateway", .warning, "the last sync failed: \(error)"))

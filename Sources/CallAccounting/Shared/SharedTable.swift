@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tables of the ledger that gateways share, with the columns that both databases have under one name.
+///
+/// A column that is added here needs a step in the migrations of both databases.
+package enum SharedTable: Int64, CaseIterable, Sendable {
+    case call = 0
+    case event = 1
+
+    /// A column and the type of its values.
+    package struct Column: Sendable, Hashable {
+        package let name: String
+        package let isText: Bool
+    }
+
+    /// The name in both databases.
+    package var name: String {
+        switch self {
+        case .call: "call"
+        case .event: "event"
+        }
+    }
+
+    /// All columns; `id` is the first.
+    package var columns: [Column] {
+        switch self {
+        case .call: Self.callColumns
+        case .event: Self.eventColumns
+        }
+    }
+
+    private static let callColumns = columns(
+        integers: [
+            "id", "direction", "caller", "destination", "invite_at", "progress_at", "ringing_at", "answered_at",
+            "cancelled_at", "ended_at", "refused_at", "status", "q850", "sip_cause", "attempts", "ring_seconds",
+            "call_seconds", "shown_event", "end_event", "return_event", "returnable", "returned_at", "forwarded",
+            "session_until", "end_clock",
+        ],
+        texts: [
+            "call_id", "sip_call_id", "trunk", "subscriber", "subscriber_key", "brand_id", "brand_name", "carrier_name",
+            "decision", "outcome", "answered_by", "attempt_call_id", "attempt_sip_call_id", "caller_received",
+        ])
+
+    private static let eventColumns = columns(
+        integers: ["id", "created_at", "state", "attempts", "due_at", "counted", "status", "settled_at"],
+        texts: ["key", "number", "surface", "displayed_at", "meta", "event_id", "reason"])
+
+    private static func columns(integers: [String], texts: [String]) -> [Column] {
+        integers.map { Column(name: $0, isText: false) } + texts.map { Column(name: $0, isText: true) }
+    }
+}
+
+/// Rows of a shared table, column by column.
+package struct SharedRows: Sendable, Hashable {
+    /// The values of one column.
+    package enum Values: Sendable, Hashable {
+        case integers([Int64?])
+        case texts([String?])
+    }
+
+    package let table: SharedTable
+    /// In the order of `SharedTable.columns`.
+    package var columns: [Values]
+
+    /// Begins without rows.
+    package init(_ table: SharedTable) {
+        self.table = table
+        columns = table.columns.map { $0.isText ? .texts([]) : .integers([]) }
+    }
+
+    /// Number of rows.
+    package var count: Int {
+        guard case .integers(let ids)? = columns.first else { return 0 }
+        return ids.count
+    }
+}
+
+/// Changes of a ledger since a position.
+package struct SharedChanges: Sendable {
+    /// Identifies the ledger's file: another file of the same gateway numbers its rows anew.
+    package let ledger: Int64
+    /// The position after these changes; equal to the requested one without changes.
+    package let through: Int64
+    /// Whether further changes follow.
+    package let isLast: Bool
+    /// The present rows of all changed calls and events.
+    package let rows: [SharedRows]
+
+    package init(ledger: Int64, through: Int64, isLast: Bool, rows: [SharedRows]) {
+        (self.ledger, self.through, self.isLast, self.rows) = (ledger, through, isLast, rows)
+    }
+}
+
+/// The source of changes of this gateway's ledger; the store plays this role.
+///
+/// Every function may block on the disk.
+package protocol SharedChangeSource: Sendable {
+    /// Identifies the ledger's file.
+    func ledger() throws -> Int64
+    /// The changes after a position, at most `limit`.
+    func changes(after position: Int64, limit: Int) throws -> SharedChanges
+    /// Forgets changes up to a position, because the shared ledger has them.
+    func forget(through position: Int64) throws
+    /// Number of changes after a position.
+    func waiting(after position: Int64) throws -> Int
+}
+
+/// A value of one column of a shared row.
+package enum SharedValue: Sendable, Hashable {
+    case integer(Int64?)
+    case text(String?)
+}

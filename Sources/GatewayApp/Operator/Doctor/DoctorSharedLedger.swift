@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import GatewayShare
+import PostgreSQL
+
+/// Connects to the shared ledger and reads the list of its gateways; blocks.
+struct DoctorSharedLedger {
+    private let configuration: HeraldConfiguration
+    private let path: String
+
+    init(_ configuration: HeraldConfiguration, path: String) {
+        self.configuration = configuration
+        self.path = path
+    }
+
+    /// None without a shared ledger.
+    func findings(patience: Duration) -> [DoctorFinding] {
+        guard let address = configuration.cluster?.ledger else { return [] }
+        let withPassword = (try? HeraldConfiguration.load(path: path))?.cluster?.ledger
+        do {
+            let nodes = try SharedLedgerReader(withPassword ?? address, timeLimit: patience).nodes()
+            let silent = nodes.filter { $0.silentFor > 60 }.map {
+                DoctorFinding(
+                    "shared ledger", .warning,
+                    "\($0.name) has written nothing for \(AgeText.text(Int64($0.silentFor))); see whether it runs")
+            }
+            let names = nodes.map(\.name).joined(separator: ", ")
+            let ok = DoctorFinding(
+                "shared ledger", .ok, names.isEmpty ? "\(address) responds; no gateway yet" : "\(address): \(names)")
+            return [ok] + silent
+        } catch {
+            guard withPassword != nil else {
+                return [
+                    DoctorFinding(
+                        "shared ledger", .note,
+                        "not asked: this user cannot read the file of its password; run the command as herald")
+                ]
+            }
+            return [DoctorFinding("shared ledger", .warning, "\(error)")]
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+package import ConfigurationFiles
+import GatewayShare
+import GatewayStore
+import PostgreSQL
+
+/// The calls of all gateways, for `herald calls`.
+package struct SharedCalls {
+    private let reader: SharedLedgerReader
+
+    /// Nil without a shared ledger.
+    ///
+    /// - Parameter configuration: loaded with its secrets.
+    package init?(_ configuration: HeraldConfiguration) {
+        guard let address = configuration.cluster?.ledger else { return nil }
+        reader = SharedLedgerReader(address)
+    }
+
+    /// The newest calls that pass the filter, newest first; nil after a warning if the shared ledger cannot be read.
+    func calls(matching filter: CallFilter, limit: Int) -> [LedgerCallRow]? {
+        do {
+            return try reader.calls(matching: filter, limit: limit).map { call in
+                LedgerCallRow(
+                    shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
+            }
+        } catch {
+            Output.warn("only calls of this gateway are listed, because the shared ledger cannot be read: \(error)")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+import Dispatch
+import HostSystem
+package import Logging
+package import PostgreSQL
+import Synchronization
+
+/// Keeps the shared ledger up to date once a second, and measures how far it is behind.
+///
+/// The shipper has a thread of its own. An outage is logged at its begin, every ten minutes, and at its end.
+package final class LedgerSharing: Sendable {
+    /// Settings of the operator.
+    package struct Settings: Sendable {
+        package var address: PostgreSQLAddress
+        /// The name of this gateway in the shared ledger.
+        package var name: String
+        package var version: String
+        /// Days after which rows of this gateway are deleted.
+        package var retentionDays: Int
+
+        package init(address: PostgreSQLAddress, name: String, version: String, retentionDays: Int) {
+            (self.address, self.name, self.version, self.retentionDays) = (address, name, version, retentionDays)
+        }
+    }
+
+    /// The state of the shared ledger, for status and metrics.
+    package struct Standing: Hashable, Sendable {
+        /// Seconds since the shared ledger had all changes of this gateway.
+        package var behind: Double
+        /// Changed rows that wait.
+        package var waiting: Int
+        /// Rows sent since the start.
+        package var rows: Int
+        /// Failed rounds since the start.
+        package var failures: Int
+        /// Times that another gateway had taken over while this one was silent.
+        package var fenced: Int
+        /// The reason why the last round failed; nil normally.
+        package var problem: String?
+    }
+
+    private struct State {
+        var caughtUpAt: Int64
+        var isCaughtUp = false
+        var rows = 0
+        var failures = 0
+        var fenced = 0
+        var waiting = 0
+        var problem: String?
+    }
+
+    static let pause = Duration.seconds(1)
+    static let alarms = Duration.seconds(600)
+    private static let timeLimit = Duration.seconds(20)
+
+    private let settings: Settings
+    private let source: any SharedChangeSource
+    private let log: Logger
+    private let steady: @Sendable () -> Int64
+    private let wall: @Sendable () -> Int64
+    private let state: Mutex<State>
+    private let isStopping = Atomic<Bool>(false)
+    private let bell = SteadyBell()
+
+    /// - Parameters:
+    ///   - steady: microseconds of the monotonic clock.
+    ///   - wall: microseconds since 1970.
+    package init(
+        _ settings: Settings, _ source: any SharedChangeSource, log: Logger = Logger(label: "herald.shared"),
+        steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
+        wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
+    ) {
+        (self.settings, self.source, self.log, self.steady, self.wall) = (settings, source, log, steady, wall)
+        state = Mutex(State(caughtUpAt: steady()))
+    }
+
+    /// The state of the shared ledger.
+    package var standing: Standing {
+        let now = steady()
+        return state.withLock { state in
+            // A round that found nothing to send is at most a second old.
+            let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
+            return Standing(
+                behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
+                fenced: state.fenced, problem: state.problem)
+        }
+    }
+
+    /// Ships once a second until the task is cancelled, and then once more if the server is there.
+    package func run() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                DispatchQueue(label: "herald.shared").async {
+                    self.work()
+                    done.resume()
+                }
+            }
+        } onCancel: {
+            isStopping.store(true, ordering: .relaxed)
+            bell.ring()
+        }
+    }
+
+    private func work() {
+        var rounds = SharingRounds(self, makeShipper())
+        repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
+        rounds.finish()
+    }
+
+    /// A shipper with a connection of its own.
+    func makeShipper() -> LedgerShipper {
+        LedgerShipper(
+            PostgreSQLSession(settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit),
+            source,
+            name: settings.name, version: settings.version)
+    }
+
+    /// One look of a shipper; keeps its result.
+    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws {
+        let began = steady()
+        let round = try shipper.ship { !isLast && self.isStopping.load(ordering: .relaxed) }
+        let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
+        let wasDown = state.withLock { state in
+            if round.isCaughtUp { state.caughtUpAt = began }
+            state.isCaughtUp = round.isCaughtUp
+            state.rows += round.rows
+            state.fenced += round.wasFenced ? 1 : 0
+            state.waiting = waiting
+            return state.problem.take() != nil
+        }
+        if wasDown { log.notice("the shared ledger is written again", metadata: ["server": "\(settings.address)"]) }
+        if round.wasFenced {
+            log.warning(
+                "this gateway was silent for more than \(ShippingStatements.lease) s, and another had taken over; it has joined again"
+            )
+        }
+    }
+
+    /// Deletes old rows of this gateway.
+    func prune(_ shipper: LedgerShipper) throws {
+        let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
+        try shipper.prune(before: before) { self.isStopping.load(ordering: .relaxed) }
+    }
+
+    /// Keeps a failure; true for another text than before.
+    func record(_ error: any Error, waiting: Int?) -> Bool {
+        let problem = "\(error)"
+        return state.withLock { state in
+            state.failures += 1
+            state.isCaughtUp = false
+            if let waiting { state.waiting = waiting }
+            defer { state.problem = problem }
+            return state.problem != problem
+        }
+    }
+
+    /// Logs that the shared ledger is not written.
+    func alarm(_ error: any Error) {
+        log.error(
+            "the shared ledger is not written; calls go on, and their changes wait in this gateway's own ledger",
+            metadata: ["reason": "\(error)"])
+    }
+
+    /// Microseconds of the monotonic clock.
+    var now: Int64 { steady() }
+}
+
+/// The schedule of the shipper; one thread.
+private struct SharingRounds {
+    private let sharing: LedgerSharing
+    private let shipper: LedgerShipper
+    private var alarmedAt: Int64?
+    private var prunedAt: Int64
+    private var failures = 0
+    private var skipped = 0
+
+    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper) {
+        (self.sharing, self.shipper) = (sharing, shipper)
+        prunedAt = sharing.now
+    }
+
+    /// One round; after failures a part of the rounds is left out, up to nine of ten.
+    mutating func round() {
+        guard skipped >= min(failures, 10) - 1 else {
+            skipped += 1
+            return
+        }
+        skipped = 0
+        do {
+            try sharing.look(shipper)
+            failures = 0
+            if sharing.now - prunedAt > 3_600_000_000 {
+                prunedAt = sharing.now
+                try sharing.prune(shipper)
+            }
+        } catch {
+            failures += 1
+            let isNews = sharing.record(error, waiting: try? shipper.waiting())
+            let time = sharing.now
+            let isDue = alarmedAt.map { .microseconds(time - $0) >= LedgerSharing.alarms } ?? true
+            guard isDue || isNews && failures == 1 else { return }
+            alarmedAt = time
+            sharing.alarm(error)
+        }
+    }
+
+    /// The last round: ships what is left, if the server was there.
+    mutating func finish() {
+        if failures == 0 { try? sharing.look(shipper, isLast: true) }
+        shipper.finish()
+    }
+}

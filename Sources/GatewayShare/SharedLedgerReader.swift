@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import CallAccounting
+package import PostgreSQL
+
+/// Reads calls of all gateways from the shared ledger; blocks, one thread.
+package final class SharedLedgerReader {
+    /// A call with its gateway and its events.
+    package struct Call: Sendable {
+        package let node: String
+        package let values: [String: SharedValue]
+        package let events: [[String: SharedValue]]
+    }
+
+    /// A gateway that writes to the shared ledger.
+    package struct Node: Sendable, Hashable {
+        package let name: String
+        package let version: String?
+        /// Seconds since its last sign of life, by the server's clock.
+        package let silentFor: Double
+    }
+
+    private let session: PostgreSQLSession
+
+    package init(_ address: PostgreSQLAddress, timeLimit: Duration = .seconds(20)) {
+        session = PostgreSQLSession(address, application: "herald calls", timeLimit: timeLimit)
+    }
+
+    /// The newest calls that pass the filter, newest first.
+    ///
+    /// Row numbers of the filter belong to one gateway and are ignored.
+    package func calls(matching filter: CallFilter, limit: Int) throws -> [Call] {
+        var conditions = SharedConditions()
+        conditions.add(filter)
+        let columns = SharedTable.call.columns
+        let names = columns.map { "call.\($0.name)" }.joined(separator: ", ")
+        let rows = try session.execute(
+            """
+            SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
+            \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
+            """, conditions.values)
+        return try rows.map { row in
+            let values = try Self.values(row, columns, from: 3)
+            let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
+                if case .integer(let id)? = values[name] { id } else { nil }
+            }
+            let events = ids.isEmpty ? [] : try self.events(node: row.integer(1), ledger: row.integer(2), ids)
+            return Call(node: try row.text(0) ?? "", values: values, events: events)
+        }
+    }
+
+    /// All gateways of the shared ledger, by name.
+    package func nodes() throws -> [Node] {
+        let rows = try session.execute(
+            "SELECT name, version, extract(epoch FROM now() - seen_at)::double precision FROM ledger.node ORDER BY name"
+        )
+        return try rows.map { row in
+            Node(name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0)
+        }
+    }
+
+    private func events(node: Int64?, ledger: Int64?, _ ids: [Int64]) throws -> [[String: SharedValue]] {
+        let columns = SharedTable.event.columns
+        let rows = try session.execute(
+            """
+            SELECT \(columns.map(\.name).joined(separator: ", ")) FROM ledger.event
+            WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[]) ORDER BY id
+            """, [.integer(node), .integer(ledger), .integers(ids)])
+        return try rows.map { try Self.values($0, columns, from: 0) }
+    }
+
+    private static func values(
+        _ row: PostgreSQLRow, _ columns: [SharedTable.Column], from first: Int
+    ) throws -> [String: SharedValue] {
+        var values: [String: SharedValue] = [:]
+        for (place, column) in columns.enumerated() {
+            values[column.name] =
+                column.isText ? .text(try row.text(first + place)) : .integer(try row.integer(first + place))
+        }
+        return values
+    }
+}
+
+/// The conditions of a filter with their values.
+private struct SharedConditions {
+    private var conditions: [String] = []
+    private(set) var values: [PostgreSQLValue] = []
+
+    var sql: String { conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ") }
+
+    /// Adds a condition; each `?` is the next value.
+    private mutating func require(_ condition: String, _ given: PostgreSQLValue...) {
+        var parts = condition.split(separator: "?", omittingEmptySubsequences: false).map(String.init)
+        var text = parts.removeFirst()
+        for (value, part) in zip(given, parts) {
+            values.append(value)
+            text += "$\(values.count)" + part
+        }
+        conditions.append(text)
+    }
+
+    mutating func add(_ filter: CallFilter) {
+        addNumbers(filter)
+        if let name = filter.name {
+            require("(brand_name ILIKE ? OR carrier_name ILIKE ?)", Self.part(name), Self.part(name))
+        }
+        if let trunk = filter.trunk { require("trunk = ?", .text(trunk)) }
+        if filter.outcome == "OPEN" {
+            require("ended_at IS NULL")
+        } else if let outcome = filter.outcome {
+            require("outcome = ?", .text(outcome))
+        }
+        if let callID = filter.callID {
+            require("?::text IN (call_id, sip_call_id, attempt_call_id, attempt_sip_call_id)", .text(callID))
+        }
+        if let part = filter.callIDPart {
+            require(
+                "concat_ws(' ', call_id, sip_call_id, attempt_call_id, attempt_sip_call_id) ILIKE ?", Self.part(part))
+        }
+        if let since = filter.since { require("invite_at >= ?", .integer(since * 1_000_000)) }
+        if let until = filter.until { require("invite_at < ?", .integer((until + 1) * 1_000_000)) }
+        if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", .flag(isBranded)) }
+    }
+
+    private mutating func addNumbers(_ filter: CallFilter) {
+        guard filter.number != nil || filter.received != nil || filter.numberEnd != nil else { return }
+        let digits = PostgreSQLValue.integer(filter.number.map { Int64($0.digits) })
+        let end = filter.numberEnd.map { PostgreSQLValue.text("%" + Self.literal($0)) } ?? .null
+        require(
+            """
+            (caller = ?::bigint OR destination = ?::bigint OR caller_received ILIKE ?::text OR caller::text LIKE ?::text \
+            OR destination::text LIKE ?::text)
+            """, digits, digits, filter.received.map(Self.part) ?? .null, end, end)
+    }
+
+    /// A pattern that finds a text anywhere.
+    private static func part(_ text: String) -> PostgreSQLValue { .text("%" + literal(text) + "%") }
+
+    private static func literal(_ text: String) -> String {
+        text.reduce(into: "") { out, character in
+            if "\\%_".contains(character) { out += "\\" }
+            out.append(character)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import PostgreSQL
+
+/// The statements of one shipping transaction.
+enum ShippingStatements {
+    /// A gateway's membership in the shared ledger.
+    struct Membership: Hashable {
+        let node: Int64
+        let epoch: Int64
+        let ledger: Int64
+    }
+
+    /// Seconds without a sign of life after which another gateway may take a node's name.
+    static let lease = 15
+
+    /// Registers a name; no row if another gateway uses it.
+    static func register(name: String, ledger: Int64, version: String) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            """
+            INSERT INTO ledger.node AS node (name, ledger, version) VALUES ($1, $2, $3)
+            ON CONFLICT (name) DO UPDATE
+                SET ledger = excluded.ledger, version = excluded.version, seen_at = now(), claimed_epoch = node.epoch
+                WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
+            RETURNING id, epoch
+            """, [.text(name), .integer(ledger), .text(version)])
+    }
+
+    /// The position that the shared ledger has of a ledger's changes.
+    static func position(_ membership: Membership) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            "SELECT sequence FROM ledger.position WHERE node = $1 AND ledger = $2",
+            [.integer(membership.node), .integer(membership.ledger)])
+    }
+
+    /// A sign of life; the constraint `fenced` refuses a node whose epoch has passed.
+    static func beat(_ membership: Membership) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            "UPDATE ledger.node SET seen_at = now(), claimed_epoch = $2 WHERE id = $1",
+            [.integer(membership.node), .integer(membership.epoch)])
+    }
+
+    /// Changes with the position after them; all of it is one transaction.
+    static func ship(_ changes: SharedChanges, _ membership: Membership) -> [PostgreSQLCommand] {
+        let position = PostgreSQLCommand(
+            """
+            INSERT INTO ledger.position AS position (node, ledger, sequence) VALUES ($1, $2, $3)
+            ON CONFLICT (node, ledger) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
+            """,
+            [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
+        return [beat(membership), position] + changes.rows.map { store($0, membership) }
+    }
+
+    private static func store(_ rows: SharedRows, _ membership: Membership) -> PostgreSQLCommand {
+        let values = rows.columns.map { column -> PostgreSQLValue in
+            switch column {
+            case .integers(let numbers): .integers(numbers)
+            case .texts(let texts): .texts(texts)
+            }
+        }
+        return PostgreSQLCommand(
+            rows.table == .call ? storeCalls : storeEvents,
+            [.integer(membership.node), .integer(membership.ledger)] + values)
+    }
+
+    private static let (storeCalls, storeEvents) = (store(.call), store(.event))
+
+    /// Inserts rows, or updates the known ones.
+    private static func store(_ table: SharedTable) -> String {
+        let names = table.columns.map(\.name)
+        let arrays = table.columns.enumerated().map { place, column in
+            "$\(place + 3)::\(column.isText ? "text" : "bigint")[]"
+        }
+        let updates = names.dropFirst().map { "\($0) = excluded.\($0)" }
+        return """
+            INSERT INTO ledger.\(table.name) (node, ledger, \(names.joined(separator: ", ")))
+            SELECT $1::integer, $2::bigint, * FROM unnest(\(arrays.joined(separator: ", ")))
+            ON CONFLICT (node, ledger, id) DO UPDATE SET \(updates.joined(separator: ", "))
+            """
+    }
+
+    /// Deletes some ended calls of a node that began before a time, in microseconds since 1970.
+    static func forgetCalls(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            """
+            DELETE FROM ledger.call WHERE ctid IN (SELECT ctid FROM ledger.call
+                WHERE node = $1 AND invite_at < $2 AND ended_at IS NOT NULL LIMIT 5000)
+            """, [.integer(membership.node), .integer(before)])
+    }
+
+    /// Deletes some delivered events of a node that were made before a time, in seconds since 1970.
+    static func forgetEvents(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            """
+            DELETE FROM ledger.event WHERE ctid IN (SELECT ctid FROM ledger.event
+                WHERE node = $1 AND created_at < $2 AND state = 1 LIMIT 5000)
+            """, [.integer(membership.node), .integer(before)])
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+import GRDB
+
+/// Records which rows of the ledger have changed, for the shared ledger of several gateways.
+///
+/// Triggers add each changed call and event to `shared_change` in the transaction of the change, so none is missed and
+/// none invented. A row is in it once, at its latest change. Safe from any thread; blocks on the disk.
+package struct LedgerChanges: SharedChangeSource {
+    private let files: HeraldDatabase
+
+    /// Works on the ledger file of an open database.
+    package init(_ database: HeraldDatabase) { files = database }
+
+    /// Stops the recording and forgets its changes: for a gateway without a shared ledger.
+    package static func stop(_ files: HeraldDatabase) throws {
+        let ledger = try files.ledger
+        guard try ledger.read(areRecorded) else { return }
+        try ledger.write { database in
+            for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
+            try database.execute(sql: "DELETE FROM shared_change; DELETE FROM shared_origin")
+        }
+    }
+
+    package func ledger() throws -> Int64 {
+        let database = try files.ledger
+        if let id = try database.read(Self.origin) { return id }
+        // The first use, or a new file after damage.
+        try database.write(Self.begin)
+        return try database.read(Self.origin) ?? 0
+    }
+
+    package func changes(after position: Int64, limit: Int) throws -> SharedChanges {
+        let ledger = try ledger()
+        return try files.ledger.read { database in
+            let last = try LedgerStatement(
+                database,
+                "SELECT max(id), count(*) FROM (SELECT id FROM shared_change WHERE id > ?1 ORDER BY id LIMIT ?2)")
+            last.bind(1, position)
+            last.bind(2, limit)
+            let (through, count) = try last.firstRow { ($0.integer(0), $0.integer(1) ?? 0) } ?? (nil, 0)
+            guard let through else { return SharedChanges(ledger: ledger, through: position, isLast: true, rows: []) }
+            let rows = try SharedTable.allCases.map { try Self.rows($0, position, through, database) }
+            return SharedChanges(
+                ledger: ledger, through: through, isLast: count < limit, rows: rows.filter { $0.count > 0 })
+        }
+    }
+
+    package func forget(through position: Int64) throws {
+        try files.ledger.write { database in
+            let forget = try LedgerStatement(database, "DELETE FROM shared_change WHERE id <= ?1")
+            forget.bind(1, position)
+            try forget.run()
+        }
+    }
+
+    package func waiting(after position: Int64) throws -> Int {
+        try files.ledger.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM shared_change WHERE id > ?", arguments: [position])
+                ?? 0
+        }
+    }
+
+    /// The present rows of a table that changed between two positions; deleted rows are left out.
+    private static func rows(
+        _ table: SharedTable, _ after: Int64, _ through: Int64, _ database: Database
+    ) throws -> SharedRows {
+        let names = table.columns.map(\.name).joined(separator: ", ")
+        let select = try LedgerStatement(
+            database,
+            """
+            SELECT \(names) FROM \(table.name) WHERE id IN
+                (SELECT row FROM shared_change WHERE kind = ?1 AND id > ?2 AND id <= ?3) ORDER BY id
+            """)
+        select.bind(1, table.rawValue)
+        select.bind(2, after)
+        select.bind(3, through)
+        let columns = table.columns
+        var integers = columns.map { _ in [Int64?]() }
+        var texts = integers.map { _ in [String?]() }
+        func keep(_ row: LedgerRow) -> Bool {
+            for (place, column) in columns.enumerated() {
+                if column.isText {
+                    texts[place].append(row.text(CInt(place)))
+                } else {
+                    integers[place].append(row.integer(CInt(place)))
+                }
+            }
+            return true
+        }
+        while try select.row(keep) != nil {}
+        var rows = SharedRows(table)
+        rows.columns = columns.indices.map { columns[$0].isText ? .texts(texts[$0]) : .integers(integers[$0]) }
+        return rows
+    }
+
+    private static func areRecorded(_ database: Database) throws -> Bool { try origin(database) != nil }
+
+    private static func origin(_ database: Database) throws -> Int64? {
+        let select = try LedgerStatement(database, "SELECT ledger FROM shared_origin")
+        return try select.firstRow { $0.integer(0) }.flatMap { $0 }
+    }
+
+    /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
+    /// events on their way.
+    private static func begin(_ database: Database) throws {
+        for trigger in triggers { try database.execute(sql: trigger.sql) }
+        try database.execute(
+            sql: """
+                INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
+                """, arguments: [Int64.random(in: 1...Int64.max)])
+        try database.execute(
+            sql: """
+                INSERT INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
+                INSERT INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
+                """)
+    }
+
+    private static let triggers: [(name: String, sql: String)] = SharedTable.allCases.flatMap { table in
+        ["INSERT", "UPDATE"].map { change in
+            let name = "shared_\(table.name)_\(change.lowercased())"
+            let sql = """
+                CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(change) ON \(table.name) BEGIN
+                    INSERT OR REPLACE INTO shared_change (kind, row) VALUES (\(table.rawValue), NEW.id);
+                END
+                """
+            return (name, sql)
+        }
+    }
+}
+
+extension LedgerCallRow {
+    /// A call of the shared ledger, by the columns of `SharedTable.call`.
+    package init(shared values: [String: SharedValue], node: String, events: [LedgerEventRow]) {
+        self.init(row: Self.row(values), events: events)
+        self.node = node
+    }
+
+    static func row(_ values: [String: SharedValue]) -> Row {
+        Row(
+            values.mapValues { value -> (any DatabaseValueConvertible)? in
+                switch value {
+                case .integer(let number): number
+                case .text(let text): text
+                }
+            })
+    }
+}
+
+extension LedgerEventRow {
+    /// An event of the shared ledger, by the columns of `SharedTable.event`.
+    package init(shared values: [String: SharedValue]) { self.init(row: LedgerCallRow.row(values)) }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import GRDB
+import GatewayShare
+import GatewayStore
+import Logging
+import PostgreSQL
+import PostgreSQLTesting
+import Synchronization
+import TestFixtures
+import Testing
+
+/// Requirements: PostgreSQL away is a longer queue and a visible lag, and nothing is lost or doubled.
+@Suite("Shared ledger during outages")
+struct LedgerSharingTests {
+    private static func sharing(
+        _ address: PostgreSQLAddress, _ ledger: LocalLedger, steady: @escaping @Sendable () -> Int64
+    ) -> LedgerSharing {
+        LedgerSharing(
+            .init(address: address, name: "a", version: "test", retentionDays: 90), ledger.changes,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, steady: steady)
+    }
+
+    @Test func `sixty seconds without PostgreSQL are sixty seconds of lag, and no change is lost`() async throws {
+        let (ledger, server) = (try LocalLedger(), try ThrowawayServer())
+        let time = SharedClock()
+        let sharing = Self.sharing(try server.address(), ledger, steady: { time.now })
+        let running = Task { await sharing.run() }
+        try ledger.begin(1)
+        await until { sharing.standing.rows == 1 && sharing.standing.behind == 0 }
+        try server.perform(.kill)
+        try ledger.end(1)
+        await until { sharing.standing.problem != nil }
+        time.advance(60)
+        #expect(sharing.standing.behind >= 60)
+        #expect(sharing.standing.failures > 0)
+        #expect(sharing.standing.problem?.contains("PostgreSQL at") == true)
+        await until { sharing.standing.waiting == 2 }
+        try server.perform(.start)
+        await until { sharing.standing.behind == 0 && sharing.standing.problem == nil }
+        #expect(sharing.standing.waiting == 0)
+        let look = PostgreSQLSession(try server.address())
+        #expect(try look.execute("SELECT count(*) FROM ledger.call WHERE outcome = 'ANSWERED'").first?.integer(0) == 1)
+        #expect(try look.execute("SELECT count(*) FROM ledger.event").first?.integer(0) == 1)
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a server that is killed five times under load has every call once`() async throws {
+        let (ledger, server) = (try LocalLedger(), try ThrowawayServer(["--durable"]))
+        let sharing = Self.sharing(try server.address(), ledger, steady: { SharedClock.real })
+        _ = try ledger.changes.ledger()
+        let running = Task { await sharing.run() }
+        for kill in Int64(0)..<5 {
+            for id in (kill * 200 + 1)...(kill * 200 + 200) {
+                try ledger.begin(id)
+                if id % 2 == 0 { try ledger.end(id) }
+            }
+            try server.perform(.kill)
+            for id in (kill * 200 + 1)...(kill * 200 + 200) where id % 2 == 1 { try ledger.end(id) }
+            try server.perform(.start)
+        }
+        await until {
+            sharing.standing.problem == nil && sharing.standing.behind == 0
+                && (try? ledger.changes.waiting(after: 0)) != nil
+        }
+        running.cancel()
+        await running.value
+        let look = PostgreSQLSession(try server.address())
+        func count(_ sql: String) throws -> Int64? { try look.execute("SELECT count(*) FROM \(sql)").first?.integer(0) }
+        #expect(try count("ledger.call") == 1_000)
+        #expect(try count("ledger.call WHERE ended_at IS NULL OR outcome IS NULL") == 0)
+        #expect(try count("(SELECT DISTINCT call_id FROM ledger.call) AS calls") == 1_000)
+        #expect(try count("ledger.event") == 1_000)
+        #expect(try ledger.recorded() == 0)
+    }
+
+    @Test func `the last changes are shipped when the gateway stops`() async throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        let sharing = Self.sharing(shared.address, ledger, steady: { SharedClock.real })
+        let running = Task { await sharing.run() }
+        await until { sharing.standing.behind == 0 }
+        try ledger.begin(1)
+        running.cancel()
+        await running.value
+        #expect(try shared.calls().map(\.row) == [1])
+    }
+
+    @Test func `a server that never was there stops neither start nor end of the gateway`() async throws {
+        let ledger = try LocalLedger()
+        let sharing = Self.sharing(
+            try PostgreSQLAddress("postgres://herald@127.0.0.1:9/herald"), ledger, steady: { SharedClock.real })
+        let running = Task { await sharing.run() }
+        await until { sharing.standing.problem != nil }
+        #expect(sharing.standing.problem?.contains("see whether the server runs") == true)
+        running.cancel()
+        await running.value
+    }
+}
+
+/// A monotonic clock that a test moves ahead.
+private final class SharedClock: Sendable {
+    private let offset = Atomic<Int64>(0)
+
+    static var real: Int64 { Int64(ContinuousClock.now.duration(to: start) / .microseconds(-1)) }
+    private static let start = ContinuousClock.now
+
+    var now: Int64 { Self.real + offset.load(ordering: .relaxed) }
+
+    func advance(_ seconds: Int64) { offset.add(seconds * 1_000_000, ordering: .relaxed) }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import GatewayShare
+import GatewayStore
+import PostgreSQL
+import Testing
+
+@Suite("Reading the shared ledger")
+struct SharedLedgerReaderTests {
+    @Test func `each filter of herald calls finds what it finds in the gateway's own ledger`() throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        let shipper = shared.shipper(ledger)
+        _ = try shipper.ship()
+        for id in Int64(1)...6 {
+            try ledger.begin(id, caller: 493_012_340 + id, brand: id == 3 ? "100 % Söhne_GmbH" : "Acme")
+        }
+        try ledger.end(2)
+        try ledger.end(5, outcome: "MISSED")
+        _ = try shipper.ship()
+        let own = LedgerReader(ledger.files)
+        let changes: [(inout CallFilter) -> Void] = [
+            { _ in }, { $0.number = E164Number("+493012343") }, { $0.numberEnd = "2345" }, { $0.received = "anon" },
+            { $0.name = "acme" }, { $0.name = "100 %" }, { $0.name = "e_g" }, { $0.name = "%" },
+            { $0.trunk = "carrier" },
+            { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
+            { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
+            { $0.isBranded = true }, { $0.isBranded = false },
+        ]
+        for change in changes {
+            var filter = CallFilter()
+            change(&filter)
+            let expected = try own.calls(matching: filter, limit: 100)
+            let found = try shared.calls(change)
+            #expect(found.map(\.row) == expected.map(\.row), "\(filter)")
+            #expect(found.map(\.events) == expected.map(\.events))
+        }
+    }
+
+    @Test(arguments: ["'; DROP TABLE ledger.call; --", "\u{202E}evil", "a\nb", "\\", "{\"x\"}", "NULL"])
+    func `names from the wire arrive as they are`(_ name: String) throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        try ledger.begin(1, brand: name, callID: name)
+        _ = try shared.shipper(ledger).ship()
+        #expect(try shared.calls { $0.name = name }.map(\.brandName) == [name])
+        #expect(try shared.calls { $0.callID = name }.map(\.callID) == [name])
+    }
+
+    @Test func `the view for reports has one row for each call, with times and gateway`() throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        try ledger.begin(1)
+        try ledger.end(1)
+        try ledger.begin(2, caller: nil)
+        _ = try shared.shipper(ledger, "north").ship()
+        let row = try shared.look.execute(
+            "SELECT gateway, caller, outcome, extract(epoch FROM ended_at - invite_at)::bigint FROM ledger.calls WHERE outcome = 'OPEN'"
+        )
+        #expect(try row.first?.text(0) == "north")
+        #expect(try row.first?.text(1) == nil)
+        #expect(try row.first?.text(2) == "OPEN")
+    }
+}
