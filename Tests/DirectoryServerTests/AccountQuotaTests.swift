@@ -3,7 +3,6 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
@@ -105,8 +104,7 @@ struct AccountQuotaTests {
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try database.pool.write { database in
-            try database.execute(
-                sql: "INSERT INTO api_key (hash, account, name, created) VALUES (x'00', 1, 'old', 1)")
+            try database.execute("INSERT INTO api_key (hash, account, name, created) VALUES (x'00', 1, 'old', 1)")
         }
         #expect(try AccountStore(database).keys().map(\.kind) == [.gateway])
     }

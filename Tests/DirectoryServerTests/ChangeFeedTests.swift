@@ -4,7 +4,6 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import SeededRandom
 import Synchronization
 import TestFixtures
@@ -21,7 +20,7 @@ struct ChangeFeedTests {
         let entries = BrandEntries(database)
         let all = try (0..<1500).map { try entry("+6149157\(1000 + $0)", "before") }
         _ = try entries.put(all, now: 1)
-        let state = try database.pool.makeSnapshot()
+        let state = try database.pool.snapshot()
         let (feed, first) = try await state.read { try Self.start(since: nil, $0) }
         #expect(first.entries == 1000)
         _ = try entries.put([entry("+61491572499", "after"), entry("+61491570999", "new")], now: 3)
@@ -65,7 +64,7 @@ struct ChangeFeedTests {
         let tags = try [50 as Int64, 60].map { time in
             let folder = TemporaryFolder()
             let database = try DirectoryDatabase(folder: folder.path)
-            try database.pool.write { try $0.execute(sql: "UPDATE account SET client_id = 'same'") }
+            try database.pool.write { try $0.execute("UPDATE account SET client_id = 'same'") }
             _ = try BrandEntries(database).put([entry("+61491570001", "Name \(time)")], now: time)
             return try database.pool.read {
                 try SyncState.current(.first, logoBase: nil, now: 100, $0).tag(query: [])
@@ -75,7 +74,7 @@ struct ChangeFeedTests {
     }
 
     private static func start(
-        since: SyncCursor?, includesInactive: Bool = false, now: Int64 = 2, _ database: Database
+        since: SyncCursor?, includesInactive: Bool = false, now: Int64 = 2, _ database: any SQLConnection
     ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {
         let parameters = ChangeFeed.Parameters(
             account: .first, since: since, includesInactive: includesInactive, now: now)
@@ -111,9 +110,9 @@ struct ChangeFeedTests {
     @Test func `the place after which changes are asked for is where the index is entered`() throws {
         let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         let plan = try database.pool.read { database in
-            try Row.fetchAll(
-                database, sql: "EXPLAIN QUERY PLAN " + ChangeFeed.pageQuery("AND active = 1"), arguments: [1, 5])
-        }.map { $0["detail"] as String }
+            try database.rows("EXPLAIN QUERY PLAN " + ChangeFeed.pageQuery("AND active"), [1, 5])
+                .map { $0["detail"] as String }
+        }
         #expect(plan.first?.contains("brand_number_change (account=? AND change>?)") == true, "\(plan)")
         #expect(plan.count == 1)
     }

@@ -3,7 +3,6 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
@@ -98,7 +97,7 @@ struct DeviceLogTests {
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("new"))
             while try await retention.removeBatch(now: directory.time.now + 1) {}
             #expect(try DeviceLog(directory.database).lines(of: "phone")?.map(\.message) == ["new"])
-            try await directory.database.pool.write { try $0.execute(sql: "DELETE FROM device") }
+            try await directory.database.pool.write { try $0.execute("DELETE FROM device") }
             #expect(try DeviceLog(directory.database).lines(of: "phone") == nil)
         }
     }

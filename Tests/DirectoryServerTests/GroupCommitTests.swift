@@ -16,16 +16,16 @@ struct GroupCommitTests {
 
     private static func database() throws -> DirectoryDatabase {
         let database = try DirectoryDatabase(folder: TemporaryFolder().path)
-        try database.pool.write { try $0.execute(sql: "CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
+        try database.pool.write { try $0.execute("CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
         return database
     }
 
     private static func note(_ text: String, _ database: DirectoryDatabase) async throws {
-        try await database.commits.write { try $0.execute(sql: "INSERT INTO note VALUES (?)", arguments: [text]) }
+        try await database.commits.write { try $0.execute("INSERT INTO note VALUES (?)", [text]) }
     }
 
     private static func notes(_ database: DirectoryDatabase) throws -> Set<String> {
-        try database.pool.read { try String.fetchSet($0, sql: "SELECT text FROM note") }
+        try database.pool.read { Set(try $0.values(String.self, "SELECT text FROM note")) }
     }
 
     /// Writes all texts at once; the responses are in their order.
@@ -76,7 +76,7 @@ struct GroupCommitTests {
         async let good: Void = Self.note("good", database)
         await #expect(throws: Bad.self) {
             try await database.commits.write { database in
-                try database.execute(sql: "INSERT INTO note VALUES ('half')")
+                try database.execute("INSERT INTO note VALUES ('half')")
                 throw Bad()
             }
         }
@@ -87,7 +87,7 @@ struct GroupCommitTests {
     @Test func `no writer gets a success when the commit fails`() async throws {
         let database = try Self.database()
         // A foreign key that is checked at the commit only.
-        try await database.pool.write { database in
+        try await database.file.write { database in
             try database.execute(
                 sql: """
                     CREATE TABLE child (parent INTEGER REFERENCES account (id) DEFERRABLE INITIALLY DEFERRED);
@@ -107,10 +107,10 @@ struct GroupCommitTests {
             try directory.put(entry("+61491570156"))
             try await directory.database.pool.write { database in
                 try database.execute(
-                    sql: """
-                        CREATE TRIGGER poison BEFORE INSERT ON event WHEN NEW.outcome = 'poison'
-                        BEGIN SELECT RAISE(ABORT, 'poison'); END
-                        """)
+                    """
+                    CREATE TRIGGER poison BEFORE INSERT ON event WHEN NEW.outcome = 'poison'
+                    BEGIN SELECT RAISE(ABORT, 'poison'); END
+                    """)
             }
             let statuses = try await withThrowingTaskGroup { group in
                 for number in 0..<40 {

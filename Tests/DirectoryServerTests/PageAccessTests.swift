@@ -209,11 +209,11 @@ struct PageAccessTests {
     @Test func `a missing disk and a newer schema are named on the page`() async throws {
         try await PageVisitor.run { visitor in
             let database = visitor.directory.database
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')")
             }
             #expect(try await visitor.get("/").text.contains("written by a newer herald-directory"))
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'from the future'")
             }
             #expect(try await visitor.get("/").text.contains("Disk and database work."))

@@ -3,7 +3,6 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import HostSystem
 import Logging
 import Synchronization
@@ -36,7 +35,7 @@ struct RetentionTests {
     }
 
     private static func texts(_ query: String, _ directory: RunningDirectory) async throws -> [String] {
-        try await directory.database.pool.read { try String.fetchAll($0, sql: query) }
+        try await directory.database.pool.read { try $0.values(String.self, query) }
     }
 
     @Test func `old events go in bites, and their counts stay`() async throws {
@@ -64,11 +63,11 @@ struct RetentionTests {
         let database = try DirectoryDatabase(folder: folder.path)
         try await database.pool.write { database in
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
-                    SELECT 1, i, '+61491570156', 'missed', '', 0, i FROM n
-                    """)
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', 'missed', '', FALSE, i FROM n
+                """)
         }
         let retention = Retention(database: database, keepDays: 1)
         var more: [Bool] = []
@@ -114,17 +113,17 @@ struct RetentionTests {
         try await database.pool.write { database in
             // 501 of next year, then 1,200 old ones with a young one among the first.
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1701)
-                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
-                    SELECT 1, i, '+61491570156', 'missed', '', 0,
-                        CASE WHEN i <= 501 THEN ? WHEN i = 510 THEN ? ELSE i END FROM n
-                    """, arguments: [now + 365 * Self.day, now - 1])
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1701)
+                INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', 'missed', '', FALSE,
+                    CASE WHEN i <= 501 THEN ? WHEN i = 510 THEN ? ELSE i END FROM n
+                """, [now + 365 * Self.day, now - 1])
         }
         let retention = Retention(database: database, keepDays: 1)
         var bites = 0
         while try await retention.removeBatch(now: now), bites < 9 { bites += 1 }
-        let left = try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT id FROM event ORDER BY id") }
+        let left = try await database.pool.read { try $0.values(Int64.self, "SELECT id FROM event ORDER BY id") }
         #expect(left == Array(1...501) + [510])
     }
 
@@ -149,13 +148,17 @@ struct RetentionTests {
         let database = try DirectoryDatabase(folder: folder.path)
         try await database.pool.write { database in
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-                    INSERT INTO imprint SELECT 1, i, '+61491570156', '', i, '{}', i FROM n;
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25)
-                    INSERT INTO debug_upload (id, request, account, device_id, nonce, received)
-                    SELECT i, i, 1, 'gw', i, i FROM n
-                    """)
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', '', CAST(i AS TEXT), '{}', i FROM n
+                """)
+            try database.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25)
+                INSERT INTO debug_upload (id, request, account, device_id, nonce, received)
+                SELECT CAST(i AS TEXT), i, 1, 'gw', CAST(i AS TEXT), i FROM n
+                """)
         }
         let retention = Retention(database: database, keepDays: 1)
         var left: [[Int?]] = []
@@ -163,12 +166,12 @@ struct RetentionTests {
             left.append(
                 try await database.pool.read { database in
                     try ["imprint", "debug_upload"].map {
-                        try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
+                        try database.value(Int.self, "SELECT count(*) FROM \($0)")
                     }
                 })
         } while try await retention.removeBatch(now: ManualTime.start)
         #expect(left == [[1200, 25], [700, 15], [200, 5]])
-        #expect(try await database.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM debug_upload") } == 0)
+        #expect(try await database.pool.read { try $0.value(Int.self, "SELECT count(*) FROM debug_upload") } == 0)
     }
 
     /// The age at which files of chunked uploads go anyway is 30 days.
@@ -272,8 +275,8 @@ struct RetentionTests {
         let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         let arguments = [Int](repeating: 0, count: sql.count { $0 == "?" })
         let plan = try database.pool.write { database in
-            try Row.fetchAll(
-                database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: StatementArguments(arguments)
+            try database.rows(
+                "EXPLAIN QUERY PLAN " + sql, SQLArguments(arguments.map { .integer(Int64($0)) })
             ).map { $0["detail"] as String }
         }
         #expect(plan.contains { $0.contains("INDEX \(index) ") } && !plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")

@@ -4,7 +4,6 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import Logging
 import Synchronization
 import TestFixtures
@@ -129,9 +128,8 @@ struct ServedLogosTests {
             try body()
             await logos.round()
             return try await database.pool.read { database in
-                try String.fetchAll(
-                    database, sql: "SELECT '+' || number FROM brand_number WHERE change > ? ORDER BY change",
-                    arguments: [start])
+                try database.values(
+                    String.self, "SELECT '+' || number FROM brand_number WHERE change > ? ORDER BY change", [start])
             }
         }
     }

@@ -4,7 +4,6 @@ import BrandingAPI
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
@@ -182,10 +181,10 @@ extension RunningDirectory {
         try await database.pool.write { database in
             for (table, deed) in tables.flatMap({ table in ["INSERT", "UPDATE"].map { (table, $0) } }) {
                 try database.execute(
-                    sql: """
-                        CREATE TRIGGER \(table)_\(deed) BEFORE \(deed) ON \(table)
-                        BEGIN SELECT RAISE(ABORT, 'disk full'); END
-                        """)
+                    """
+                    CREATE TRIGGER \(table)_\(deed) BEFORE \(deed) ON \(table)
+                    BEGIN SELECT RAISE(ABORT, 'disk full'); END
+                    """)
             }
         }
     }
@@ -193,7 +192,7 @@ extension RunningDirectory {
     fileprivate func allowWrites(to tables: String...) async throws {
         try await database.pool.write { database in
             for table in tables {
-                try database.execute(sql: "DROP TRIGGER \(table)_INSERT; DROP TRIGGER \(table)_UPDATE")
+                for deed in ["INSERT", "UPDATE"] { try database.execute("DROP TRIGGER \(table)_\(deed)") }
             }
         }
     }

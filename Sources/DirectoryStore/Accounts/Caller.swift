@@ -2,7 +2,6 @@
 
 import Crypto
 package import Foundation
-import GRDB
 
 /// The account, key and device that a request belongs to.
 package struct Caller: Hashable, Sendable {
@@ -26,27 +25,26 @@ package struct Caller: Hashable, Sendable {
     }
 
     /// Finds the owner of tokens issued to a key, through its successors once it was rotated and has ended.
-    static func ofTokens(keyHash: Data, now: Int64, _ database: Database) throws -> Caller? {
+    static func ofTokens(keyHash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
-        let good = try Data.fetchOne(
-            database,
-            sql: """
-                WITH RECURSIVE line (hash, successor, revoked, expires) AS (
-                    SELECT hash, successor, revoked, expires FROM api_key WHERE hash = ?1
-                    UNION SELECT next.hash, next.successor, next.revoked, next.expires
-                    FROM line JOIN api_key AS next ON next.hash = line.successor WHERE line.revoked IS NULL)
-                SELECT hash FROM line WHERE revoked IS NULL AND (expires IS NULL OR expires > ?2)
-                """, arguments: [keyHash, now])
+        let good = try database.value(
+            Data.self,
+            """
+            WITH RECURSIVE line (hash, successor, revoked, expires) AS (
+                SELECT hash, successor, revoked, expires FROM api_key WHERE hash = ?1
+                UNION SELECT next.hash, next.successor, next.revoked, next.expires
+                FROM line JOIN api_key AS next ON next.hash = line.successor WHERE line.revoked IS NULL)
+            SELECT hash FROM line WHERE revoked IS NULL AND (expires IS NULL OR expires > ?2)
+            """, [keyHash, now])
         return try good.flatMap { try ofKey(hash: $0, now: now, database) }
     }
 
-    static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
-                WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
-                """)
-        return try Row.fetchOne(statement, arguments: [hash, now]).map { row in
+    static func ofKey(hash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
+        let statement = """
+            SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
+            WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+            """
+        return try database.row(statement, [hash, now]).map { row in
             let id: String? = row["api_id"]
             return Caller(
                 account: AccountID(row: row["account"]), keyHash: hash,

@@ -12,21 +12,21 @@ extension DirectoryDatabase {
     ///
     /// - Throws: `DatabaseBackupError` when the file exists or cannot be created, or a database error.
     package func backUp(to path: String) throws {
-        let file: Int32
+        let copy: Int32
         do {
             // SQLite fills an empty file. Creating it here sets its permissions.
-            file = try PrivateFile.create(path)
+            copy = try PrivateFile.create(path)
         } catch {
             throw DatabaseBackupError(path: path, reason: error.reason)
         }
-        defer { close(file) }
+        defer { close(copy) }
         do {
-            try connection().inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+            try Self.connection(file.path).inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         } catch {
             unlink(path)
             throw error
         }
-        guard fsync(file) == 0 else {
+        guard fsync(copy) == 0 else {
             throw DatabaseBackupError(path: path, reason: SystemError.text(errno))
         }
         LastBackup(folder: folder).record()

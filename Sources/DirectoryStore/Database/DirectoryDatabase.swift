@@ -9,7 +9,9 @@ import HostSystem
 ///
 /// SQLite serialises writes, including those of other processes; readers see consistent states. Thread-safe.
 package final class DirectoryDatabase: Sendable {
-    let pool: DatabasePool
+    let pool: any SQLPool
+    /// The connections to the file, for what SQLite alone has.
+    let file: DatabasePool
     /// The state folder; it has the database file and the uploads.
     package let folder: String
     /// Bytes that the clients of an account may store in a day beside counted events; 0 means no limit.
@@ -45,8 +47,10 @@ package final class DirectoryDatabase: Sendable {
             let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
             try pool.writeWithoutTransaction { try $0.execute(sql: writer) }
             try Self.migrator.migrate(pool)
-            self.pool = pool
-            commits = GroupCommit(pool)
+            file = pool
+            let connections = SQLitePool(pool) { try Self.connection(path) }
+            self.pool = connections
+            commits = GroupCommit(connections)
             keys = try KeyReader(path: path)
         } catch let error as DirectoryDatabaseError {
             throw error
@@ -86,12 +90,12 @@ package final class DirectoryDatabase: Sendable {
     package func writeKeyUsage() async throws { try await keyUsage.write(to: pool) }
 
     /// Opens a connection for long work, so that the pool's writer waits for its last step only.
-    func connection() throws -> DatabaseQueue {
+    static func connection(_ path: String) throws -> DatabaseQueue {
         var configuration = Self.configuration
         // 64 MiB instead of SQLite's 2 MiB shortens the time for which a large merge blocks the writer.
-        let merge = "PRAGMA cache_size = -65536; \(Self.logLimit)"
+        let merge = "PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -16384; \(Self.logLimit)"
         configuration.prepareDatabase { try $0.execute(sql: merge) }
-        return try DatabaseQueue(path: pool.path, configuration: configuration)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     // The write-ahead log (WAL) grows with a large import and while a long response is read. When SQLite restarts the
@@ -100,7 +104,7 @@ package final class DirectoryDatabase: Sendable {
 
     /// Reads one value, so that a health check fails when the file is unreadable.
     package func check() async throws {
-        _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") }
+        _ = try await pool.read { try $0.value(Int.self, "SELECT count(*) FROM account") }
     }
 
     private static var configuration: Configuration {
@@ -121,6 +125,7 @@ package final class DirectoryDatabase: Sendable {
         OperatorSchema.register(in: &migrator)
         OperationSchema.register(in: &migrator)
         migrator.registerMigration("phones 5") { try $0.execute(sql: PhoneSchema.statements) }
+        migrator.registerMigration("engines 6") { try $0.execute(sql: EngineSchema.statements) }
         return migrator
     }
 

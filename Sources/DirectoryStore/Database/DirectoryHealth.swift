@@ -54,7 +54,7 @@ extension DirectoryDatabase {
             problems.append("The disk of \(folder) has \(free >> 20) MiB left. Free space before writes fail.")
         }
         do {
-            if try pool.read({ try Self.migrator.hasBeenSuperseded($0) }) {
+            if try file.read({ try Self.migrator.hasBeenSuperseded($0) }) {
                 problems.append(DirectoryDatabaseError(path: path, problem: .newer).description + ", and restart it.")
             }
         } catch {
@@ -91,7 +91,7 @@ extension DirectoryDatabase {
     }
 
     /// True after a newer program has migrated the open database.
-    private var isNewer: Bool { (try? pool.read({ try Self.migrator.hasBeenSuperseded($0) })) == true }
+    private var isNewer: Bool { (try? file.read({ try Self.migrator.hasBeenSuperseded($0) })) == true }
 
     private func backups() -> [DirectoryHealth.Backup] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import GRDB
 import MetricsPage
 import Synchronization
 
@@ -22,17 +21,18 @@ final class GroupCommit: Sendable {
         var isScheduled = false
     }
 
-    private let pool: DatabasePool
+    private let pool: any SQLPool
     private let state = Mutex(State())
     /// Times of transactions that commit.
     let times = DurationHistogram(.request)
 
-    init(_ pool: DatabasePool) { self.pool = pool }
+    init(_ pool: any SQLPool) { self.pool = pool }
 
     /// Runs `work` in the next transaction.
     ///
     /// - Throws: errors of `work`, a database error, or `StoreError.busy` when the queue is full.
-    func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    @discardableResult
+    func write<Value: Sendable>(_ work: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
         // The write is not cancelled with its request: it shares a transaction, and its sender retries with the same
         // key.
         try await withCheckedThrowingContinuation { continuation in
@@ -40,7 +40,7 @@ final class GroupCommit: Sendable {
             guard let isFirst = add(write) else { return write.end(StoreError.busy) }
             guard isFirst else { return }
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.window)) { [self] in
-                pool.asyncWriteWithoutTransaction { [self] in commit(take(), $0) }
+                pool.group { [self] in commit(take(), $0) }
             }
         }
     }
@@ -65,19 +65,19 @@ final class GroupCommit: Sendable {
         }
     }
 
-    private func commit(_ group: [any PendingWrite], _ database: Database) {
+    private func commit(_ group: [any PendingWrite], _ session: any SQLSession) {
         var group = group[...]
         while !group.isEmpty {
             var (current, hasBegun) = (group.startIndex, false)
             let began = ContinuousClock.now
             do {
-                try database.inTransaction(.immediate) {
-                    hasBegun = true
+                try session.transaction(writes: true) {
+                    (current, hasBegun) = (group.startIndex, true)
                     while current < group.endIndex {
-                        try group[current].run(database)
+                        try group[current].run(session.connection)
                         current += 1
                     }
-                    return .commit
+                    return true
                 }
                 times.record(ContinuousClock.now - began)
                 return group.forEach { $0.end(nil) }
@@ -92,24 +92,25 @@ final class GroupCommit: Sendable {
 
 /// A write of a group, with its type erased.
 private protocol PendingWrite: Sendable {
-    func run(_ database: Database) throws
+    func run(_ database: any SQLConnection) throws
     /// Resumes the waiting request; the error is nil after the commit.
     func end(_ error: (any Error)?)
 }
 
 private final class AwaitedWrite<Value: Sendable>: PendingWrite {
-    private let work: @Sendable (Database) throws -> Value
+    private let work: @Sendable (any SQLConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>
     private let value = Mutex<Value?>(nil)
 
     init(
-        _ work: @escaping @Sendable (Database) throws -> Value, _ continuation: CheckedContinuation<Value, any Error>
+        _ work: @escaping @Sendable (any SQLConnection) throws -> Value,
+        _ continuation: CheckedContinuation<Value, any Error>
     ) {
         self.work = work
         self.continuation = continuation
     }
 
-    func run(_ database: Database) throws {
+    func run(_ database: any SQLConnection) throws {
         let made = try work(database)
         value.withLock { $0 = made }
     }

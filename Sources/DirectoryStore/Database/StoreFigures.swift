@@ -35,23 +35,23 @@ extension DirectoryDatabase {
         let day = String(Timestamp.string(from: now).prefix(10))
         var figures = try await pool.read { database in
             var figures = StoreFigures()
-            figures.accounts = try Int.fetchOne(database, sql: "SELECT count(*) FROM account") ?? 0
+            figures.accounts = try database.value(Int.self, "SELECT count(*) FROM account") ?? 0
             figures.activeAccounts =
-                try Int.fetchOne(database, sql: "SELECT count(*) FROM account WHERE status = 'active'") ?? 0
-            figures.numbers = try Int.fetchOne(database, sql: "SELECT count(*) FROM brand_number WHERE active") ?? 0
-            figures.lastChange = try Int64.fetchOne(database, sql: "SELECT max(last_change) FROM account") ?? 0
+                try database.value(Int.self, "SELECT count(*) FROM account WHERE status = 'active'") ?? 0
+            figures.numbers = try database.value(Int.self, "SELECT count(*) FROM brand_number WHERE active") ?? 0
+            figures.lastChange = try database.value(Int64.self, "SELECT max(last_change) FROM feed_head") ?? 0
             // The list of accounts lets the query use the primary key.
             figures.eventsToday =
-                try Int.fetchOne(
-                    database,
-                    sql: """
-                        SELECT coalesce(sum(events), 0) FROM day_outcome
-                        WHERE account IN (SELECT id FROM account) AND day = ?
-                        """, arguments: [day]) ?? 0
+                try database.value(
+                    Int.self,
+                    """
+                    SELECT CAST(coalesce(sum(events), 0) AS BIGINT) FROM day_outcome
+                    WHERE account IN (SELECT id FROM account) AND day = ?
+                    """, [day]) ?? 0
             return figures
         }
-        figures.databaseBytes = Self.size(pool.path)
-        figures.logBytes = Self.size(pool.path + "-wal")
+        figures.databaseBytes = Self.size(file.path)
+        figures.logBytes = Self.size(file.path + "-wal")
         var space = statvfs()
         if statvfs(folder, &space) == 0 { figures.freeBytes = Int64(space.f_bavail) * Int64(space.f_frsize) }
         figures.lastBackup = LastBackup(folder: folder).time
@@ -74,7 +74,7 @@ extension DirectoryDatabase {
     /// - Throws: `StoreProblem`.
     package func probe() async throws(StoreProblem) {
         do {
-            let isNewer = try await pool.write { database in
+            let isNewer = try await file.write { database in
                 // The number in the head of the file, which nothing else uses; the page is written all the same.
                 let number = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 try database.execute(sql: "PRAGMA user_version = \(number)")

@@ -3,7 +3,6 @@
 import Branding
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The events that gateways and phones report, one per key and account.
 package struct EventLedger: Sendable {
@@ -65,7 +64,7 @@ package struct EventLedger: Sendable {
     }
 
     private static func record(
-        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: Database
+        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
     ) throws -> EventResponse {
         let event = reported.event
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
@@ -101,33 +100,32 @@ package struct EventLedger: Sendable {
     /// False for a key that already has an event.
     private static func insert(
         _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
-                meta, counted, reason, received, branding_request_id, warning)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (account, event_key) DO NOTHING
-                """)
-        try statement.execute(arguments: [
-            account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
-            event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-            event.brandingRequestID, response.warningCode,
-        ])
-        return database.changesCount > 0
+        let statement = """
+            INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
+            meta, counted, reason, received, branding_request_id, warning)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (account, event_key) DO NOTHING
+            """
+        return try database.execute(
+            statement,
+            [
+                account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+                event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+                event.brandingRequestID, response.warningCode,
+            ]) > 0
     }
 
     /// The response to an event that is not stored because of the daily limit; the day's counters include it.
     private static func dropped(
         _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, now: Int64,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> EventResponse {
         if let key = event.eventKey {
-            let isKnown = try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM event WHERE account = ? AND event_key = ?",
-                arguments: [account.row, key])
-            if isKnown == true { return try known(key, account, database) }
+            let isKnown = try database.exists(
+                "SELECT 1 FROM event WHERE account = ? AND event_key = ?", [account.row, key])
+            if isKnown { return try known(key, account, database) }
         }
         var response = response
         response.reason = UncountedReason.eventDropped.rawValue
@@ -136,7 +134,7 @@ package struct EventLedger: Sendable {
         return response
     }
 
-    static func recorded(_ row: Row) throws -> Recorded {
+    static func recorded(_ row: SQLRow) throws -> Recorded {
         let meta: String? = row["meta"]
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
@@ -147,10 +145,12 @@ package struct EventLedger: Sendable {
     }
 
     /// The response to the first event of the key.
-    private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse {
-        let statement = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [account.row, key]) else {
-            throw DatabaseError(message: "an event's key is taken, and its event is not there")
+    private static func known(_ key: String?, _ account: AccountID, _ database: any SQLConnection) throws
+        -> EventResponse
+    {
+        let statement = "SELECT * FROM event WHERE account = ? AND event_key = ?"
+        guard let row = try database.row(statement, [account.row, key]) else {
+            throw InconsistentStore(description: "an event's key is taken, and its event is not there")
         }
         var response = EventResponse(success: true)
         response.eventID = row["event_id"]

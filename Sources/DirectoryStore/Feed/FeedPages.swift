@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// A feed and its first page, of one state of the database.
 package struct FeedStart: Sendable {
     let feed: ChangeFeed
     let page: ChangeFeed.Page
 
-    init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: Database) throws {
+    init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: any SQLConnection) throws {
         feed = try ChangeFeed(parameters, database)
         page = try feed.page(logos: logos, database)
     }
@@ -21,7 +19,7 @@ package struct FeedPages: Sendable {
     private let start: FeedStart
     private let logos: LogoURLs
     /// Nil for a feed of one page.
-    private let snapshot: DatabaseSnapshot?
+    private let snapshot: (any SQLSnapshot)?
 
     package init(
         _ start: FeedStart, _ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: DirectoryDatabase
@@ -31,7 +29,7 @@ package struct FeedPages: Sendable {
             (self.start, snapshot) = (start, nil)
             return
         }
-        let snapshot = try database.pool.makeSnapshot()
+        let snapshot = try database.pool.snapshot()
         self.snapshot = snapshot
         self.start = try await snapshot.read { try FeedStart(parameters, logos: logos, $0) }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// Removes expired chunked uploads in batches: first the row, so that no more chunks are accepted, then the file.
 package struct UploadExpiry: Sendable {
@@ -24,8 +23,8 @@ package struct UploadExpiry: Sendable {
     }
 
     /// Removes the rows of expired uploads; the caller removes the returned files after the commit.
-    static func forget(now: Int64, _ database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: expired, arguments: [now])
+    static func forget(now: Int64, _ database: any SQLConnection) throws -> [String] {
+        try database.values(String.self, expired, [now])
     }
 
     static let expired = """
@@ -57,7 +56,7 @@ package struct UploadExpiry: Sendable {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(database))) ?? []
         // The next reader of the database reports a read error.
         guard !files.isEmpty,
-            let known = try? database.pool.read({ try String.fetchSet($0, sql: "SELECT id FROM upload") })
+            let known = try? database.pool.read({ Set(try $0.values(String.self, "SELECT id FROM upload")) })
         else { return }
         try? removeFiles(of: files.filter { UUID(uuidString: $0) != nil && !known.contains($0) })
     }

@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// Files uploaded in chunks: the bytes are in `uploads/` of the state folder, the received chunk numbers in the
 /// database.
@@ -54,15 +53,15 @@ package struct ChunkedUploads: Sendable {
         let gone = try await database.pool.write { [account] database in
             // Frees space for this upload; the regular clean-up removes the rest.
             let gone = try UploadExpiry.forget(now: now, database)
-            let used = try Int.fetchOne(
-                database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
+            let used = try database.value(
+                Int.self, "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM upload WHERE account = ?", [account.row])
             guard (used ?? 0) + start.totalSize <= Self.quota else { throw UploadError.full }
             try database.execute(
-                sql: """
-                    INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
                     id, account.row, start.filename, start.contentType, start.totalSize,
                     (start.totalSize + Self.chunkSize - 1) / Self.chunkSize, expires,
                 ])
@@ -91,8 +90,8 @@ package struct ChunkedUploads: Sendable {
         try await UploadFile(database, chunk.sessionID).write(data, at: (chunk.number - 1) * Self.chunkSize)
         let received = try await database.pool.write { database in
             try database.execute(
-                sql: "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                arguments: [chunk.sessionID, chunk.number])
+                "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [chunk.sessionID, chunk.number])
             return try Self.received(chunk.sessionID, database)
         }
         let bytes = received.reduce(0) { $0 + session.length(of: $1) }
@@ -112,8 +111,7 @@ package struct ChunkedUploads: Sendable {
                 let missing = (1...session.chunks).filter { !received.contains($0) }
                 guard missing.isEmpty else { throw UploadError.incomplete(missing: missing) }
                 try database.execute(
-                    sql: "UPDATE upload SET completed = ?, expires = ? WHERE id = ?",
-                    arguments: [now, now + Self.fileLife, id])
+                    "UPDATE upload SET completed = ?, expires = ? WHERE id = ?", [now, now + Self.fileLife, id])
             }
         }
         return UploadedFile(id: id, size: session.size)
@@ -121,9 +119,8 @@ package struct ChunkedUploads: Sendable {
 
     private func session(_ id: String, now: Int64) async throws -> Session {
         let row = try await database.pool.read { [account] database in
-            try Row.fetchOne(
-                database, sql: "SELECT * FROM upload WHERE id = ? AND account = ? AND expires > ?",
-                arguments: [id, account.row, now]
+            try database.row(
+                "SELECT * FROM upload WHERE id = ? AND account = ? AND expires > ?", [id, account.row, now]
             ).map { row in
                 let completed: Int64? = row["completed"]
                 return Session(size: row["size"], chunks: row["chunks"], isComplete: completed != nil)
@@ -133,7 +130,7 @@ package struct ChunkedUploads: Sendable {
         return row
     }
 
-    private static func received(_ id: String, _ database: Database) throws -> [Int] {
-        try Int.fetchAll(database, sql: "SELECT number FROM upload_chunk WHERE upload = ?", arguments: [id])
+    private static func received(_ id: String, _ database: any SQLConnection) throws -> [Int] {
+        try database.values(Int.self, "SELECT number FROM upload_chunk WHERE upload = ?", [id])
     }
 }

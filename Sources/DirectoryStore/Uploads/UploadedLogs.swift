@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// An open file of logs that were uploaded in chunks because they were too long for a debug upload; thread-safe.
 ///
@@ -23,9 +22,8 @@ package final class UploadedLogs: Sendable {
     /// - Throws: `UploadedLogsGone` for a removed file, or an error of the database or the file system.
     package init(_ id: String, of account: AccountID = .first, in database: DirectoryDatabase) throws {
         let type = try database.pool.read { database in
-            try String.fetchOne(
-                database, sql: "SELECT content_type FROM upload WHERE id = ? AND account = ?",
-                arguments: [id, account.row])
+            try database.value(
+                String.self, "SELECT content_type FROM upload WHERE id = ? AND account = ?", [id, account.row])
         }
         guard let type else { throw UploadedLogsGone() }
         let file = UploadFile(database, id)
