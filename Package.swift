@@ -202,6 +202,9 @@ let package = Package(
         .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "HostSystem", dependencies: ["CLinux", "CSystemd"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "PostgreSQL", dependencies: ["CPostgres", "HostSystem", "SafeText"], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -224,6 +227,7 @@ let package = Package(
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "CVersion", exclude: ["README.md"],
             cSettings: commit.isEmpty ? [] : [.define("HERALD_COMMIT", to: "\"\(commit)\"")]),
@@ -238,6 +242,9 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+        .target(
+            name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
+            swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
@@ -322,6 +329,9 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
+            swiftSettings: strict),
         .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(

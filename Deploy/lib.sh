@@ -10,12 +10,15 @@ export PYTHONPATH=$ROOT/Tests PYTHONDONTWRITEBYTECODE=1
 # Debian 12 packages that an unpacked Swift toolchain needs to start, to fetch packages and to link.
 readonly SWIFT_PACKAGES=(binutils ca-certificates g++ git libcurl4 libncurses6 libsqlite3-0 libxml2 tzdata)
 # Debian packages that building and testing need beside a Swift toolchain.
-readonly BUILD_PACKAGES=(git g++ pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev libsystemd-dev zlib1g-dev)
+readonly BUILD_PACKAGES=(git g++ pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev libpq-dev libsystemd-dev
+    zlib1g-dev)
 # Deploy/package; lintian checks what it builds.
 readonly PACKAGE_PACKAGES=(dpkg-dev binutils python3)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 # promtool; the package would start a server.
 readonly MONITORING_PACKAGES=(prometheus)
+# The server of Deploy/postgres; install it `without_services`, because the package would start a server of the system.
+readonly DATABASE_PACKAGES=(postgresql openssl procps)
 readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
 readonly BENCH_PEER_PACKAGES=(kamailio kamailio-sqlite-modules)
 

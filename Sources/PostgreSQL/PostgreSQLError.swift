@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SafeText
+
+/// A failure of a session or of a statement, with cause and remedy.
+package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds that callers and operators handle differently.
+    package enum Cause: Sendable, Hashable {
+        /// No host accepted a connection.
+        case unreachable
+        /// Wrong password, unknown user, or an address that the server does not admit.
+        case loginRefused
+        /// The TLS handshake failed, or one side requires TLS and the other has none.
+        case tls
+        /// The database does not exist.
+        case noDatabase
+        /// All sessions of the server or of the pool are in use.
+        case busy
+        /// The server takes no writes: a standby, or a primary without its role.
+        case readOnly
+        /// The server did not respond in time.
+        case timedOut
+        /// The connection was lost.
+        case lost
+        /// Another transaction was in the way; another attempt may succeed.
+        case conflict
+        /// The server keeps no statement of this session any more, or its plan is out of date.
+        case staleStatement
+        /// A row breaks a constraint.
+        case constraint
+        /// The role has no right to do that.
+        case forbidden
+        /// The server refused the statement for another reason.
+        case refused
+        /// A value does not fit its parameter or column.
+        case value
+    }
+
+    package let cause: Cause
+    /// The SQLSTATE; nil for failures outside the server.
+    package let state: String?
+    /// The name of the constraint that a row breaks.
+    package let constraint: String?
+    /// True if the connection was lost or timed out after the end of a transaction was sent: it may have been committed.
+    package var isOutcomeUnknown = false
+    /// The server as in `PostgreSQLAddress.description`.
+    let server: String
+    private let message: String
+
+    /// Thing, cause and remedy in one line.
+    package var description: String {
+        let code = state.map { " (\($0))" } ?? ""
+        return "PostgreSQL at \(server): \(message)\(code); \(remedy)"
+    }
+
+    /// Whether the same transaction may succeed on another attempt.
+    package var isRetryable: Bool {
+        guard !isOutcomeUnknown else { return false }
+        return switch cause {
+        case .conflict, .lost, .readOnly, .staleStatement: true
+        default: false
+        }
+    }
+
+    /// Whether the server or the way to it failed, and not the statement.
+    package var isOutage: Bool {
+        switch cause {
+        case .unreachable, .loginRefused, .tls, .noDatabase, .busy, .readOnly, .timedOut, .lost: true
+        default: false
+        }
+    }
+
+    /// Whether the session has to connect anew.
+    var endsSession: Bool {
+        switch cause {
+        case .lost, .timedOut, .readOnly, .unreachable: true
+        default: false
+        }
+    }
+
+    init(_ cause: Cause, _ message: String, server: String, state: String? = nil, constraint: String? = nil) {
+        (self.cause, self.server, self.state, self.constraint) = (cause, server, state, constraint)
+        self.message = TerminalText.visible(message)
+    }
+
+    private var remedy: String {
+        switch cause {
+        case .unreachable: "see whether the server runs and whether a firewall blocks its port; Herald tries again"
+        case .loginRefused: "check user, password file and the server's pg_hba.conf"
+        case .tls: "check sslmode and sslrootcert in the address, and the server's certificate"
+        case .noDatabase: "create the database (createdb), or correct its name in the address"
+        case .busy: "raise the server's max_connections, or close other sessions"
+        case .readOnly: "name all hosts in the address and add target_session_attrs=read-write"
+        case .timedOut: "see whether the server is overloaded or the network drops packets"
+        case .lost: "see the server's log for the reason"
+        case .conflict: "another transaction was in the way; try again"
+        case .staleStatement: "try again"
+        case .constraint: "correct the data"
+        case .forbidden: "give the role its rights (GRANT), or use another role"
+        case .refused: "see the server's log for the statement"
+        case .value: "correct the value"
+        }
+    }
+
+    /// The error of a connection that was not made, by libpq's message.
+    static func connecting(_ message: String, server: String) -> PostgreSQLError {
+        let line = SessionTexts.line(message)
+        return PostgreSQLError(connectCause(line), "no connection: \(line)", server: server)
+    }
+
+    // libpq gives no codes before a session exists. Unknown texts count as unreachable and are shown.
+    private static func connectCause(_ line: String) -> Cause {
+        let causes: [(Cause, [String])] = [
+            (
+                .loginRefused,
+                ["password authentication failed", "no password supplied", "authentication failed", "role \""]
+            ),
+            (.noDatabase, ["database \""]),
+            (.busy, ["too many clients", "remaining connection slots", "too many connections"]),
+            (.readOnly, ["session is read-only", "server is in hot standby", "session is not read-only"]),
+            (.tls, ["no encryption", "SSL", "certificate"]),
+            (.loginRefused, ["no pg_hba.conf entry", "pg_hba.conf rejects"]),
+            (.timedOut, ["timeout expired", "timed out"]),
+        ]
+        return causes.first { $0.1.contains { line.contains($0) } }?.0 ?? .unreachable
+    }
+
+    /// The error of a refused statement, by its SQLSTATE.
+    ///
+    /// Messages of the classes 22 and 23 repeat values of rows, which may be numbers of callers. Their quoted part is
+    /// left out.
+    static func refused(
+        state: String, message: String, constraint: String?, server: String
+    ) -> PostgreSQLError {
+        let repeats = state.hasPrefix("22") || state.hasPrefix("23")
+        let line = SessionTexts.line(message)
+        return PostgreSQLError(
+            cause(of: state), repeats ? SessionTexts.withoutValues(line) : line, server: server, state: state,
+            constraint: constraint)
+    }
+
+    private static func cause(of state: String) -> Cause {
+        switch state {
+        case "40001", "40P01", "55P03", "CR000": .conflict
+        case "57P01", "57P02", "57P03", "57P05": .lost
+        case "25006": .readOnly
+        case "26000", "0A000": .staleStatement
+        case "57014": .timedOut
+        case "53300": .busy
+        case "42501": .forbidden
+        case _ where state.hasPrefix("08"): .lost
+        case _ where state.hasPrefix("23"): .constraint
+        case _ where state.hasPrefix("22"): .value
+        default: .refused
+        }
+    }
+}
+
+/// Forms of texts of libpq and the server.
+enum SessionTexts {
+    /// A text of several lines in one.
+    static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: " ")
+    }
+
+    /// A message without the values after its colon: `invalid input syntax for type bigint`.
+    static func withoutValues(_ line: String) -> String {
+        guard let colon = line.firstRange(of: ": \"") else { return line }
+        return String(line[..<colon.lowerBound])
+    }
+}
