@@ -9,7 +9,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("What an account may store, and what a key may ask", .timeLimit(.minutes(8)))
+@Suite("What an account may store, and what a key may ask", .timeLimit(.minutes(8)), .bothEngines)
 struct AccountQuotaTests {
     private static let number = "+61491570156"
 
@@ -102,9 +102,10 @@ struct AccountQuotaTests {
 
     @Test func `keys of a database without kinds are those of gateways`() throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try database.pool.write { database in
-            try database.execute("INSERT INTO api_key (hash, account, name, created) VALUES (x'00', 1, 'old', 1)")
+            try database.execute(
+                "INSERT INTO api_key (hash, account, name, created) VALUES (?, 1, 'old', 1)", [Data([0])])
         }
         #expect(try AccountStore(database).keys().map(\.kind) == [.gateway])
     }

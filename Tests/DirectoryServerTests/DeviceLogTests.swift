@@ -8,7 +8,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("POST mobile/device/log", .timeLimit(.minutes(8)))
+@Suite("POST mobile/device/log", .timeLimit(.minutes(8)), .bothEngines)
 struct DeviceLogTests {
     private static func line(_ message: String, device: String = "phone", more: String = "") -> String {
         #"{"device_id":"\#(device)","level":"info","message":"\#(message)","occurred_at":"2026-01-01T00:00:00Z"\#(more)}"#

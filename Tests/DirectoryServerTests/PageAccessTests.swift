@@ -10,7 +10,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Access to the directory's pages", .timeLimit(.minutes(8)))
+@Suite("Access to the directory's pages", .timeLimit(.minutes(8)), .bothEngines)
 struct PageAccessTests {
     private static let pages = [
         "/", "/accounts", "/accounts/main", "/accounts/main/brands", "/accounts/main/new-brand",
@@ -194,19 +194,22 @@ struct PageAccessTests {
         }
     }
 
-    @Test(arguments: [
-        (ResultCode.SQLITE_FULL, "is full. Free space"), (.SQLITE_READONLY, "cannot be written. Mount it for writing"),
-        (.SQLITE_IOERR, "does not work"), (.SQLITE_CANTOPEN, "Check that its disk is mounted"),
-        (.SQLITE_CORRUPT, "restore a backup"), (.SQLITE_BUSY, "Try again in a minute"),
-    ])
+    @Test(
+        .sqliteAlone,
+        arguments: [
+            (ResultCode.SQLITE_FULL, "is full. Free space"),
+            (.SQLITE_READONLY, "cannot be written. Mount it for writing"),
+            (.SQLITE_IOERR, "does not work"), (.SQLITE_CANTOPEN, "Check that its disk is mounted"),
+            (.SQLITE_CORRUPT, "restore a backup"), (.SQLITE_BUSY, "Try again in a minute"),
+        ])
     func `an error of the database has its cause and remedy`(code: ResultCode, text: String) throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let trouble = database.trouble(of: DatabaseError(resultCode: code))
         #expect(trouble?.contains(text) == true && trouble?.contains(folder.path) == true, "\(trouble ?? "none")")
     }
 
-    @Test func `a missing disk and a newer schema are named on the page`() async throws {
+    @Test(.sqliteAlone) func `a missing disk and a newer schema are named on the page`() async throws {
         try await PageVisitor.run { visitor in
             let database = visitor.directory.database
             try await database.file.write {

@@ -12,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("What goes with time", .timeLimit(.minutes(8)))
+@Suite("What goes with time", .timeLimit(.minutes(8)), .bothEngines)
 struct RetentionTests {
     private static let day: Int64 = 86_400
 
@@ -60,7 +60,7 @@ struct RetentionTests {
 
     @Test func `a bite takes a few hundred, and says that there is more`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try await database.pool.write { database in
             try database.execute(
                 """
@@ -108,7 +108,7 @@ struct RetentionTests {
 
     @Test func `events of a time when the clock was ahead do not keep what came after them`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let now = Int64(1_767_225_600)
         try await database.pool.write { database in
             // 501 of next year, then 1,200 old ones with a young one among the first.
@@ -145,7 +145,7 @@ struct RetentionTests {
 
     @Test func `imprints and debug uploads go in bites too`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try await database.pool.write { database in
             try database.execute(
                 """
@@ -175,7 +175,7 @@ struct RetentionTests {
     }
 
     /// The age at which files of chunked uploads go anyway is 30 days.
-    @Test(arguments: [(400, 401), (7, 8)] as [(Int, Int64)])
+    @Test(.sqliteAlone, arguments: [(400, 401), (7, 8)] as [(Int, Int64)])
     func `an old debug upload goes with the file of its logs, and one of yesterday stays`(
         keepDays: Int, age: Int64
     ) async throws {
@@ -188,17 +188,17 @@ struct RetentionTests {
             #expect(try await Self.texts("SELECT id FROM debug_upload", directory) == [new.id])
             #expect(try await Self.texts("SELECT id FROM upload", directory) == [new.file])
             #expect(try await Self.texts("SELECT upload FROM upload_chunk", directory) == [new.file])
-            #expect(!FileManager.default.fileExists(atPath: UploadFile(directory.database, old.file).path))
-            #expect(FileManager.default.fileExists(atPath: UploadFile(directory.database, new.file).path))
+            #expect(!FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, old.file).path))
+            #expect(FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, new.file).path))
         }
     }
 
-    @Test func `a file that two debug uploads name goes with the last of them`() async throws {
+    @Test(.sqliteAlone) func `a file that two debug uploads name goes with the last of them`() async throws {
         try await RunningDirectory.run { directory in
             let first = try await directory.database.receive(logs: [1], now: directory.time.now)
             directory.time.now += Self.day
             _ = try await directory.database.receive(file: first.file, now: directory.time.now)
-            let path = UploadFile(directory.database, first.file).path
+            let path = UploadFile(directory.database.folder, first.file).path
             for isThere in [true, false] {
                 directory.time.now += Self.day
                 await Self.round(directory, keepDays: 1)
@@ -233,7 +233,9 @@ struct RetentionTests {
         }
     }
 
-    @Test func `an upload that was never finished goes a day later, with what there is of its file`() async throws {
+    @Test(.sqliteAlone) func `an upload that was never finished goes a day later, with what there is of its file`()
+        async throws
+    {
         try await RunningDirectory.run { directory in
             let uploads = ChunkedUploads(directory.database, account: .first)
             var files: [String] = []
@@ -248,18 +250,21 @@ struct RetentionTests {
             }
             // The first is over for a day less two seconds, and the second has one second left.
             await Self.round(directory)
-            let left = files.map { FileManager.default.fileExists(atPath: UploadFile(directory.database, $0).path) }
+            let left = files.map {
+                FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, $0).path)
+            }
             #expect(left == [false, true])
             #expect(try await Self.texts("SELECT id FROM upload", directory) == [files[1]])
         }
     }
 
-    @Test func `files that no upload names are removed at the next start, and nothing else`() async throws {
+    @Test(.sqliteAlone) func `files that no upload names are removed at the next start, and nothing else`() async throws
+    {
         let (folder, stray) = (TemporaryFolder(), UUID().uuidString.lowercased())
         try FileManager.default.createDirectory(
             atPath: folder.path + "/state/uploads", withIntermediateDirectories: true)
         for name in [stray, "notes.txt"] { try folder.write([1], to: "state/uploads/" + name) }
-        let known = try await DirectoryDatabase(folder: folder.path + "/state").receive(
+        let known = try await Engine.open(folder.path + "/state").receive(
             logs: [1], now: ManualTime.start)
         try await RunningDirectory.run(in: folder) { directory in
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/uploads")
@@ -267,12 +272,14 @@ struct RetentionTests {
         }
     }
 
-    @Test(arguments: [
-        (Retention.imprints, "imprint_received"), (Retention.uploads, "debug_upload_received"),
-        (Retention.logs, "debug_upload_logs"), (UploadExpiry.expired, "upload_expires"),
-    ])
+    @Test(
+        .sqliteAlone,
+        arguments: [
+            (Retention.imprints, "imprint_received"), (Retention.uploads, "debug_upload_received"),
+            (Retention.logs, "debug_upload_logs"), (UploadExpiry.expired, "upload_expires"),
+        ])
     func `what is old is found by an index, without a walk through a table`(sql: String, index: String) throws {
-        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
+        let database = try Engine.open(TemporaryFolder().path)
         let arguments = [Int](repeating: 0, count: sql.count { $0 == "?" })
         let plan = try database.pool.write { database in
             try database.rows(

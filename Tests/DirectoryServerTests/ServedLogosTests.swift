@@ -12,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Logos and the feed of changes", .timeLimit(.minutes(8)))
+@Suite("Logos and the feed of changes", .timeLimit(.minutes(8)), .bothEngines)
 struct ServedLogosTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
 
@@ -114,7 +114,7 @@ struct ServedLogosTests {
 
         init() throws {
             folder = TemporaryFolder()
-            database = try DirectoryDatabase(folder: folder.path + "/state")
+            database = try Engine.open(folder.path + "/state")
             let lines = LogLines()
             logos = ServedLogos(
                 database, folder: folder.path, publicURL: "https://b.example", host: "127.0.0.1", now: { 2 },

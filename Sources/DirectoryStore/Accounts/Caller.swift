@@ -17,9 +17,11 @@ package struct Caller: Hashable, Sendable {
     /// Finds the owner of a key; nil for an unknown, revoked or expired key.
     ///
     /// The lookup goes by the hash, so its duration reveals nothing about other keys.
-    package static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
+    package static func ofKey(
+        _ key: String, now: Int64, in database: DirectoryDatabase
+    ) async throws -> Caller? {
         let hash = SecretHash.of(key)
-        let caller = try database.keys.read { try ofKey(hash: hash, now: now, $0) }
+        let caller = try await database.engine.caller(ofKey: hash, now: now)
         if caller != nil { database.keyUsage.record(hash, now: now) }
         return caller
     }
@@ -44,13 +46,18 @@ package struct Caller: Hashable, Sendable {
             SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
             WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
             """
-        return try database.row(statement, [hash, now]).map { row in
-            let id: String? = row["api_id"]
-            return Caller(
-                account: AccountID(row: row["account"]), keyHash: hash,
-                signing: id.map { SigningKey(id: $0, secret: row["secret"]) },
-                kind: KeyKind(rawValue: row["kind"]) ?? .phone)
-        }
+        return try database.row(statement, [hash, now]).map { Caller($0, hash: hash) }
+    }
+}
+
+extension Caller {
+    /// The caller of a row of `api_key` with its signing secret.
+    init(_ row: SQLRow, hash: Data) {
+        let id: String? = row["api_id"]
+        self.init(
+            account: AccountID(row: row["account"]), keyHash: hash,
+            signing: id.map { SigningKey(id: $0, secret: row["secret"]) },
+            kind: KeyKind(rawValue: row["kind"]) ?? .phone)
     }
 }
 

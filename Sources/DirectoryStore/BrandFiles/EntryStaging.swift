@@ -106,6 +106,7 @@ final class EntryStaging {
     func merge(into account: AccountID, replaces: Bool, now: Int64) throws -> Merged {
         var merged = Merged()
         let base = try ChangeCounter.lock(account, database)
+        if database.dialect == .postgreSQL, try count() > Self.batchSize { try database.execute("ANALYZE incoming") }
         try mergeBrands(account, now: now)
         merged.changed = try database.execute(Self.mergeNumbers, ["account": account.row, "now": now, "base": base])
         merged.unchanged = try count() - merged.changed
@@ -129,7 +130,7 @@ final class EntryStaging {
             """
             INSERT INTO brand (account, id, name, logo, reason, updated)
             SELECT :account, brand_id, name, logo_url, call_reason, :now
-            FROM (\(Self.lastOfEachBrand))
+            FROM (\(Self.lastOfEachBrand)) AS last
             WHERE true
             ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
             updated = CASE WHEN brand.updated > excluded.updated THEN brand.updated ELSE excluded.updated END

@@ -106,23 +106,29 @@ package struct BrandNumbers: Sendable {
     }
 
     /// The brand of a number, and the reason for which an event of it would not count.
+    typealias Attribution = (brandID: String?, reason: UncountedReason?)
+
+    /// The attribution of a number that the account does not have.
+    static let unknown: Attribution = (nil, .noMatch)
+
     static func attribution(
         of number: E164Number?, _ account: AccountID, _ database: any SQLConnection
-    ) throws -> (brandID: String?, reason: UncountedReason?) {
-        guard let number else { return (nil, .noMatch) }
+    ) throws -> Attribution {
+        guard let number else { return unknown }
         let statement = """
             SELECT brand_id, active, held, owner FROM brand_number LEFT JOIN brand
             ON brand.account = brand_number.account AND brand.id = brand_id
             WHERE brand_number.account = ? AND number = ?
             """
-        guard let row = try database.row(statement, [account.row, Int64(number.digits)]) else {
-            return (nil, .noMatch)
-        }
+        return try database.row(statement, [account.row, Int64(number.digits)]).map(attribution) ?? unknown
+    }
+
+    /// The attribution of a number, by its row with the owner of its brand.
+    static func attribution(_ row: SQLRow) -> Attribution {
         if row["active"] { return (row["brand_id"], nil) }
         guard row["held"] else { return (row["brand_id"], .noMatch) }
         let owner: String? = row["owner"]
-        let isSuspended = owner == BrandList.Owner.suspended.rawValue
-        return (row["brand_id"], isSuspended ? .ownerSuspended : .ownerUnresolved)
+        return (row["brand_id"], owner == BrandList.Owner.suspended.rawValue ? .ownerSuspended : .ownerUnresolved)
     }
 
     static func numberRow(_ row: SQLRow) -> NumberRow {

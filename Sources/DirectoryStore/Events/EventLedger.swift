@@ -51,16 +51,20 @@ package struct EventLedger: Sendable {
     }
 
     package func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
-        try await database.commits.write { [account, limit = database.storedPerDay] in
-            try Self.record(event, account, limit: limit, now: now, $0)
-        }
+        let responses = try await record([event], now: now)
+        guard let response = responses.first else { throw InconsistentStore(description: "an event has no response") }
+        return response
     }
 
     /// Records several events in one transaction, each as if alone; a repeated key counts once.
     package func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
-        try await database.commits.write { [account, limit = database.storedPerDay] database in
-            try events.map { try Self.record($0, account, limit: limit, now: now, database) }
-        }
+        try await database.commits.record(
+            EventBatch.Part(events: events, account: account, limit: database.storedPerDay, now: now))
+    }
+
+    /// Records the events of a request one by one; `EventBatch` does the same for many requests at once.
+    static func record(_ part: EventBatch.Part, _ database: any SQLConnection) throws -> [EventResponse] {
+        try part.events.map { try record($0, part.account, limit: part.limit, now: part.now, database) }
     }
 
     private static func record(
@@ -71,14 +75,8 @@ package struct EventLedger: Sendable {
         let attribution = try BrandNumbers.attribution(of: E164Number(event.phoneNumber), account, database)
         let reason =
             reported.warning == nil ? UncountedReason.of(event, of: attribution, config) : UncountedReason.eventDropped
-        var response = EventResponse(success: true)
-        response.eventID = EventID.make(now: now)
-        response.outcome = event.outcome
-        response.counted = reason == nil
-        response.reason = reason?.rawValue
-        response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
-        response.warn(reported.warning)
-        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        var response = Self.response(to: reported, reason, now: now)
+        let meta = try text(event.meta)
         if reason != nil,
             try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
         {
@@ -102,19 +100,49 @@ package struct EventLedger: Sendable {
         _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
         _ database: any SQLConnection
     ) throws -> Bool {
-        let statement = """
-            INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
-            meta, counted, reason, received, branding_request_id, warning)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (account, event_key) DO NOTHING
-            """
-        return try database.execute(
-            statement,
-            [
-                account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
-                event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-                event.brandingRequestID, response.warningCode,
-            ]) > 0
+        try database.execute(insertion, SQLArguments(values(event, meta, as: response, account, now: now))) > 0
+    }
+
+    private static let insertion = """
+        INSERT INTO event (\(columns.map(\.name).joined(separator: ", ")))
+        VALUES (\(repeatElement("?", count: columns.count).joined(separator: ", ")))
+        ON CONFLICT (account, event_key) DO NOTHING
+        """
+
+    /// The columns of `values`.
+    static let columns: [SQLColumn] =
+        [SQLColumn("account", .integer)]
+        + ["event_id", "event_key", "number", "outcome", "surface", "device_id", "displayed_at", "meta"]
+        .map { SQLColumn($0, .text) }
+        + [SQLColumn("counted", .boolean), SQLColumn("reason", .text), SQLColumn("received", .integer)]
+        + ["branding_request_id", "warning"].map { SQLColumn($0, .text) }
+
+    /// The row of an event.
+    static func values(
+        _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64
+    ) -> [SQLValue] {
+        let values: [any SQLArgument] = [
+            account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+            event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+            event.brandingRequestID, response.warningCode,
+        ]
+        return values.map(\.sqlArgument)
+    }
+
+    static func text(_ meta: [String: JSONValue]?) throws -> String? {
+        try meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    }
+
+    /// The response to a new event, without the account's state.
+    static func response(to reported: ReportedEvent, _ reason: UncountedReason?, now: Int64) -> EventResponse {
+        var response = EventResponse(success: true)
+        response.eventID = EventID.make(now: now)
+        response.outcome = reported.event.outcome
+        response.counted = reason == nil
+        response.reason = reason?.rawValue
+        response.displayedAt = reported.event.displayedAt ?? Timestamp.string(from: now)
+        response.warn(reported.warning)
+        return response
     }
 
     /// The response to an event that is not stored because of the daily limit; the day's counters include it.
@@ -152,6 +180,11 @@ package struct EventLedger: Sendable {
         guard let row = try database.row(statement, [account.row, key]) else {
             throw InconsistentStore(description: "an event's key is taken, and its event is not there")
         }
+        return known(row)
+    }
+
+    /// The response to an event that is stored.
+    static func known(_ row: SQLRow) -> EventResponse {
         var response = EventResponse(success: true)
         response.eventID = row["event_id"]
         response.outcome = row["outcome"]

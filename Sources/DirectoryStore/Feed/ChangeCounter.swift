@@ -29,14 +29,22 @@ enum ChangeCounter {
         return count
     }
 
+    /// The end of an account's feed.
+    struct Head: Hashable, Sendable {
+        /// Counts how often the change numbers began anew, such as after the restore of a server.
+        let epoch: Int64
+        /// The number of the last change.
+        let last: Int64
+    }
+
     /// The number of the account's last change.
     static func last(_ account: AccountID, _ database: any SQLConnection) throws -> Int64 {
-        try head(account, "", database)
+        try head(account, database).last
     }
 
     /// Locks the feed of an account until the end of the transaction, and returns the number of its last change.
     static func lock(_ account: AccountID, _ database: any SQLConnection) throws -> Int64 {
-        try head(account, database.dialect.lock, database)
+        try head(account, lock: database.dialect.lock, database).last
     }
 
     /// Creates the feed of a new account.
@@ -44,12 +52,13 @@ enum ChangeCounter {
         try database.execute("INSERT INTO feed_head (account, epoch, last_change) VALUES (?, 0, 0)", [account.row])
     }
 
-    private static func head(_ account: AccountID, _ lock: String, _ database: any SQLConnection) throws -> Int64 {
-        let statement = "SELECT last_change FROM feed_head WHERE account = ? \(lock)"
-        guard let last = try database.value(Int64.self, statement, [account.row]) else {
+    /// The end of an account's feed.
+    static func head(_ account: AccountID, lock: String = "", _ database: any SQLConnection) throws -> Head {
+        let statement = "SELECT epoch, last_change FROM feed_head WHERE account = ? \(lock)"
+        guard let row = try database.row(statement, [account.row]) else {
             throw InconsistentStore(description: "there is no account \(account.row)")
         }
-        return last
+        return Head(epoch: row[0], last: row[1])
     }
 
     /// The time of the last change up to a change number, in seconds since 1970; nil without one.

@@ -10,6 +10,8 @@ package struct ChangeFeed: Sendable {
     /// The cursor for the client's next sync.
     package let cursor: SyncCursor
     package let config: DirectoryConfig
+    /// The end of the feed at the time of its first page.
+    let head: ChangeCounter.Head
     private let account: AccountID
     /// Entries up to this change number are left out.
     private let start: Int64
@@ -52,20 +54,20 @@ package struct ChangeFeed: Sendable {
 
     /// Reads the start; every page must be read from the same state of the database.
     init(_ parameters: Parameters, _ database: any SQLConnection) throws {
-        let last = try ChangeCounter.last(parameters.account, database)
+        head = try ChangeCounter.head(parameters.account, database)
         (account, includesInactive) = (parameters.account, parameters.includesInactive)
         config = try AccountStore.config(of: account, device: parameters.device, now: parameters.now, database)
             .forClients
-        cursor = SyncCursor(seconds: parameters.now, change: last)
-        (start, since) = try Self.beginning(parameters, last: last, database)
+        cursor = SyncCursor(seconds: parameters.now, change: head.last, epoch: head.epoch)
+        (start, since) = try Self.beginning(parameters, head, database)
         isFull = parameters.since == nil
     }
 
     private static func beginning(
-        _ parameters: Parameters, last: Int64, _ database: any SQLConnection
+        _ parameters: Parameters, _ head: ChangeCounter.Head, _ database: any SQLConnection
     ) throws -> (start: Int64, since: Int64?) {
         guard let asked = parameters.since else { return (-1, nil) }
-        guard let change = asked.change(upTo: last) else { return (-1, asked.seconds) }
+        guard let change = asked.change(in: head) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
         // Only its time is valid then.
         let seen = try ChangeCounter.time(ofChange: change, parameters.account, database)

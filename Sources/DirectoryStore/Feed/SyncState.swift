@@ -49,7 +49,8 @@ package struct SyncState: Sendable {
     private static func digest(
         of account: AccountID, logoBase: String?, now: Int64, _ database: any SQLConnection
     ) throws -> Data {
-        let last = try ChangeCounter.last(account, database)
+        let head = try ChangeCounter.head(account, database)
+        let last = head.last
         var config = try AccountStore.config(of: account, now: now, database)
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
@@ -63,6 +64,7 @@ package struct SyncState: Sendable {
         // Uploads close the request for their device, so the digest includes their count.
         let uploads = try DebugRequests.uploadCount(account, now: now, database)
         hash.update(data: Data("\(uploads)".utf8))
+        if head.epoch != 0 { hash.update(data: Data("\nepoch \(head.epoch)".utf8)) }
         return Data(hash.finalize())
     }
 

@@ -5,8 +5,7 @@ import Crypto
 package import Foundation
 import Hashing
 
-/// Uploaded logos: the names are in the database, the bytes in `logos/` of the state folder, in files named by the hash
-/// of their contents.
+/// Uploaded logos: the names are in the database, the bytes in a `ByteStore` under the hash of their contents.
 ///
 /// Only PNG and JPEG are accepted, detected by the first bytes. SVG is refused: it can contain scripts and fetch other
 /// resources, and SIP phones do not show it. Metadata of a picture, such as its location, is removed.
@@ -36,9 +35,6 @@ package struct LogoStore: Sendable {
         }
     }
 
-    /// True after the first upload; a check of the folder only, because it runs for every logo request.
-    var isUsed: Bool { access(database.folder + "/logos", F_OK) == 0 }
-
     /// Stores a logo, in place of one with the same name.
     ///
     /// - Parameters:
@@ -52,14 +48,9 @@ package struct LogoStore: Sendable {
         guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
         let data = PictureMetadata.removed(from: data)
         let hash = Hexadecimal.text(SHA256.hash(data: data))
-        let (logo, before) = try database.pool.write { database in
+        let (logo, before) = try database.pool.write { [bytes = database.bytes] database in
             let before = try Self.row(name, database)
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            StateOwner.adopt(folder, in: self.database.folder)
-            if !FileManager.default.fileExists(atPath: path(hash)) {
-                try data.write(to: URL(fileURLWithPath: path(hash)), options: .atomic)
-                StateOwner.adopt(path(hash), in: self.database.folder)
-            }
+            try bytes.addLogo(data, hash: hash, database)
             try database.execute(
                 """
                 INSERT INTO logo (name, hash, type, size, created) VALUES (?, ?, ?, ?, ?)
@@ -99,24 +90,21 @@ package struct LogoStore: Sendable {
 
     /// A logo and its bytes; nil without one of that name.
     package func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
-        guard isUsed, let logo = try await database.pool.read({ try Self.row(name, $0) }),
-            let data = FileManager.default.contents(atPath: path(logo.hash))
+        guard let logo = try await database.pool.read({ try Self.row(name, $0) }),
+            let data = try await database.bytes.logo(logo.hash)
         else { return nil }
         return (logo, data)
     }
 
-    /// The hash of each logo by its name; logos with a missing file are left out.
+    /// The hash of each logo by its name; logos with missing bytes are left out.
     func hashes(_ database: any SQLConnection) throws -> [String: String] {
-        guard isUsed else { return [:] }
-        return try database.rows("SELECT name, hash FROM logo").reduce(into: [:]) { hashes, row in
+        let rows = try database.rows("SELECT name, hash FROM logo")
+        let present = try self.database.bytes.presentLogos(Set(rows.map { $0[1] as String }), database)
+        return rows.reduce(into: [:]) { hashes, row in
             let hash: String = row[1]
-            if access(path(hash), R_OK) == 0 { hashes[row[0]] = hash }
+            if present.contains(hash) { hashes[row[0]] = hash }
         }
     }
-
-    private var folder: String { database.folder + "/logos" }
-
-    private func path(_ hash: String) -> String { folder + "/" + hash }
 
     /// Removes a file that no logo names any more.
     ///
@@ -124,9 +112,9 @@ package struct LogoStore: Sendable {
     ///
     /// It has a transaction of its own, so that no logo with the same bytes is added meanwhile.
     private func removeFile(_ hash: String) throws {
-        try database.pool.write { database in
+        try database.pool.write { [bytes = database.bytes] database in
             let isNamed = try database.exists("SELECT 1 FROM logo WHERE hash = ?", [hash])
-            if !isNamed { try? FileManager.default.removeItem(atPath: path(hash)) }
+            if !isNamed { try bytes.removeLogo(hash, database) }
         }
     }
 

@@ -21,5 +21,5 @@ enum MonthUsage {
     }
 
     /// Such as `2026-01`.
-    private static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
+    static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
 }

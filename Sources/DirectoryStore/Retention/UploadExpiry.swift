@@ -17,7 +17,7 @@ package struct UploadExpiry: Sendable {
     /// - Returns: true if there may be more to remove.
     /// - Throws: a database error, or `UploadFile.Failure` for a file that cannot be removed.
     package func removeBatch(now: Int64) async throws -> Bool {
-        let gone = try await database.pool.write { try Self.forget(now: now, $0) }
+        let gone = try await database.pool.write(.locked) { try Self.forget(now: now, $0) }
         try removeFiles(of: gone)
         return gone.count == Self.batchSize
     }
@@ -40,7 +40,7 @@ package struct UploadExpiry: Sendable {
         var kept: (any Error)?
         for id in uploads {
             do {
-                try UploadFile(database, id).remove()
+                try database.bytes.removeUpload(id)
             } catch {
                 kept = kept ?? error
             }
@@ -52,12 +52,5 @@ package struct UploadExpiry: Sendable {
     ///
     /// It must run before the server listens, because an upload may begin meanwhile. Only files with names from this
     /// server are considered.
-    package func sweep() {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(database))) ?? []
-        // The next reader of the database reports a read error.
-        guard !files.isEmpty,
-            let known = try? database.pool.read({ Set(try $0.values(String.self, "SELECT id FROM upload")) })
-        else { return }
-        try? removeFiles(of: files.filter { UUID(uuidString: $0) != nil && !known.contains($0) })
-    }
+    package func sweep() { database.bytes.sweepUploads(database) }
 }

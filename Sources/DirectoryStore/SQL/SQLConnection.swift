@@ -69,12 +69,22 @@ extension SQLConnection {
 
     /// Creates an empty temporary table of this connection, in place of one with the same name.
     func makeTemporaryTable(_ name: String, _ columns: String) throws {
-        try dropTemporaryTable(name)
-        try execute("CREATE TEMP TABLE \(name) (\(columns))")
+        switch dialect {
+        case .sqlite:
+            try dropTemporaryTable(name)
+            try execute("CREATE TEMP TABLE \(name) (\(columns))")
+        case .postgreSQL:
+            // Tables that come and go would fill the server's catalogue.
+            try execute("CREATE TEMP TABLE IF NOT EXISTS \(name) (\(columns))")
+            try dropTemporaryTable(name)
+        }
     }
 
     func dropTemporaryTable(_ name: String) throws {
-        try execute("DROP TABLE IF EXISTS \(dialect.temporary).\(name)")
+        switch dialect {
+        case .sqlite: try execute("DROP TABLE IF EXISTS temp.\(name)")
+        case .postgreSQL: try execute("DELETE FROM pg_temp.\(name)")
+        }
     }
 
     /// True if a query has a row.
@@ -107,9 +117,6 @@ enum SQLDialect: Hashable, Sendable, CaseIterable {
         case .postgreSQL: "encode(substr(\(column), 1, \(bytes)), 'hex')"
         }
     }
-
-    /// The schema of temporary tables.
-    var temporary: String { self == .sqlite ? "temp" : "pg_temp" }
 
     /// The name of an integer column's type.
     var integer: String { self == .sqlite ? "INTEGER" : "BIGINT" }

@@ -3,8 +3,7 @@
 package import BrandingAPI
 import Foundation
 
-/// Files uploaded in chunks: the bytes are in `uploads/` of the state folder, the received chunk numbers in the
-/// database.
+/// Files uploaded in chunks: the bytes are in a `ByteStore`, the received chunk numbers in the database.
 ///
 /// Sessions expire after a day, finished files after a month or with their debug upload. A quota limits all files of an
 /// account, open sessions by their announced size, so a client cannot fill the disk. A repeated chunk overwrites the
@@ -87,7 +86,7 @@ package struct ChunkedUploads: Sendable {
             throw UploadError.wrongSize(
                 chunk: chunk.number, expected: session.length(of: chunk.number), received: data.count)
         }
-        try await UploadFile(database, chunk.sessionID).write(data, at: (chunk.number - 1) * Self.chunkSize)
+        try await database.bytes.writeChunk(data, number: chunk.number, of: chunk.sessionID)
         let received = try await database.pool.write { database in
             try database.execute(
                 "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -105,7 +104,7 @@ package struct ChunkedUploads: Sendable {
     package func complete(_ id: String, now: Int64) async throws -> UploadedFile {
         let session = try await session(id, now: now)
         if !session.isComplete {
-            try await UploadFile(database, id).synchronize()
+            try await database.bytes.synchronize(id)
             try await database.pool.write { database in
                 let received = Set(try Self.received(id, database))
                 let missing = (1...session.chunks).filter { !received.contains($0) }
