@@ -181,7 +181,7 @@ let package = Package(
         .target(
             name: "DirectoryStore",
             dependencies: [
-                "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
+                "PostgreSQL", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
                 "MetricsPage", grdb, crypto,
             ],
             exclude: ["README.md"], swiftSettings: strict),
@@ -261,7 +261,9 @@ let package = Package(
             path: "Tests/GatewaySyncTesting", swiftSettings: strict),
         .target(
             name: "DirectoryFixtures",
-            dependencies: ["DirectoryServer", "DirectoryStore", "Branding", "TestFixtures", log],
+            dependencies: [
+                "DirectoryServer", "DirectoryStore", "Branding", "PostgreSQL", "PostgreSQLTesting", "TestFixtures", log,
+            ],
             path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
         // Tests. Two of them depend on a program, because they start it.
@@ -315,7 +317,7 @@ let package = Package(
             dependencies: [
                 "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding",
                 "Hashing", "HostSystem", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
-                "TestFixtures", "MetricsPage", grdb, crypto, nio, nioEmbedded,
+                "TestFixtures", "PostgreSQL", "PostgreSQLTesting", "MetricsPage", grdb, crypto, nio, nioEmbedded,
                 nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
@@ -328,7 +330,8 @@ let package = Package(
         .testTarget(
             name: "DirectoryStoreTests",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures", "TestFixtures",
+                "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures",
+                "TestFixtures",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -46,6 +46,8 @@ final class Housekeeping: Service {
         do {
             try await database.writeKeyUsage()
             try await logQuotas()
+            // One node of a shared database does the rest for all.
+            guard try await database.takesLease("housekeeping") else { return }
             if clockHasStood { try await removeAll { try await retention().removeBatch(now: now()) } }
             try await removeAll { try await UploadExpiry(database: database).removeBatch(now: now()) }
         } catch is CancellationError {

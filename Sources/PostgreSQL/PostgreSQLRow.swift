@@ -12,6 +12,8 @@ package final class PostgreSQLRows: Sequence {
     package let affected: Int
     /// Types of the columns.
     let types: [UInt32]
+    /// Names of the columns.
+    package let names: [String]
 
     /// Takes over a result of libpq.
     init(_ result: OpaquePointer, server: String) {
@@ -20,6 +22,7 @@ package final class PostgreSQLRows: Sequence {
         count = Int(PQntuples(result))
         affected = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
         types = (0..<PQnfields(result)).map { PQftype(result, $0) }
+        names = (0..<PQnfields(result)).map { column in PQfname(result, column).map { String(cString: $0) } ?? "" }
     }
 
     deinit { PQclear(result) }

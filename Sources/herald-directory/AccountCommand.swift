@@ -13,7 +13,7 @@ struct AccountCommand: ParsableCommand {
               herald-directory account create acme --cap 10000
               herald-directory account change --account acme --disable-branding
             """,
-        subcommands: [Create.self, List.self, Change.self, Close.self], defaultSubcommand: Change.self)
+        subcommands: [Create.self, List.self, Change.self, Close.self, RenewFeed.self], defaultSubcommand: Change.self)
 
     /// The settings of a new or existing account.
     struct Settings: ParsableArguments {
@@ -142,6 +142,23 @@ struct AccountCommand: ParsableCommand {
             let accounts = AccountList(try options.open())
             try reportingRefusals { try accounts.close(try accounts.find(name), now: secondsNow()) }
             Output.write("account \"\(TerminalText.visible(name))\" is closed and its keys are revoked\n")
+        }
+    }
+
+    struct RenewFeed: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Have all clients sync by time once, after the restore of a backup or a failover that lost changes.",
+            discussion: """
+                Example:
+                  herald-directory account renew-feed --account acme
+                """)
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            try options.openAccount().renewFeed()
+            Output.write("the feed has a new epoch; clients receive what changed since the time of their last sync\n")
         }
     }
 }

@@ -37,6 +37,6 @@ struct HeraldDirectory: AsyncParsableCommand {
             RunCommand.self, CheckConfigCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self,
             NumberCommand.self,
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
-            AdminKeyCommand.self, DebugCommand.self, BackupCommand.self,
+            AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, CopyCommand.self,
         ])
 }

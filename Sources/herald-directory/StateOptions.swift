@@ -12,6 +12,9 @@ struct StateOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("A configuration file that names the folder.", valueName: "file"))
     var config: String?
 
+    @Option(help: ArgumentHelp("A PostgreSQL database instead of the folder.", valueName: "url"))
+    var database: String?
+
     /// The configuration file; nil without one.
     func configuration() throws -> DirectoryConfiguration? {
         guard let config else { return nil }
@@ -28,15 +31,33 @@ struct StateOptions: ParsableArguments {
         return LogoCheck.place(logos: file.logos, publicURL: file.publicURL)
     }
 
-    /// Opens the database in the folder from the option, from the file, or in the default folder.
+    /// Opens the database in the folder from the option, from the file, or in the default folder; or on the PostgreSQL
+    /// server from the option or the file.
     ///
     /// - Parameter creates: false for commands that need an existing database.
     func open(creates: Bool = false, storedPerDay: Int = 0) throws -> DirectoryDatabase {
-        let folder = try state ?? configuration()?.state ?? DirectoryConfiguration().state
+        let configuration = try configuration()
+        let folder = state ?? configuration?.state ?? DirectoryConfiguration().state
         do {
+            if let server = server(configuration) {
+                return try DirectoryDatabase(server: server, folder: folder, storedPerDay: storedPerDay)
+            }
             return try DirectoryDatabase(folder: folder, creates: creates, storedPerDay: storedPerDay)
         } catch {
             throw CommandFailure("\(error)")
         }
+    }
+
+    /// The PostgreSQL server; nil for SQLite, which `--state` without `--database` also asks for.
+    private func server(_ configuration: DirectoryConfiguration?) -> DatabaseServer? {
+        let configured = configuration?.database
+        guard let url = database ?? (state == nil ? configured?.url : nil) else { return nil }
+        var server = DatabaseServer(url: url)
+        guard let configured else { return server }
+        // Another role has another password.
+        if database == nil { server.passwordFile = configured.passwordFile }
+        server.replica = database == nil ? configured.replica : nil
+        (server.connections, server.feeds) = (configured.connections, configured.feeds)
+        return server
     }
 }

@@ -33,7 +33,7 @@ package final class RunningDirectory: Sendable {
         edit: (inout DirectoryServer.Options) -> Void = { _ in }
     ) async throws {
         self.folder = folder
-        database = try DirectoryDatabase(folder: folder.path + "/state", storedPerDay: storedPerDay)
+        database = try Engine.open(folder.path + "/state", storedPerDay: storedPerDay)
         if let key {
             self.key = key
         } else {

@@ -7,7 +7,7 @@ import TestFixtures
 import Testing
 
 /// `branding_enabled` of a response: phones read this gate alone.
-@Suite("Branding allowed or not", .timeLimit(.minutes(8)))
+@Suite("Branding allowed or not", .timeLimit(.minutes(8)), .bothEngines)
 struct AccountGateTests {
     struct Account: Sendable, CustomTestStringConvertible {
         var isOn = true

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Several accounts", .timeLimit(.minutes(8)))
+@Suite("Several accounts", .timeLimit(.minutes(8)), .bothEngines)
 struct AccountListTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase
@@ -15,7 +15,7 @@ struct AccountListTests {
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path)
+        database = try Engine.open(folder.path)
         accounts = AccountList(database)
     }
 

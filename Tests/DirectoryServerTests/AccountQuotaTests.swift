@@ -3,14 +3,13 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("What an account may store, and what a key may ask", .timeLimit(.minutes(8)))
+@Suite("What an account may store, and what a key may ask", .timeLimit(.minutes(8)), .bothEngines)
 struct AccountQuotaTests {
     private static let number = "+61491570156"
 
@@ -103,10 +102,10 @@ struct AccountQuotaTests {
 
     @Test func `keys of a database without kinds are those of gateways`() throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try database.pool.write { database in
             try database.execute(
-                sql: "INSERT INTO api_key (hash, account, name, created) VALUES (x'00', 1, 'old', 1)")
+                "INSERT INTO api_key (hash, account, name, created) VALUES (?, 1, 'old', 1)", [Data([0])])
         }
         #expect(try AccountStore(database).keys().map(\.kind) == [.gateway])
     }

@@ -55,7 +55,7 @@ extension ReceivedResponse {
     }
 }
 
-@Suite("The operator's HTTP API", .timeLimit(.minutes(8)))
+@Suite("The operator's HTTP API", .timeLimit(.minutes(8)), .bothEngines)
 struct AdminAPITests {
     @Test func `without an admin key every request is refused`() async throws {
         try await RunningDirectory.run { directory in

@@ -8,7 +8,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("POST mobile/sync/batch, mobile/branding/imprint and GET mobile/config", .timeLimit(.minutes(8)))
+@Suite("POST mobile/sync/batch, mobile/branding/imprint and GET mobile/config", .timeLimit(.minutes(8)), .bothEngines)
 struct BatchTests {
     private static let number = "+61491570156"
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Brands and their numbers", .timeLimit(.minutes(8)))
+@Suite("Brands and their numbers", .timeLimit(.minutes(8)), .bothEngines)
 struct BrandListTests {
     private static func change(_ edit: (inout BrandList.Change) -> Void) -> BrandList.Change {
         var change = BrandList.Change()
@@ -139,7 +139,7 @@ struct BrandListTests {
 
     @Test func `fields beyond the contract's limits are refused`() throws {
         let folder = TemporaryFolder()
-        let brands = BrandList(try DirectoryDatabase(folder: folder.path))
+        let brands = BrandList(try Engine.open(folder.path))
         let long = String(repeating: "n", count: 201)
         for change in [
             Self.change { $0.name = "" }, Self.change { $0.name = long },

@@ -8,7 +8,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-@Suite("Bodies that break the rules of HTTP", .timeLimit(.minutes(8)))
+@Suite("Bodies that break the rules of HTTP", .timeLimit(.minutes(8)), .bothEngines)
 struct BrokenBodyTests {
     /// RFC 9112 §7.1: a chunk begins with its size in hexadecimal digits and ends with CRLF.
     @Test(arguments: ["zz\r\n{}\r\n0\r\n\r\n", "-1\r\n{}\r\n", "2\r\n{}xx0\r\n\r\n", "FFFFFFFFFFFFFFFFFF\r\n"])

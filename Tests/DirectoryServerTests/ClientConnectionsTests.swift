@@ -12,7 +12,7 @@ import Testing
 
 @testable import DirectoryServer
 
-@Suite("Connections of the directory's clients", .timeLimit(.minutes(8)))
+@Suite("Connections of the directory's clients", .timeLimit(.minutes(8)), .bothEngines)
 struct ClientConnectionsTests {
     @Test func `a client that never finishes asking is let go`() async throws {
         try await RunningDirectory.run(edit: { $0.connections.idle = .milliseconds(200) }) { directory in

@@ -8,7 +8,7 @@ import TestFixtures
 import Testing
 
 /// What every path has in common: mounts, keys, methods, the error envelope.
-@Suite("The contract's paths", .timeLimit(.minutes(8)))
+@Suite("The contract's paths", .timeLimit(.minutes(8)), .bothEngines)
 struct ContractTests {
     struct Route: Sendable, CustomTestStringConvertible {
         var method: String

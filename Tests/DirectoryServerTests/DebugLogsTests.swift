@@ -10,7 +10,7 @@ import Testing
 @testable import DirectoryStore
 
 /// What the operator sees of logs that were too long for a debug upload, and of short ones.
-@Suite("Logs of debug uploads", .timeLimit(.minutes(8)))
+@Suite("Logs of debug uploads", .timeLimit(.minutes(8)), .bothEngines)
 struct DebugLogsTests {
     /// Longer than a debug upload takes, than a chunk, and than the pieces it is read in.
     private static let long = [UInt8](repeating: UInt8(ascii: "x"), count: 599_990) + Array("the end\r\n".utf8)
@@ -19,7 +19,7 @@ struct DebugLogsTests {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         return try await ChildProgram.run(
             tests.appendingPathComponent("herald-directory").path,
-            ["debug", "list", "--show", device, "--state", folder.path])
+            ["debug", "list", "--show", device] + Engine.options(folder.path))
     }
 
     /// The first line, and what stands behind it.
@@ -76,7 +76,7 @@ struct DebugLogsTests {
             let (database, time) = (admin.directory.database, admin.directory.time.now)
             let upload = try await database.receive(logs: Self.long, now: time)
             if gone == "file" {
-                try UploadFile(database, upload.file).remove()
+                try database.bytes.removeUpload(upload.file)
             } else {
                 #expect(try await UploadExpiry(database: database).removeBatch(now: time + 30 * 86_400) == false)
             }
@@ -88,7 +88,7 @@ struct DebugLogsTests {
 
     @Test func `the command writes long logs behind the upload`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let upload = try await database.receive(logs: Self.long, now: 1)
         let shown = try await Self.show(folder)
         let (line, rest) = try Self.parts(shown.output)
@@ -101,7 +101,7 @@ struct DebugLogsTests {
         ("a\tb\r", "a\\u{9}b\\u{d}\n"),
     ]) func `logs do nothing to a terminal but begin lines`(logs: String, expected: String) async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         _ = try await database.receive(logs: Array(logs.utf8), now: 1)
         let rest = try Self.parts(try await Self.show(folder).output).rest
         #expect(rest == expected)
@@ -111,7 +111,7 @@ struct DebugLogsTests {
     @Test(arguments: ["é", "€", "🏦"], ["", ".", "..", "..."])
     func `no letter is torn between two pieces`(letter: String, front: String) async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let logs = front + String(repeating: letter, count: 140_000 / letter.utf8.count)
         _ = try await database.receive(logs: Array(logs.utf8), now: 1)
         let rest = try Self.parts(try await Self.show(folder).output).rest
@@ -120,15 +120,15 @@ struct DebugLogsTests {
 
     @Test func `bytes that are no text, cut short at the end, are marked as such`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         _ = try await database.receive(logs: [0x61, 0xFF, 0x62, 0xF0, 0x9F], now: 1)
         let rest = try Self.parts(try await Self.show(folder).output).rest
         #expect(rest == "a\u{fffd}b\u{fffd}\n")
     }
 
-    @Test func `of an archive the command says where it lies`() async throws {
+    @Test(.sqliteAlone) func `of an archive the command says where it lies`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let upload = try await database.receive(logs: [0x1F, 0x8B, 0x1B], type: "application/gzip", now: 1)
         let path = folder.path + "/uploads/" + upload.file
         let rest = try Self.parts(try await Self.show(folder).output).rest
@@ -137,9 +137,9 @@ struct DebugLogsTests {
 
     @Test func `the command says that a file is gone, and shows what there is`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let upload = try await database.receive(logs: Self.long, now: 1)
-        try UploadFile(database, upload.file).remove()
+        try database.bytes.removeUpload(upload.file)
         let shown = try await Self.show(folder)
         #expect(shown.code == 1 && shown.output.contains(upload.id))
         #expect(shown.errors.contains("not there any more: such files are kept for 30 days"))
@@ -147,7 +147,7 @@ struct DebugLogsTests {
 
     @Test func `the newest upload of the device is shown, and no other`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         for (device, logs, time) in [("gw", "first", 1), ("gw", "second", 100), ("desk", "third", 200)] {
             _ = try await database.receive(logs: logs, device: device, now: Int64(time))
         }

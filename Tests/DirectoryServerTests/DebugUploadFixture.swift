@@ -40,4 +40,15 @@ extension DirectoryDatabase {
         let upload = DebugUpload(deviceID: device, nonce: UUID().uuidString, logs: logs, logsUploadID: file)
         return try await DebugUploads(self).store(upload, now: now)
     }
+
+    /// The bytes of a finished upload.
+    func uploaded(_ id: String) throws -> [UInt8] {
+        let stored = try bytes.openUpload(id)
+        var (all, piece) = ([UInt8](), try stored.read(at: 0))
+        while !piece.isEmpty {
+            all += piece
+            piece = try stored.read(at: all.count)
+        }
+        return all
+    }
 }

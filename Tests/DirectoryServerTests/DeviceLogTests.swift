@@ -3,13 +3,12 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
 @testable import DirectoryStore
 
-@Suite("POST mobile/device/log", .timeLimit(.minutes(8)))
+@Suite("POST mobile/device/log", .timeLimit(.minutes(8)), .bothEngines)
 struct DeviceLogTests {
     private static func line(_ message: String, device: String = "phone", more: String = "") -> String {
         #"{"device_id":"\#(device)","level":"info","message":"\#(message)","occurred_at":"2026-01-01T00:00:00Z"\#(more)}"#
@@ -98,7 +97,7 @@ struct DeviceLogTests {
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("new"))
             while try await retention.removeBatch(now: directory.time.now + 1) {}
             #expect(try DeviceLog(directory.database).lines(of: "phone")?.map(\.message) == ["new"])
-            try await directory.database.pool.write { try $0.execute(sql: "DELETE FROM device") }
+            try await directory.database.pool.write { try $0.execute("DELETE FROM device") }
             #expect(try DeviceLog(directory.database).lines(of: "phone") == nil)
         }
     }

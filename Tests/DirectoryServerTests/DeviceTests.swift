@@ -6,7 +6,7 @@ import DirectoryStore
 import TestFixtures
 import Testing
 
-@Suite("POST mobile/device", .timeLimit(.minutes(8)))
+@Suite("POST mobile/device", .timeLimit(.minutes(8)), .bothEngines)
 struct DeviceTests {
     private static let registration =
         #"{"device_id":"gateway-1","platform":"linux","os_version":"6.1","sdk_version":"0.1"}"#

@@ -19,7 +19,7 @@ struct DirectoryDatabaseTests {
 
     /// Marks the file as one that a later version has migrated.
     private func writeByLaterVersion() throws {
-        try DirectoryDatabase(folder: folder.path).pool.write { database in
+        try DirectoryDatabase(folder: folder.path).file.write { database in
             try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('of the future 9')")
         }
     }

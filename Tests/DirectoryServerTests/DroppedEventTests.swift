@@ -8,7 +8,7 @@ import TestFixtures
 import Testing
 
 /// Events that cannot count: they get a success response, because a phone's queue stops at the first refusal.
-@Suite("Events that cannot count", .timeLimit(.minutes(8)))
+@Suite("Events that cannot count", .timeLimit(.minutes(8)), .bothEngines)
 struct DroppedEventTests {
     struct Odd: Sendable, CustomTestStringConvertible {
         var what: String

@@ -7,7 +7,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("POST mobile/branding/event", .timeLimit(.minutes(8)))
+@Suite("POST mobile/branding/event", .timeLimit(.minutes(8)), .bothEngines)
 struct EventTests {
     private static let number = "+61491570156"
 

@@ -11,7 +11,7 @@ import Testing
 @testable import DirectoryStore
 
 /// Many clients of one key: each has its own limit, and all together a higher one.
-@Suite("Rate limits of a fleet", .timeLimit(.minutes(8)))
+@Suite("Rate limits of a fleet", .timeLimit(.minutes(8)), .bothEngines)
 struct FleetLimitTests {
     private static let limits = RateLimits(
         web: 2, mobileIOS: 0, mobileAndroid: 0, herald: 0, key: 7, wrongKeys: 0)

@@ -10,22 +10,22 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Writes that share a commit", .timeLimit(.minutes(8)))
+@Suite("Writes that share a commit", .timeLimit(.minutes(8)), .bothEngines)
 struct GroupCommitTests {
     private struct Bad: Error {}
 
     private static func database() throws -> DirectoryDatabase {
-        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
-        try database.pool.write { try $0.execute(sql: "CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
+        let database = try Engine.open(TemporaryFolder().path)
+        try database.pool.write { try $0.execute("CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
         return database
     }
 
     private static func note(_ text: String, _ database: DirectoryDatabase) async throws {
-        try await database.commits.write { try $0.execute(sql: "INSERT INTO note VALUES (?)", arguments: [text]) }
+        try await database.commits.write { try $0.execute("INSERT INTO note VALUES (?)", [text]) }
     }
 
     private static func notes(_ database: DirectoryDatabase) throws -> Set<String> {
-        try database.pool.read { try String.fetchSet($0, sql: "SELECT text FROM note") }
+        try database.pool.read { Set(try $0.values(String.self, "SELECT text FROM note")) }
     }
 
     /// Writes all texts at once; the responses are in their order.
@@ -76,7 +76,7 @@ struct GroupCommitTests {
         async let good: Void = Self.note("good", database)
         await #expect(throws: Bad.self) {
             try await database.commits.write { database in
-                try database.execute(sql: "INSERT INTO note VALUES ('half')")
+                try database.execute("INSERT INTO note VALUES ('half')")
                 throw Bad()
             }
         }
@@ -84,10 +84,10 @@ struct GroupCommitTests {
         #expect(try Self.notes(database) == ["good"])
     }
 
-    @Test func `no writer gets a success when the commit fails`() async throws {
+    @Test(.sqliteAlone) func `no writer gets a success when the commit fails`() async throws {
         let database = try Self.database()
         // A foreign key that is checked at the commit only.
-        try await database.pool.write { database in
+        try await database.file.write { database in
             try database.execute(
                 sql: """
                     CREATE TABLE child (parent INTEGER REFERENCES account (id) DEFERRABLE INITIALLY DEFERRED);
@@ -105,13 +105,7 @@ struct GroupCommitTests {
     @Test func `an event that cannot be stored leaves those beside it alone`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
-            try await directory.database.pool.write { database in
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER poison BEFORE INSERT ON event WHEN NEW.outcome = 'poison'
-                        BEGIN SELECT RAISE(ABORT, 'poison'); END
-                        """)
-            }
+            try directory.database.refuse("INSERT", on: "event", when: "NEW.outcome = 'poison'")
             let statuses = try await withThrowingTaskGroup { group in
                 for number in 0..<40 {
                     group.addTask {
@@ -134,7 +128,7 @@ struct GroupCommitTests {
     @Test func `a key that another process revokes stops at once`() async throws {
         try await RunningDirectory.run { directory in
             #expect(try await directory.ask("/" + APIPath.sync).status == 200)
-            let other = try DirectoryDatabase(folder: directory.folder.path + "/state")
+            let other = try Engine.open(directory.folder.path + "/state")
             #expect(try AccountStore(other).revokeKey(name: "test", now: directory.time.now))
             #expect(try await directory.ask("/" + APIPath.sync).status == 401)
         }

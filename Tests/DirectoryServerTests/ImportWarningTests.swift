@@ -9,7 +9,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("What an import says of a file")
+@Suite("What an import says of a file", .timeLimit(.minutes(8)), .bothEngines)
 struct ImportWarningTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
     private let folder: TemporaryFolder
@@ -17,7 +17,7 @@ struct ImportWarningTests {
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path + "/state")
+        database = try Engine.open(folder.path + "/state")
     }
 
     private func load(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Rotating keys", .timeLimit(.minutes(8)))
+@Suite("Rotating keys", .timeLimit(.minutes(8)), .bothEngines)
 struct KeyRotationTests {
     private static let path = "/" + APIPath.sync
 
@@ -34,7 +34,7 @@ struct KeyRotationTests {
 
     @Test func `an identifier revokes one key, a name both`() throws {
         let folder = TemporaryFolder()
-        let account = AccountStore(try DirectoryDatabase(folder: folder.path))
+        let account = AccountStore(try Engine.open(folder.path))
         _ = try account.createKey(name: "gateway", now: 1)
         let old = try #require(try account.keys().first)
         _ = try account.rotateKey(old.id, now: 2)
@@ -49,7 +49,7 @@ struct KeyRotationTests {
 
     @Test func `a rotation whose key was never seen is taken back`() throws {
         let folder = TemporaryFolder()
-        let account = AccountStore(try DirectoryDatabase(folder: folder.path))
+        let account = AccountStore(try Engine.open(folder.path))
         _ = try account.createKey(name: "gateway", now: 1)
         let before = try account.keys()
         let (key, _) = try account.rotateKey("gateway", grace: 0, now: 2)

@@ -8,13 +8,19 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Uploaded logos", .timeLimit(.minutes(8)))
+@Suite("Uploaded logos", .timeLimit(.minutes(8)), .bothEngines)
 struct LogoStoreTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
     private static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3]
 
+    /// The count of stored pictures.
     private static func files(_ directory: RunningDirectory) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: directory.folder.path + "/state/logos").count
+        switch Engine.current {
+        case .sqlite:
+            try FileManager.default.contentsOfDirectory(atPath: directory.folder.path + "/state/logos").count
+        case .postgreSQL:
+            try directory.database.pool.read { try $0.value(Int.self, "SELECT count(*) FROM blob") } ?? 0
+        }
     }
 
     @Test func `a logo is served at once, with the type of its bytes`() async throws {
@@ -92,7 +98,7 @@ struct LogoStoreTests {
 
     @Test func `a logo uploaded to a server without a folder has a URL`() async throws {
         let folder = TemporaryFolder()
-        try LogoStore(DirectoryDatabase(folder: folder.path + "/state"))
+        try LogoStore(Engine.open(folder.path + "/state"))
             .add(Data(Self.png), name: "acme.png", now: 1)
         try await RunningDirectory.run(in: folder, publicURL: nil) { directory in
             try directory.put(entry("+61491570156", logo: "acme.png"))

@@ -5,7 +5,7 @@ import DirectoryFixtures
 import TestFixtures
 import Testing
 
-@Suite("GET mobile/branding/lookup", .timeLimit(.minutes(8)))
+@Suite("GET mobile/branding/lookup", .timeLimit(.minutes(8)), .bothEngines)
 struct LookupTests {
     // Encoded, with a bare plus, encoded twice, and below both mounts.
     @Test(arguments: [

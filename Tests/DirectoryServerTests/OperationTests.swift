@@ -122,7 +122,7 @@ struct OperationTests {
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path + "/state")
         try await database.probe()
-        try await database.pool.write {
+        try await database.file.write {
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('operation 99')")
         }
         let problem = await writeProblem(of: database)
@@ -133,7 +133,7 @@ struct OperationTests {
     @Test func `a full file and a read-only one are told apart`() async throws {
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path + "/state")
-        try await database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+        try await database.file.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
         let problem = await writeProblem(of: database)
         #expect(problem == .readOnly)
         #expect(StoreProblem(DatabaseError(resultCode: .SQLITE_FULL)) == .full)

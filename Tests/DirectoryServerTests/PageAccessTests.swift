@@ -10,7 +10,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Access to the directory's pages", .timeLimit(.minutes(8)))
+@Suite("Access to the directory's pages", .timeLimit(.minutes(8)), .bothEngines)
 struct PageAccessTests {
     private static let pages = [
         "/", "/accounts", "/accounts/main", "/accounts/main/brands", "/accounts/main/new-brand",
@@ -194,28 +194,31 @@ struct PageAccessTests {
         }
     }
 
-    @Test(arguments: [
-        (ResultCode.SQLITE_FULL, "is full. Free space"), (.SQLITE_READONLY, "cannot be written. Mount it for writing"),
-        (.SQLITE_IOERR, "does not work"), (.SQLITE_CANTOPEN, "Check that its disk is mounted"),
-        (.SQLITE_CORRUPT, "restore a backup"), (.SQLITE_BUSY, "Try again in a minute"),
-    ])
+    @Test(
+        .sqliteAlone,
+        arguments: [
+            (ResultCode.SQLITE_FULL, "is full. Free space"),
+            (.SQLITE_READONLY, "cannot be written. Mount it for writing"),
+            (.SQLITE_IOERR, "does not work"), (.SQLITE_CANTOPEN, "Check that its disk is mounted"),
+            (.SQLITE_CORRUPT, "restore a backup"), (.SQLITE_BUSY, "Try again in a minute"),
+        ])
     func `an error of the database has its cause and remedy`(code: ResultCode, text: String) throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let trouble = database.trouble(of: DatabaseError(resultCode: code))
         #expect(trouble?.contains(text) == true && trouble?.contains(folder.path) == true, "\(trouble ?? "none")")
     }
 
-    @Test func `an entry of the future shows a wrong clock`() async throws {
+    @Test(.sqliteAlone) func `an entry of the future shows a wrong clock`() async throws {
         try await PageVisitor.run { visitor in
             let now = visitor.directory.time.now
             let database = visitor.directory.database
             try visitor.directory.put("+61491570156")
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "UPDATE brand_number SET updated = ?", arguments: [now + 60])
             }
             #expect(try await visitor.get("/").text.contains("Disk, database and clock work."))
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "UPDATE brand_number SET updated = ?", arguments: [now + 86_400])
             }
             let page = try await visitor.get("/").text
@@ -223,14 +226,14 @@ struct PageAccessTests {
         }
     }
 
-    @Test func `a missing disk and a newer schema are named on the page`() async throws {
+    @Test(.sqliteAlone) func `a missing disk and a newer schema are named on the page`() async throws {
         try await PageVisitor.run { visitor in
             let database = visitor.directory.database
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')")
             }
             #expect(try await visitor.get("/").text.contains("written by a newer herald-directory"))
-            try await database.pool.write {
+            try await database.file.write {
                 try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'from the future'")
             }
             #expect(try await visitor.get("/").text.contains("Disk, database and clock work."))

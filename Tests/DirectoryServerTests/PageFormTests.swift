@@ -10,7 +10,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Forms of the directory's pages", .timeLimit(.minutes(8)))
+@Suite("Forms of the directory's pages", .timeLimit(.minutes(8)), .bothEngines)
 struct PageFormTests {
     private static let header = "number,brand_name,logo_url,call_reason,brand_id\n"
 

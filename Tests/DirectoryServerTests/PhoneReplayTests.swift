@@ -9,7 +9,7 @@ import TestFixtures
 import Testing
 
 /// The published SDKs' requests, as the SDKs send them: no phone loses data, none shows what it must not show.
-@Suite("Phones with the published SDKs", .timeLimit(.minutes(8)))
+@Suite("Phones with the published SDKs", .timeLimit(.minutes(8)), .bothEngines)
 struct PhoneReplayTests {
     private static let number = "+61491570156"
     /// The limits of Config/herald-directory.yaml.

@@ -9,7 +9,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Rate limits and client types", .timeLimit(.minutes(8)))
+@Suite("Rate limits and client types", .timeLimit(.minutes(8)), .bothEngines)
 struct RateLimitTests {
     private static let path = "/api/" + APIPath.lookup + "?e164=%2B61491570156"
     private static let limits = RateLimits(web: 2, mobileIOS: 3, mobileAndroid: 0, herald: 4, wrongKeys: 2)

@@ -7,7 +7,7 @@ import TestFixtures
 import Testing
 
 /// Requests that are refused with 400, and leave nothing behind.
-@Suite("Bad requests", .timeLimit(.minutes(8)))
+@Suite("Bad requests", .timeLimit(.minutes(8)), .bothEngines)
 struct RefusedRequestTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         var what: String

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Reports and backups", .timeLimit(.minutes(8)))
+@Suite("Reports and backups", .timeLimit(.minutes(8)), .bothEngines)
 struct ReportTests {
     @Test func `a month's report counts by brand, day, outcome and reason`() async throws {
         try await Operator.run { admin in
@@ -48,7 +48,7 @@ struct ReportTests {
 
     @Test func `sync responses of a month are in its report`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let deliveries = SyncDeliveries(database)
         for day in [0, 1, 30, 31] as [Int64] {
             try await deliveries.recordDelivery(entries: 5, now: 1_767_225_600 + day * 86_400)
@@ -80,7 +80,7 @@ struct ReportTests {
         }
     }
 
-    @Test func `a backup is a whole database of its own that others cannot read`() async throws {
+    @Test(.sqliteAlone) func `a backup is a whole database of its own that others cannot read`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put("+61491570156")
             let copy = TemporaryFolder()
@@ -88,7 +88,7 @@ struct ReportTests {
             try directory.database.backUp(to: path)
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
-            let restored = try DirectoryDatabase(folder: copy.path, creates: false)
+            let restored = try Engine.open(copy.path, creates: false)
             #expect(try BrandEntries(restored).active(limit: 9).map(\.phoneNumber) == ["+61491570156"])
             #expect(throws: DatabaseBackupError.self) { try directory.database.backUp(to: path) }
             #expect(throws: DatabaseBackupError.self) { try directory.database.backUp(to: copy.path + "/no/x") }

@@ -11,7 +11,7 @@ import Testing
 @testable import DirectoryStore
 
 /// Bodies that clients compress (RFC 9110 §8.4); the compressed bytes are Python's.
-@Suite("Compressed request bodies", .timeLimit(.minutes(8)))
+@Suite("Compressed request bodies", .timeLimit(.minutes(8)), .bothEngines)
 struct RequestCodingTests {
     /// One event, in every form that is taken.
     private static let gzip =

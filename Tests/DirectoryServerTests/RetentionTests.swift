@@ -3,7 +3,6 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import HostSystem
 import Logging
 import Synchronization
@@ -13,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("What goes with time", .timeLimit(.minutes(8)))
+@Suite("What goes with time", .timeLimit(.minutes(8)), .bothEngines)
 struct RetentionTests {
     private static let day: Int64 = 86_400
 
@@ -36,7 +35,7 @@ struct RetentionTests {
     }
 
     private static func texts(_ query: String, _ directory: RunningDirectory) async throws -> [String] {
-        try await directory.database.pool.read { try String.fetchAll($0, sql: query) }
+        try await directory.database.pool.read { try $0.values(String.self, query) }
     }
 
     @Test func `old events go in bites, and their counts stay`() async throws {
@@ -61,14 +60,14 @@ struct RetentionTests {
 
     @Test func `a bite takes a few hundred, and says that there is more`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try await database.pool.write { database in
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
-                    SELECT 1, i, '+61491570156', 'missed', '', 0, i FROM n
-                    """)
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', 'missed', '', FALSE, i FROM n
+                """)
         }
         let retention = Retention(database: database, keepDays: 1)
         var more: [Bool] = []
@@ -109,22 +108,22 @@ struct RetentionTests {
 
     @Test func `events of a time when the clock was ahead do not keep what came after them`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         let now = Int64(1_767_225_600)
         try await database.pool.write { database in
             // 501 of next year, then 1,200 old ones with a young one among the first.
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1701)
-                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
-                    SELECT 1, i, '+61491570156', 'missed', '', 0,
-                        CASE WHEN i <= 501 THEN ? WHEN i = 510 THEN ? ELSE i END FROM n
-                    """, arguments: [now + 365 * Self.day, now - 1])
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1701)
+                INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', 'missed', '', FALSE,
+                    CASE WHEN i <= 501 THEN ? WHEN i = 510 THEN ? ELSE i END FROM n
+                """, [now + 365 * Self.day, now - 1])
         }
         let retention = Retention(database: database, keepDays: 1)
         var bites = 0
         while try await retention.removeBatch(now: now), bites < 9 { bites += 1 }
-        let left = try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT id FROM event ORDER BY id") }
+        let left = try await database.pool.read { try $0.values(Int64.self, "SELECT id FROM event ORDER BY id") }
         #expect(left == Array(1...501) + [510])
     }
 
@@ -146,16 +145,20 @@ struct RetentionTests {
 
     @Test func `imprints and debug uploads go in bites too`() async throws {
         let folder = TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
+        let database = try Engine.open(folder.path)
         try await database.pool.write { database in
             try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-                    INSERT INTO imprint SELECT 1, i, '+61491570156', '', i, '{}', i FROM n;
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25)
-                    INSERT INTO debug_upload (id, request, account, device_id, nonce, received)
-                    SELECT i, i, 1, 'gw', i, i FROM n
-                    """)
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)
+                SELECT 1, CAST(i AS TEXT), '+61491570156', '', CAST(i AS TEXT), '{}', i FROM n
+                """)
+            try database.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25)
+                INSERT INTO debug_upload (id, request, account, device_id, nonce, received)
+                SELECT CAST(i AS TEXT), i, 1, 'gw', CAST(i AS TEXT), i FROM n
+                """)
         }
         let retention = Retention(database: database, keepDays: 1)
         var left: [[Int?]] = []
@@ -163,16 +166,16 @@ struct RetentionTests {
             left.append(
                 try await database.pool.read { database in
                     try ["imprint", "debug_upload"].map {
-                        try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
+                        try database.value(Int.self, "SELECT count(*) FROM \($0)")
                     }
                 })
         } while try await retention.removeBatch(now: ManualTime.start)
         #expect(left == [[1200, 25], [700, 15], [200, 5]])
-        #expect(try await database.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM debug_upload") } == 0)
+        #expect(try await database.pool.read { try $0.value(Int.self, "SELECT count(*) FROM debug_upload") } == 0)
     }
 
     /// The age at which files of chunked uploads go anyway is 30 days.
-    @Test(arguments: [(400, 401), (7, 8)] as [(Int, Int64)])
+    @Test(.sqliteAlone, arguments: [(400, 401), (7, 8)] as [(Int, Int64)])
     func `an old debug upload goes with the file of its logs, and one of yesterday stays`(
         keepDays: Int, age: Int64
     ) async throws {
@@ -185,17 +188,17 @@ struct RetentionTests {
             #expect(try await Self.texts("SELECT id FROM debug_upload", directory) == [new.id])
             #expect(try await Self.texts("SELECT id FROM upload", directory) == [new.file])
             #expect(try await Self.texts("SELECT upload FROM upload_chunk", directory) == [new.file])
-            #expect(!FileManager.default.fileExists(atPath: UploadFile(directory.database, old.file).path))
-            #expect(FileManager.default.fileExists(atPath: UploadFile(directory.database, new.file).path))
+            #expect(!FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, old.file).path))
+            #expect(FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, new.file).path))
         }
     }
 
-    @Test func `a file that two debug uploads name goes with the last of them`() async throws {
+    @Test(.sqliteAlone) func `a file that two debug uploads name goes with the last of them`() async throws {
         try await RunningDirectory.run { directory in
             let first = try await directory.database.receive(logs: [1], now: directory.time.now)
             directory.time.now += Self.day
             _ = try await directory.database.receive(file: first.file, now: directory.time.now)
-            let path = UploadFile(directory.database, first.file).path
+            let path = UploadFile(directory.database.folder, first.file).path
             for isThere in [true, false] {
                 directory.time.now += Self.day
                 await Self.round(directory, keepDays: 1)
@@ -230,7 +233,9 @@ struct RetentionTests {
         }
     }
 
-    @Test func `an upload that was never finished goes a day later, with what there is of its file`() async throws {
+    @Test(.sqliteAlone) func `an upload that was never finished goes a day later, with what there is of its file`()
+        async throws
+    {
         try await RunningDirectory.run { directory in
             let uploads = ChunkedUploads(directory.database, account: .first)
             var files: [String] = []
@@ -245,18 +250,21 @@ struct RetentionTests {
             }
             // The first is over for a day less two seconds, and the second has one second left.
             await Self.round(directory)
-            let left = files.map { FileManager.default.fileExists(atPath: UploadFile(directory.database, $0).path) }
+            let left = files.map {
+                FileManager.default.fileExists(atPath: UploadFile(directory.database.folder, $0).path)
+            }
             #expect(left == [false, true])
             #expect(try await Self.texts("SELECT id FROM upload", directory) == [files[1]])
         }
     }
 
-    @Test func `files that no upload names are removed at the next start, and nothing else`() async throws {
+    @Test(.sqliteAlone) func `files that no upload names are removed at the next start, and nothing else`() async throws
+    {
         let (folder, stray) = (TemporaryFolder(), UUID().uuidString.lowercased())
         try FileManager.default.createDirectory(
             atPath: folder.path + "/state/uploads", withIntermediateDirectories: true)
         for name in [stray, "notes.txt"] { try folder.write([1], to: "state/uploads/" + name) }
-        let known = try await DirectoryDatabase(folder: folder.path + "/state").receive(
+        let known = try await Engine.open(folder.path + "/state").receive(
             logs: [1], now: ManualTime.start)
         try await RunningDirectory.run(in: folder) { directory in
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/uploads")
@@ -264,16 +272,18 @@ struct RetentionTests {
         }
     }
 
-    @Test(arguments: [
-        (Retention.imprints, "imprint_received"), (Retention.uploads, "debug_upload_received"),
-        (Retention.logs, "debug_upload_logs"), (UploadExpiry.expired, "upload_expires"),
-    ])
+    @Test(
+        .sqliteAlone,
+        arguments: [
+            (Retention.imprints, "imprint_received"), (Retention.uploads, "debug_upload_received"),
+            (Retention.logs, "debug_upload_logs"), (UploadExpiry.expired, "upload_expires"),
+        ])
     func `what is old is found by an index, without a walk through a table`(sql: String, index: String) throws {
-        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
+        let database = try Engine.open(TemporaryFolder().path)
         let arguments = [Int](repeating: 0, count: sql.count { $0 == "?" })
         let plan = try database.pool.write { database in
-            try Row.fetchAll(
-                database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: StatementArguments(arguments)
+            try database.rows(
+                "EXPLAIN QUERY PLAN " + sql, SQLArguments(arguments.map { .integer(Int64($0)) })
             ).map { $0["detail"] as String }
         }
         #expect(plan.contains { $0.contains("INDEX \(index) ") } && !plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")

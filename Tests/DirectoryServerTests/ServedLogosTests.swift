@@ -4,7 +4,6 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import GRDB
 import Logging
 import Synchronization
 import TestFixtures
@@ -13,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Logos and the feed of changes", .timeLimit(.minutes(8)))
+@Suite("Logos and the feed of changes", .timeLimit(.minutes(8)), .bothEngines)
 struct ServedLogosTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
 
@@ -115,7 +114,7 @@ struct ServedLogosTests {
 
         init() throws {
             folder = TemporaryFolder()
-            database = try DirectoryDatabase(folder: folder.path + "/state")
+            database = try Engine.open(folder.path + "/state")
             let lines = LogLines()
             logos = ServedLogos(
                 database, folder: folder.path, publicURL: "https://b.example", host: "127.0.0.1", now: { 2 },
@@ -129,9 +128,8 @@ struct ServedLogosTests {
             try body()
             await logos.round()
             return try await database.pool.read { database in
-                try String.fetchAll(
-                    database, sql: "SELECT '+' || number FROM brand_number WHERE change > ? ORDER BY change",
-                    arguments: [start])
+                try database.values(
+                    String.self, "SELECT '+' || number FROM brand_number WHERE change > ? ORDER BY change", [start])
             }
         }
     }

@@ -9,7 +9,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-@Suite("The server itself", .timeLimit(.minutes(8)))
+@Suite("The server itself", .timeLimit(.minutes(8)), .bothEngines)
 struct ServerTests {
     @Test(arguments: ["/mobile/branding/sync", "/nowhere", "/logos/nobody.png"])
     func `no response to HEAD has a body`(path: String) async throws {

@@ -8,7 +8,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(8)))
+@Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(8)), .bothEngines)
 struct SyncTests {
     @Test(arguments: ["/mobile/branding/sync", "/api/mobile/branding/sync"])
     func `without since every active entry comes, with everything it has`(path: String) async throws {

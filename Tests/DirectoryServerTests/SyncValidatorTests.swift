@@ -4,13 +4,12 @@ import BrandingAPI
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
 @testable import DirectoryStore
 
-@Suite("Conditional and compressed sync", .timeLimit(.minutes(8)))
+@Suite("Conditional and compressed sync", .timeLimit(.minutes(8)), .bothEngines)
 struct SyncValidatorTests {
     private static let path = "/api/" + APIPath.sync
 
@@ -179,22 +178,14 @@ struct SyncValidatorTests {
 extension RunningDirectory {
     /// Lets every row that is written to the tables fail, as on a full disk.
     fileprivate func refuseWrites(to tables: String...) async throws {
-        try await database.pool.write { database in
-            for (table, deed) in tables.flatMap({ table in ["INSERT", "UPDATE"].map { (table, $0) } }) {
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER \(table)_\(deed) BEFORE \(deed) ON \(table)
-                        BEGIN SELECT RAISE(ABORT, 'disk full'); END
-                        """)
-            }
+        for table in tables {
+            for deed in ["INSERT", "UPDATE"] { try database.refuse(deed, on: table) }
         }
     }
 
     fileprivate func allowWrites(to tables: String...) async throws {
-        try await database.pool.write { database in
-            for table in tables {
-                try database.execute(sql: "DROP TRIGGER \(table)_INSERT; DROP TRIGGER \(table)_UPDATE")
-            }
+        for table in tables {
+            for deed in ["INSERT", "UPDATE"] { try database.allow(deed, on: table) }
         }
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("Tokens and signed requests", .timeLimit(.minutes(8)))
+@Suite("Tokens and signed requests", .timeLimit(.minutes(8)), .bothEngines)
 struct TokenTests {
     private static let path = "/api/" + APIPath.lookup + "?e164=%2B61491570156"
 

@@ -7,7 +7,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("Debug and chunked uploads", .timeLimit(.minutes(8)))
+@Suite("Debug and chunked uploads", .timeLimit(.minutes(8)), .bothEngines)
 struct UploadTests {
     private static func upload(
         nonce: String = UUID().uuidString, logs: String = "log", more: String = "", device: String = "gw"
@@ -165,8 +165,7 @@ struct UploadTests {
                 let file = try await Self.end(directory, session.sessionID).decoded(UploadedFile.self)
                 #expect(file == UploadedFile(id: session.sessionID, size: 600_000))
             }
-            let path = directory.folder.path + "/state/uploads/" + session.sessionID
-            #expect(FileManager.default.contents(atPath: path) == Data(bytes))
+            #expect(try directory.database.uploaded(session.sessionID) == bytes)
             let done = try await directory.post(
                 "/" + APIPath.debugUpload, Self.upload(more: #","logs_upload_id":"\#(session.sessionID)""#))
             #expect(done.status == 200, "\(done.text)")

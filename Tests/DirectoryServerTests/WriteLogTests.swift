@@ -75,14 +75,14 @@ struct WriteLogTests {
     @Test func `a log that grew large is cut when it begins again`() throws {
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
-        try database.pool.write { database in
+        try database.file.write { database in
             try database.execute(sql: "CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(70000000))")
         }
         let limit: UInt64 = 64 << 20
         #expect(try Self.size(folder.path) > limit)
         for _ in 0..<2 {
-            try database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
-            try database.pool.write { try $0.execute(sql: "INSERT INTO large VALUES (NULL)") }
+            try database.file.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+            try database.file.write { try $0.execute(sql: "INSERT INTO large VALUES (NULL)") }
         }
         #expect(try Self.size(folder.path) <= limit)
     }

@@ -7,7 +7,7 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("Accounts and keys")
+@Suite("Accounts and keys", .timeLimit(.minutes(8)), .bothEngines)
 struct AccountStoreTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase
@@ -15,11 +15,11 @@ struct AccountStoreTests {
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path)
+        database = try Engine.open(folder.path)
         accounts = AccountStore(database)
     }
 
-    @Test func `a key has 256 random bits and is nowhere in the files`() throws {
+    @Test(.sqliteAlone) func `a key has 256 random bits and is nowhere in the files`() throws {
         let keys = try (0..<20).map { try accounts.createKey(name: "key \($0)", now: 1) }
         #expect(Set(keys).count == 20)
         let plain = try Regex("^hd_[0-9a-f]{64}$")
@@ -70,27 +70,27 @@ struct AccountStoreTests {
 
     @Test func `an account keeps its identifier when the file is opened again`() throws {
         let before = try accounts.config(now: 1).clientID
-        let again = try DirectoryDatabase(folder: folder.path, creates: false)
+        let again = try Engine.open(folder.path, creates: false)
         #expect(try AccountStore(again).config(now: 1).clientID == before)
         #expect(before?.isEmpty == false)
     }
 
-    @Test func `a mistyped folder is an error and stays as it is`() throws {
+    @Test(.sqliteAlone) func `a mistyped folder is an error and stays as it is`() throws {
         let error = #expect(throws: DirectoryDatabaseError.self) {
-            try DirectoryDatabase(folder: folder.path + "/typo", creates: false)
+            try Engine.open(folder.path + "/typo", creates: false)
         }
         #expect(error?.description.contains("there is no such file") == true)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/typo"))
     }
 
-    @Test func `a file that is no database is named`() throws {
+    @Test(.sqliteAlone) func `a file that is no database is named`() throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/bad", withIntermediateDirectories: false)
         try folder.write(Array(String(repeating: "no database ", count: 100).utf8), to: "bad/directory.sqlite")
-        let error = #expect(throws: DirectoryDatabaseError.self) { try DirectoryDatabase(folder: folder.path + "/bad") }
+        let error = #expect(throws: DirectoryDatabaseError.self) { try Engine.open(folder.path + "/bad") }
         #expect(error?.description.contains("/bad/directory.sqlite") == true)
     }
 
-    @Test func `others on the machine cannot read the file`() throws {
+    @Test(.sqliteAlone) func `others on the machine cannot read the file`() throws {
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/directory.sqlite")
         #expect(try #require(attributes[.posixPermissions] as? Int) & 0o007 == 0)
     }

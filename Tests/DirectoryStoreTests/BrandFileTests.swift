@@ -9,14 +9,14 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("Files of brands, in and out")
+@Suite("Files of brands, in and out", .timeLimit(.minutes(8)), .bothEngines)
 struct BrandFileTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path + "/state")
+        database = try Engine.open(folder.path + "/state")
     }
 
     private func load(

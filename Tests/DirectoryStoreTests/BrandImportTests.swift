@@ -8,14 +8,14 @@ import Foundation
 import TestFixtures
 import Testing
 
-@Suite("Importing brands")
+@Suite("Importing brands", .timeLimit(.minutes(8)), .bothEngines)
 struct BrandImportTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path)
+        database = try Engine.open(folder.path)
     }
 
     private func load(

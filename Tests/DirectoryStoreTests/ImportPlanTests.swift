@@ -8,14 +8,14 @@ import Testing
 
 @testable import DirectoryStore
 
-@Suite("The plan of an import")
+@Suite("The plan of an import", .timeLimit(.minutes(8)), .bothEngines)
 struct ImportPlanTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase
 
     init() throws {
         folder = TemporaryFolder()
-        database = try DirectoryDatabase(folder: folder.path)
+        database = try Engine.open(folder.path)
     }
 
     private func run(_ rows: String, _ edit: (inout BrandImport.Options) -> Void) throws -> BrandImport.Result {

@@ -52,6 +52,7 @@ NOT_EXECUTED = (
     ("herald-directory run", "it runs until it is ended; the site has one"),
     ("herald drain", "the site would take no more calls"),
     ("herald trace", "it waits for calls"),
+    ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
 )
 
 # Blocks that are neither commands nor configuration: (page, beginning of its first line, reason).

@@ -11,6 +11,8 @@ package struct DirectoryConfiguration: Sendable {
     package var listen = EndpointAddress(host: "127.0.0.1", port: 8088, isIPv6: false)
     /// Folder of the database.
     package var state = "/var/lib/herald-directory"
+    /// The database on a PostgreSQL server; nil means the SQLite file of the state folder.
+    package var database: Database?
     /// Folder of the logo files; nil serves no files.
     package var logos: String?
     /// The server's URL for clients, used for logos; nil means the listening address.
@@ -23,6 +25,20 @@ package struct DirectoryConfiguration: Sendable {
     package var responseTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits()
     package var clients = Clients()
+
+    /// A database on a PostgreSQL server, which several nodes can share.
+    package struct Database: Hashable, Sendable {
+        /// A connection URL as libpq reads it, without a password.
+        package var url: String
+        /// The file of the password; nil if libpq finds it.
+        package var passwordFile: String?
+        /// The URL of a standby for syncs.
+        package var replica: String?
+        /// Limit of connections for requests.
+        package var connections = 8
+        /// Limit of connections for long responses.
+        package var feeds = 16
+    }
 
     /// Requests per minute and client, by `X-Client-Type`; 0 means no limit.
     ///
@@ -95,9 +111,11 @@ package struct DirectoryConfiguration: Sendable {
             }
             configuration.listen = listen ?? configuration.listen
             configuration.state = root.string("state").map(file.resolved) ?? configuration.state
+            root.within("database") { configuration.database = database($0, file) }
             configuration.logos = root.string("logos").map(file.resolved)
             if let problem = configuration.logos.flatMap(problem(ofLogos:)) { root.problem("logos", problem) }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
+            if configuration.database != nil { checkShared(configuration, root) }
             configuration.connections = root.integer(
                 "connections", default: configuration.connections, in: 16...100_000)
             configuration.connectionsPerClient = root.integer(
@@ -115,6 +133,35 @@ package struct DirectoryConfiguration: Sendable {
             }
             configuration.log = LogSchema.read(root, isGateway: false)
             return configuration
+        }
+    }
+
+    private static func database(_ section: ConfigurationSection, _ file: ConfigurationFile) -> Database? {
+        let passwordFile = section.string("password_file").map(file.resolved)
+        let replica = section.string("replica")
+        let connections = section.integer("connections", default: 8, in: 2...200)
+        let feeds = section.integer("feeds", default: 16, in: 1...500)
+        guard let url = section.string("url") else {
+            section.problem("url", "is missing; write it such as postgres://herald@db.example.com/herald")
+            return nil
+        }
+        for (key, text) in [("url", url), ("replica", replica ?? url)]
+        where !text.hasPrefix("postgres://") && !text.hasPrefix("postgresql://") {
+            section.problem(key, "is no URL of PostgreSQL; write it such as postgres://herald@db.example.com/herald")
+        }
+        return Database(
+            url: url, passwordFile: passwordFile, replica: replica, connections: connections, feeds: feeds)
+    }
+
+    /// Checks what several nodes of one database need.
+    private static func checkShared(_ configuration: DirectoryConfiguration, _ root: ConfigurationSection) {
+        if configuration.logos != nil {
+            root.problem(
+                "logos",
+                "is a folder of one machine, and database: is shared; add logos with herald-directory logo add")
+        }
+        if configuration.publicURL == nil {
+            root.problem("public_url", "is needed with database:, because all nodes must give logos one URL")
         }
     }
 

@@ -189,7 +189,8 @@ struct Credentials {
     /// - Throws: `Refusal` (401), `TokenError`, or a database error.
     func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         if let key {
-            guard key.utf8.count <= Self.limit, let caller = try Caller.ofKey(key, now: now, in: database) else {
+            guard key.utf8.count <= Self.limit, let caller = try await Caller.ofKey(key, now: now, in: database)
+            else {
                 throw Refusal.noKey
             }
             return caller

@@ -27,6 +27,8 @@ final class ServedLogos: Service {
     private struct State {
         var urls = LogoURLs()
         var port: Int?
+        /// The logos of the last round, with the stamps of this machine.
+        var files: [String: LogoFolder.File] = [:]
         /// Comparisons until the next search of the brands for missing logos.
         var untilSearch = 0
         /// The last log line of each kind, so that no line is repeated.
@@ -112,7 +114,7 @@ final class ServedLogos: Service {
     ) -> ServedLogoTable.Content {
         var files: [String: LogoFolder.File] = [:]
         if let folder {
-            let known = before.logos.compactMapValues(\.file)
+            let known = before.logos.compactMapValues(\.file).merging(state.withLock { $0.files }) { $1 }
             if let found = folder.files(known: known) {
                 files = found
                 log("folder", .info, nil)
@@ -124,6 +126,11 @@ final class ServedLogos: Service {
         }
         for (name, hash) in uploads {
             files[name] = LogoFolder.File(stamp: ServedLogoTable.upload, hash: hash)
+        }
+        state.withLock { $0.files = files }
+        // A stamp of this machine is no change of a logo, and another node has other stamps.
+        for (name, file) in files {
+            if let stored = before.logos[name]?.file, stored.hash == file.hash { files[name] = stored }
         }
         return before.taking(files, folder: folder?.path)
     }

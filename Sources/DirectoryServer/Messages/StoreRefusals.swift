@@ -15,9 +15,15 @@ extension Refusal {
         case let error as UploadError: self = .upload(error)
         case let error as DebugUploadError: self = .debugUpload(error)
         case let mistake as any OperatorError: self = .mistake(mistake)
+        case _ where DirectoryDatabase.isOutage(error): self = .outage
         default: return nil
         }
     }
+
+    /// The database is away; events wait at their senders.
+    private static let outage = Refusal(
+        .serviceUnavailable, "The directory's database cannot be reached", code: "database_away",
+        headers: [.retryAfter: "5"], guidance: "Send it again in a moment, with the same key")
 
     private static func store(_ error: StoreError) -> Refusal {
         switch error {

@@ -86,7 +86,12 @@ struct StatusPages: Sendable {
                     "Database", Amount.bytes(health.databaseBytes), "write-ahead log \(Amount.bytes(health.logBytes))"),
             ], heading: "Disk")
         disk.partID = "disk"
-        disk.texts = ["State folder: \(database.folder)"]
+        disk.texts = ["Database: \(database.place)", "State folder: \(database.folder)"]
+        guard !database.isShared else {
+            var server = PagePart(partID: "backups", heading: "Backups")
+            server.texts = ["Back up the PostgreSQL server with pg_dump, pg_basebackup or its archive."]
+            return [problems, disk, server]
+        }
         var table = PageTable(
             "Backups in the state folder", ["File", "Size", "Written"],
             empty:

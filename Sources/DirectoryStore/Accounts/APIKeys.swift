@@ -3,7 +3,6 @@
 import BrandingAPI
 import Crypto
 import Foundation
-import GRDB
 
 /// Creates, lists, rotates and revokes the API keys of an account.
 extension AccountStore {
@@ -46,14 +45,12 @@ extension AccountStore {
         guard SecretKey.isName(name) else { throw AccountStoreError.badName }
         let key = NewSecret.text("hd_")
         try database.pool.write { [account] database in
-            let status = try String.fetchOne(
-                database, sql: "SELECT status FROM account WHERE id = ?", arguments: [account.row])
+            let status = try database.value(String.self, "SELECT status FROM account WHERE id = ?", [account.row])
             if status == Self.closed { throw AccountStoreError.isClosed }
-            let taken = try Bool.fetchOne(
-                database,
-                sql: "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
-                arguments: [account.row, name])
-            if taken == true { throw AccountStoreError.nameTaken(name) }
+            let taken = try database.exists(
+                "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
+                [account.row, name])
+            if taken { throw AccountStoreError.nameTaken(name) }
             try Self.insert(key, name, kind.rawValue, account, now: now, database)
         }
         return key
@@ -78,25 +75,23 @@ extension AccountStore {
         let key = NewSecret.text("hd_")
         let ends = now + max(grace, 0)
         try database.pool.write { [account] database in
-            let old = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT hash, name, kind FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
-                    AND revoked IS NULL AND expires IS NULL
-                    """, arguments: [account.row, reference])
+            let old = try database.row(
+                """
+                SELECT hash, name, kind FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn(database)) = ?2)
+                AND revoked IS NULL AND expires IS NULL
+                """, [account.row, reference])
             guard let old else { throw AccountStoreError.noKey(reference) }
             let (hash, name): (Data, String) = (old["hash"], old["name"])
             try database.execute(
-                sql: "UPDATE api_key SET expires = ?, successor = ? WHERE hash = ?",
-                arguments: [ends, SecretHash.of(key), hash])
+                "UPDATE api_key SET expires = ?, successor = ? WHERE hash = ?", [ends, SecretHash.of(key), hash])
             try Self.insert(key, name, old["kind"], account, now: now, database)
             try database.execute(
-                sql: """
-                    INSERT INTO key_signing (key_hash, api_id, secret)
-                    SELECT ?, api_id, secret FROM key_signing WHERE key_hash = ?
-                    """, arguments: [SecretHash.of(key), hash])
+                """
+                INSERT INTO key_signing (key_hash, api_id, secret)
+                SELECT ?, api_id, secret FROM key_signing WHERE key_hash = ?
+                """, [SecretHash.of(key), hash])
             if grace <= 0 {
-                try database.execute(sql: "DELETE FROM device_token WHERE key_hash = ?", arguments: [hash])
+                try database.execute("DELETE FROM device_token WHERE key_hash = ?", [hash])
             }
         }
         return (key, ends)
@@ -106,12 +101,11 @@ extension AccountStore {
     package func undoRotation(to key: String) throws {
         try database.pool.write { [account] database in
             let hash = SecretHash.of(key)
-            try database.execute(sql: "DELETE FROM key_signing WHERE key_hash = ?", arguments: [hash])
+            try database.execute("DELETE FROM key_signing WHERE key_hash = ?", [hash])
+            try database.execute("DELETE FROM api_key WHERE account = ? AND hash = ?", [account.row, hash])
             try database.execute(
-                sql: "DELETE FROM api_key WHERE account = ? AND hash = ?", arguments: [account.row, hash])
-            try database.execute(
-                sql: "UPDATE api_key SET expires = NULL, successor = NULL WHERE account = ? AND successor = ?",
-                arguments: [account.row, hash])
+                "UPDATE api_key SET expires = NULL, successor = NULL WHERE account = ? AND successor = ?",
+                [account.row, hash])
         }
     }
 
@@ -121,23 +115,21 @@ extension AccountStore {
     package func revokeKey(name reference: String, now: Int64) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
-                sql: """
-                    UPDATE api_key SET revoked = ?1 WHERE account = ?2 AND (name = ?3 OR \(SecretKey.idColumn) = ?3)
-                    AND revoked IS NULL AND (expires IS NULL OR expires > ?1)
-                    """, arguments: [now, account.row, reference])
-            return database.changesCount > 0
+                """
+                UPDATE api_key SET revoked = ?1 WHERE account = ?2 AND (name = ?3 OR \(SecretKey.idColumn(database)) = ?3)
+                AND revoked IS NULL AND (expires IS NULL OR expires > ?1)
+                """, [now, account.row, reference]) > 0
         }
     }
 
     /// All keys, oldest first.
     package func keys() throws -> [KeyRow] {
         try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT \(SecretKey.idColumn) AS id, name, kind, created, last_used, expires, revoked FROM api_key
-                    WHERE account = ? ORDER BY created, name
-                    """, arguments: [account.row]
+            try database.rows(
+                """
+                SELECT \(SecretKey.idColumn(database)) AS id, name, kind, created, last_used, expires, revoked FROM api_key
+                WHERE account = ? ORDER BY created, name
+                """, [account.row]
             ).map { row in
                 var key = KeyRow(row)
                 key.kind = KeyKind(rawValue: row["kind"])
@@ -147,11 +139,11 @@ extension AccountStore {
     }
 
     private static func insert(
-        _ key: String, _ name: String, _ kind: String, _ account: AccountID, now: Int64, _ database: Database
+        _ key: String, _ name: String, _ kind: String, _ account: AccountID, now: Int64, _ database: any SQLConnection
     ) throws {
         try database.execute(
-            sql: "INSERT INTO api_key (hash, account, name, kind, created) VALUES (?, ?, ?, ?, ?)",
-            arguments: [SecretHash.of(key), account.row, name, kind, now])
+            "INSERT INTO api_key (hash, account, name, kind, created) VALUES (?, ?, ?, ?, ?)",
+            [SecretHash.of(key), account.row, name, kind, now])
     }
 }
 
@@ -164,7 +156,7 @@ package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
 
 extension AccountStore.KeyRow {
     /// Reads a row of `api_key` or `admin_key`.
-    init(_ row: Row) {
+    init(_ row: SQLRow) {
         func time(_ column: String) -> String? { (row[column] as Int64?).map(Timestamp.string) }
         self.init(
             id: row["id"], name: row["name"], created: Timestamp.string(from: row["created"]),
@@ -175,7 +167,7 @@ extension AccountStore.KeyRow {
 /// Keys of 256 random bits; the database keeps their hash only.
 enum SecretKey {
     /// The public identifier of a row with a hash: its first twelve hexadecimal digits.
-    static let idColumn = "lower(hex(substr(hash, 1, 6)))"
+    static func idColumn(_ database: any SQLConnection) -> String { database.dialect.digits(of: "hash", bytes: 6) }
 
     /// True for 1 to 64 characters without control characters.
     static func isName(_ name: String) -> Bool {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// All accounts of the directory.
 ///
@@ -50,15 +49,18 @@ package struct AccountList: Sendable {
         guard PlainName.isPlain(name, atMost: 64) else { throw AccountStoreError.badAccountName }
         try change.check()
         return try database.pool.write { database in
-            let taken = try Bool.fetchOne(database, sql: "SELECT 1 FROM account WHERE name = ?", arguments: [name])
-            if taken == true { throw AccountStoreError.accountTaken(name) }
-            try database.execute(
-                sql: """
-                    INSERT INTO account (client_id, name, mode, branding_enabled, voip_dialer_enabled, status,
-                    included_imprints, last_change, created)
-                    VALUES (lower(hex(randomblob(16))), ?, 'live', 1, 1, 'active', 0, 0, ?)
-                    """, arguments: [name, now])
-            let account = AccountID(row: database.lastInsertedRowID)
+            let taken = try database.exists("SELECT 1 FROM account WHERE name = ?", [name])
+            if taken { throw AccountStoreError.accountTaken(name) }
+            let row = try database.value(
+                Int64.self,
+                """
+                INSERT INTO account (client_id, name, mode, branding_enabled, voip_dialer_enabled, status,
+                included_imprints, created)
+                VALUES (?, ?, 'live', TRUE, TRUE, 'active', 0, ?) RETURNING id
+                """, [NewSecret.text("", bytes: 16), name, now])
+            guard let row else { throw AccountStoreError.accountTaken(name) }
+            try ChangeCounter.begin(AccountID(row: row), database)
+            let account = AccountID(row: row)
             try AccountStore.apply(change, to: account, database)
             return account
         }
@@ -77,7 +79,7 @@ package struct AccountList: Sendable {
     /// All accounts in order of creation; `now` is seconds since 1970.
     package func all(now: Int64) throws -> [Summary] {
         try database.pool.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY id").map {
+            try database.rows("SELECT * FROM account ORDER BY id").map {
                 try Self.summary($0, now: now, database)
             }
         }
@@ -86,7 +88,7 @@ package struct AccountList: Sendable {
     /// One account; `now` is seconds since 1970.
     package func summary(of account: AccountID, now: Int64) throws -> Summary {
         try database.pool.read { database in
-            let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [account.row])
+            let row = try database.row("SELECT * FROM account WHERE id = ?", [account.row])
             guard let row else { throw AccountStoreError.noAccount("\(account.row)") }
             return try Self.summary(row, now: now, database)
         }
@@ -97,21 +99,18 @@ package struct AccountList: Sendable {
     /// - Parameter now: seconds since 1970.
     package func close(_ account: AccountID, now: Int64) throws {
         try database.pool.write { database in
+            try database.execute("UPDATE account SET status = ? WHERE id = ?", [AccountStore.closed, account.row])
             try database.execute(
-                sql: "UPDATE account SET status = ? WHERE id = ?", arguments: [AccountStore.closed, account.row])
-            try database.execute(
-                sql: "UPDATE api_key SET revoked = ? WHERE account = ? AND revoked IS NULL",
-                arguments: [now, account.row])
+                "UPDATE api_key SET revoked = ? WHERE account = ? AND revoked IS NULL", [now, account.row])
         }
     }
 
-    private static func row(_ reference: String, _ database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            database, sql: "SELECT id FROM account WHERE name = ?1 OR client_id = ?1 ORDER BY name = ?1 DESC",
-            arguments: [reference])
+    private static func row(_ reference: String, _ database: any SQLConnection) throws -> Int64? {
+        try database.value(
+            Int64.self, "SELECT id FROM account WHERE name = ?1 OR client_id = ?1 ORDER BY name = ?1 DESC", [reference])
     }
 
-    private static func summary(_ row: Row, now: Int64, _ database: Database) throws -> Summary {
+    private static func summary(_ row: SQLRow, now: Int64, _ database: any SQLConnection) throws -> Summary {
         let created: Int64 = row["created"]
         return Summary(
             id: row["client_id"], name: row["name"], status: row["status"], mode: row["mode"],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// Limits the bytes that the clients of one account may store in a day, in UTC.
 ///
@@ -18,28 +17,31 @@ package enum AccountQuota {
     ///   - now: seconds since 1970.
     /// - Returns: false when the limit is reached; the caller stores nothing.
     static func take(
-        _ bytes: Int, of account: AccountID, limit: Int, now: Int64, _ database: Database
+        _ bytes: Int, of account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
     ) throws -> Bool {
         if limit == 0 { return true }
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO day_stored (account, day, bytes) VALUES (:account, :day, :bytes)
-                ON CONFLICT (account, day) DO UPDATE SET bytes = bytes + excluded.bytes WHERE bytes < :limit
-                """)
-        try statement.execute(arguments: [
-            "account": account.row, "day": String(Timestamp.string(from: now).prefix(10)), "bytes": bytes + row,
-            "limit": limit,
-        ])
-        return database.changesCount > 0
+        let day = String(Timestamp.string(from: now).prefix(10))
+        let taken = try database.value(
+            Int.self, "SELECT CAST(sum(bytes) AS BIGINT) FROM day_stored WHERE account = ? AND day = ?",
+            [account.row, day])
+        if let taken, taken >= limit { return false }
+        try database.execute(
+            """
+            INSERT INTO day_stored (account, day, shard, bytes) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account, day, shard) DO UPDATE SET bytes = day_stored.bytes + excluded.bytes
+            """, [account.row, day, database.shard, bytes + row])
+        return true
     }
 
     /// The names of the accounts at their limit on a day such as `2026-01-31`.
     package static func accountsAtLimit(on day: String, in database: DirectoryDatabase) async throws -> [String] {
         try await database.pool.read { [limit = database.storedPerDay] database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT name FROM day_stored JOIN account ON id = account WHERE day = ? AND bytes >= ?",
-                arguments: [day, limit])
+            try database.values(
+                String.self,
+                """
+                SELECT name FROM account JOIN day_stored ON id = account WHERE day = ?
+                GROUP BY id, name HAVING sum(bytes) >= ? ORDER BY id
+                """, [day, limit])
         }
     }
 }

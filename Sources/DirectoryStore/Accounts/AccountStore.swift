@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
-import GRDB
 
 /// Reads and changes the state and the cap of an account; `APIKeys.swift` has its API keys.
 package struct AccountStore: Sendable {
@@ -54,21 +53,29 @@ package struct AccountStore: Sendable {
         try database.pool.write { [account] database in try Self.apply(change, to: account, database) }
     }
 
-    static func apply(_ change: Change, to account: AccountID, _ database: Database) throws {
+    /// Lets the feed's change numbers begin a new epoch: clients sync once by the time of their cursors.
+    ///
+    /// For a database that lost changes which clients have seen, such as after the restore of a backup.
+    package func renewFeed() throws {
+        try database.pool.writeFeed(of: account) { [account] database in
+            try database.execute("UPDATE feed_head SET epoch = epoch + 1 WHERE account = ?", [account.row])
+        }
+    }
+
+    static func apply(_ change: Change, to account: AccountID, _ database: any SQLConnection) throws {
         try database.execute(
-            sql: """
-                UPDATE account SET branding_enabled = coalesce(?, branding_enabled),
-                voip_dialer_enabled = coalesce(?, voip_dialer_enabled), status = coalesce(?, status),
-                mode = coalesce(?, mode), included_imprints = coalesce(?, included_imprints) WHERE id = ?
-                """,
-            arguments: [
+            """
+            UPDATE account SET branding_enabled = coalesce(?, branding_enabled),
+            voip_dialer_enabled = coalesce(?, voip_dialer_enabled), status = coalesce(?, status),
+            mode = coalesce(?, mode), included_imprints = coalesce(?, included_imprints) WHERE id = ?
+            """,
+            [
                 change.brandingEnabled, change.voipDialerEnabled, change.status, change.mode, change.includedImprints,
                 account.row,
             ])
         if let cap = change.cap {
             try database.execute(
-                sql: "UPDATE account SET cap_this_month = ? WHERE id = ?",
-                arguments: [cap < 0 ? nil : cap, account.row])
+                "UPDATE account SET cap_this_month = ? WHERE id = ?", [cap < 0 ? nil : cap, account.row])
         }
     }
 
@@ -81,11 +88,19 @@ package struct AccountStore: Sendable {
     ///
     /// - Parameter device: the device that asks, for the gates of a debug upload.
     static func config(
-        of account: AccountID, device: String? = nil, now: Int64, _ database: Database
+        of account: AccountID, device: String? = nil, now: Int64, _ database: any SQLConnection
     ) throws -> DirectoryConfig {
+        guard let row = try database.row("SELECT * FROM account WHERE id = ?", [account.row]) else {
+            return DirectoryConfig()
+        }
+        var config = Self.config(row, used: try MonthUsage.counted(by: account, now: now, database))
+        config.debugUI = try DebugRequests.debugUI(account, device: device, now: now, database)
+        return config
+    }
+
+    /// The state of a row of `account`, without the gates of a debug upload.
+    static func config(_ row: SQLRow, used: Int) -> DirectoryConfig {
         var config = DirectoryConfig()
-        let statement = try database.cachedStatement(sql: "SELECT * FROM account WHERE id = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [account.row]) else { return config }
         config.mode = row["mode"]
         config.brandingEnabled = row["branding_enabled"]
         config.voipDialerEnabled = row["voip_dialer_enabled"]
@@ -93,9 +108,8 @@ package struct AccountStore: Sendable {
         config.clientID = row["client_id"]
         let cap: Int? = row["cap_this_month"]
         config.capThisMonth = cap.map { .events($0) } ?? .unlimited
-        config.usedThisMonth = try MonthUsage.counted(by: account, now: now, database)
+        config.usedThisMonth = used
         config.includedImprintsMonthly = row["included_imprints"]
-        config.debugUI = try DebugRequests.debugUI(account, device: device, now: now, database)
         return config
     }
 }

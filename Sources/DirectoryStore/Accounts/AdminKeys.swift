@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 import Hashing
 
 /// Keys of the operator's HTTP API.
@@ -22,12 +21,10 @@ package struct AdminKeys: Sendable {
         guard SecretKey.isName(name) else { throw AccountStoreError.badName }
         let key = NewSecret.text("hda_")
         try database.pool.write { database in
-            let taken = try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM admin_key WHERE name = ? AND revoked IS NULL", arguments: [name])
-            if taken == true { throw AccountStoreError.nameTaken(name) }
+            let taken = try database.exists("SELECT 1 FROM admin_key WHERE name = ? AND revoked IS NULL", [name])
+            if taken { throw AccountStoreError.nameTaken(name) }
             try database.execute(
-                sql: "INSERT INTO admin_key (hash, name, created) VALUES (?, ?, ?)",
-                arguments: [SecretHash.of(key), name, now])
+                "INSERT INTO admin_key (hash, name, created) VALUES (?, ?, ?)", [SecretHash.of(key), name, now])
         }
         return key
     }
@@ -36,23 +33,21 @@ package struct AdminKeys: Sendable {
     package func revoke(_ reference: String, now: Int64) throws -> Bool {
         try database.pool.write { database in
             try database.execute(
-                sql: """
-                    UPDATE admin_key SET revoked = ?1 WHERE (name = ?2 OR \(SecretKey.idColumn) = ?2)
-                    AND revoked IS NULL
-                    """, arguments: [now, reference])
-            return database.changesCount > 0
+                """
+                UPDATE admin_key SET revoked = ?1 WHERE (name = ?2 OR \(SecretKey.idColumn(database)) = ?2)
+                AND revoked IS NULL
+                """, [now, reference]) > 0
         }
     }
 
     /// All keys, oldest first.
     package func all() throws -> [AccountStore.KeyRow] {
         try database.pool.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT \(SecretKey.idColumn) AS id, name, created, last_used, NULL AS expires, revoked
-                    FROM admin_key ORDER BY created, name
-                    """
+            try database.rows(
+                """
+                SELECT \(SecretKey.idColumn(database)) AS id, name, created, last_used, CAST(NULL AS BIGINT) AS expires, revoked
+                FROM admin_key ORDER BY created, name
+                """
             ).map(AccountStore.KeyRow.init)
         }
     }
@@ -65,9 +60,8 @@ package struct AdminKeys: Sendable {
     /// True for a key that was not revoked.
     package func isValid(identifier: String) async throws -> Bool {
         try await database.pool.read { database in
-            try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM admin_key WHERE \(SecretKey.idColumn) = ? AND revoked IS NULL",
-                arguments: [identifier]) ?? false
+            try database.exists(
+                "SELECT 1 FROM admin_key WHERE \(SecretKey.idColumn(database)) = ? AND revoked IS NULL", [identifier])
         }
     }
 
@@ -84,12 +78,11 @@ package struct AdminKeys: Sendable {
         let hash = SecretHash.of(key ?? "")
         let (isValid, isAny) = try await database.pool.read { database in
             (
-                try Bool.fetchOne(
-                    database, sql: "SELECT 1 FROM admin_key WHERE hash = ? AND revoked IS NULL", arguments: [hash]),
-                try Bool.fetchOne(database, sql: "SELECT 1 FROM admin_key WHERE revoked IS NULL LIMIT 1")
+                try database.exists("SELECT 1 FROM admin_key WHERE hash = ? AND revoked IS NULL", [hash]),
+                try database.exists("SELECT 1 FROM admin_key WHERE revoked IS NULL LIMIT 1")
             )
         }
-        guard isValid == true else { return isAny == true ? .wrong : .noneExist }
+        guard isValid else { return isAny ? .wrong : .noneExist }
         database.keyUsage.record(hash, now: now)
         return .valid
     }

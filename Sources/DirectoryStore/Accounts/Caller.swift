@@ -2,7 +2,6 @@
 
 import Crypto
 package import Foundation
-import GRDB
 
 /// The account, key and device that a request belongs to.
 package struct Caller: Hashable, Sendable {
@@ -18,41 +17,47 @@ package struct Caller: Hashable, Sendable {
     /// Finds the owner of a key; nil for an unknown, revoked or expired key.
     ///
     /// The lookup goes by the hash, so its duration reveals nothing about other keys.
-    package static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
+    package static func ofKey(
+        _ key: String, now: Int64, in database: DirectoryDatabase
+    ) async throws -> Caller? {
         let hash = SecretHash.of(key)
-        let caller = try database.keys.read { try ofKey(hash: hash, now: now, $0) }
+        let caller = try await database.engine.caller(ofKey: hash, now: now)
         if caller != nil { database.keyUsage.record(hash, now: now) }
         return caller
     }
 
     /// Finds the owner of tokens issued to a key, through its successors once it was rotated and has ended.
-    static func ofTokens(keyHash: Data, now: Int64, _ database: Database) throws -> Caller? {
+    static func ofTokens(keyHash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
-        let good = try Data.fetchOne(
-            database,
-            sql: """
-                WITH RECURSIVE line (hash, successor, revoked, expires) AS (
-                    SELECT hash, successor, revoked, expires FROM api_key WHERE hash = ?1
-                    UNION SELECT next.hash, next.successor, next.revoked, next.expires
-                    FROM line JOIN api_key AS next ON next.hash = line.successor WHERE line.revoked IS NULL)
-                SELECT hash FROM line WHERE revoked IS NULL AND (expires IS NULL OR expires > ?2)
-                """, arguments: [keyHash, now])
+        let good = try database.value(
+            Data.self,
+            """
+            WITH RECURSIVE line (hash, successor, revoked, expires) AS (
+                SELECT hash, successor, revoked, expires FROM api_key WHERE hash = ?1
+                UNION SELECT next.hash, next.successor, next.revoked, next.expires
+                FROM line JOIN api_key AS next ON next.hash = line.successor WHERE line.revoked IS NULL)
+            SELECT hash FROM line WHERE revoked IS NULL AND (expires IS NULL OR expires > ?2)
+            """, [keyHash, now])
         return try good.flatMap { try ofKey(hash: $0, now: now, database) }
     }
 
-    static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
-                WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
-                """)
-        return try Row.fetchOne(statement, arguments: [hash, now]).map { row in
-            let id: String? = row["api_id"]
-            return Caller(
-                account: AccountID(row: row["account"]), keyHash: hash,
-                signing: id.map { SigningKey(id: $0, secret: row["secret"]) },
-                kind: KeyKind(rawValue: row["kind"]) ?? .phone)
-        }
+    static func ofKey(hash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
+        let statement = """
+            SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
+            WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+            """
+        return try database.row(statement, [hash, now]).map { Caller($0, hash: hash) }
+    }
+}
+
+extension Caller {
+    /// The caller of a row of `api_key` with its signing secret.
+    init(_ row: SQLRow, hash: Data) {
+        let id: String? = row["api_id"]
+        self.init(
+            account: AccountID(row: row["account"]), keyHash: hash,
+            signing: id.map { SigningKey(id: $0, secret: row["secret"]) },
+            kind: KeyKind(rawValue: row["kind"]) ?? .phone)
     }
 }
 

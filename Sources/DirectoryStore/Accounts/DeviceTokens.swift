@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// Access and refresh tokens of registered devices; the database keeps their hashes only.
 ///
@@ -35,8 +34,7 @@ package struct DeviceTokens: Sendable {
     package func holder(ofRefresh token: String, now: Int64) async throws -> Caller? {
         let hash = SecretHash.of(token)
         return try await database.pool.read { database in
-            let key = try Data.fetchOne(
-                database, sql: "SELECT key_hash FROM device_token WHERE refresh_hash = ?", arguments: [hash])
+            let key = try database.value(Data.self, "SELECT key_hash FROM device_token WHERE refresh_hash = ?", [hash])
             return try key.flatMap { try Caller.ofTokens(keyHash: $0, now: now, database) }
         }
     }
@@ -47,11 +45,11 @@ package struct DeviceTokens: Sendable {
     package func refresh(_ token: String, now: Int64) async throws -> TokenResponse {
         let hash = SecretHash.of(token)
         // The refusal is a result and no error, because the revocation must be committed.
-        let outcome = try await database.pool.write { database -> Result<TokenResponse, TokenError> in
+        let outcome = try await database.pool.write(.locked) { database -> Result<TokenResponse, TokenError> in
             guard
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ?",
-                    arguments: [hash, now]),
+                let row = try database.row(
+                    "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ? \(database.dialect.lock)",
+                    [hash, now]),
                 let caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database)
             else { return .failure(.refreshExpired) }
             let device: String = row["device_id"]
@@ -61,8 +59,7 @@ package struct DeviceTokens: Sendable {
                 return .failure(.refreshExpired)
             }
             try database.execute(
-                sql: "UPDATE device_token SET rotated = coalesce(rotated, ?) WHERE refresh_hash = ?",
-                arguments: [now, hash])
+                "UPDATE device_token SET rotated = coalesce(rotated, ?) WHERE refresh_hash = ?", [now, hash])
             return .success(try Self.issue(device, caller, now: now, database))
         }
         return try outcome.get()
@@ -75,9 +72,8 @@ package struct DeviceTokens: Sendable {
         let hash = SecretHash.of(token)
         let caller = try await database.pool.read { database in
             guard
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?",
-                    arguments: [hash, now])
+                let row = try database.row(
+                    "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?", [hash, now])
             else { throw TokenError.accessExpired }
             guard var caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database) else {
                 throw TokenError.refreshExpired
@@ -91,27 +87,25 @@ package struct DeviceTokens: Sendable {
         return caller
     }
 
-    private static func revoke(_ device: String, _ account: AccountID, _ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM device_token WHERE account = ? AND device_id = ?", arguments: [account.row, device])
+    private static func revoke(_ device: String, _ account: AccountID, _ database: any SQLConnection) throws {
+        try database.execute("DELETE FROM device_token WHERE account = ? AND device_id = ?", [account.row, device])
     }
 
     private static func issue(
-        _ device: String, _ caller: Caller, now: Int64, _ database: Database
+        _ device: String, _ caller: Caller, now: Int64, _ database: any SQLConnection
     ) throws -> TokenResponse {
         let (access, refresh) = (NewSecret.text("hdt_"), NewSecret.text("hdr_"))
         try database.execute(
-            sql: """
-                DELETE FROM device_token WHERE account = ? AND device_id = ? AND (refresh_expires <= ? OR id <=
-                (SELECT id FROM device_token WHERE account = ? AND device_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?))
-                """,
-            arguments: [caller.account.row, device, now, caller.account.row, device, keptPairs - 1])
+            """
+            DELETE FROM device_token WHERE account = ? AND device_id = ? AND (refresh_expires <= ? OR id <=
+            (SELECT id FROM device_token WHERE account = ? AND device_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?))
+            """, [caller.account.row, device, now, caller.account.row, device, keptPairs - 1])
         try database.execute(
-            sql: """
-                INSERT INTO device_token (account, key_hash, device_id, access_hash, access_expires, refresh_hash,
-                refresh_expires) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT INTO device_token (account, key_hash, device_id, access_hash, access_expires, refresh_hash,
+            refresh_expires) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 caller.account.row, caller.keyHash, device, SecretHash.of(access), now + accessLife,
                 SecretHash.of(refresh), now + refreshLife,
             ])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Synchronization
 
 /// The times at which keys were last used, rounded down to five minutes.
@@ -33,17 +32,19 @@ final class KeyUsage: Sendable {
     }
 
     /// Writes the times recorded since the last call.
-    func write(to pool: DatabasePool) async throws {
+    func write(to pool: any SQLPool) async throws {
         let recorded = state.withLock { state in
             defer { state.unwritten = [] }
             return state.last.filter { state.unwritten.contains($0.key) }
         }
         if recorded.isEmpty { return }
-        try await pool.write { database in
+        try await pool.write(.locked) { database in
             for table in ["api_key", "admin_key"] {
-                let statement = try database.cachedStatement(
-                    sql: "UPDATE \(table) SET last_used = max(coalesce(last_used, 0), ?) WHERE hash = ?")
-                for (hash, time) in recorded { try statement.execute(arguments: [time, hash]) }
+                let statement =
+                    "UPDATE \(table) SET last_used = CASE WHEN last_used > ?1 THEN last_used ELSE ?1 END WHERE hash = ?2"
+                for (hash, time) in recorded.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+                    try database.execute(statement, [time, hash])
+                }
             }
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// The secrets with which API keys sign their requests.
 ///
@@ -24,8 +23,8 @@ package struct SigningSecrets: Sendable {
         let made = Secret(id: NewSecret.text("hid_", bytes: 8), secret: NewSecret.text("hds_"))
         try database.pool.write { database in
             try database.execute(
-                sql: "INSERT OR REPLACE INTO key_signing (key_hash, api_id, secret) VALUES (?, ?, ?)",
-                arguments: [SecretHash.of(key), made.id, Data(made.secret.utf8)])
+                "INSERT INTO key_signing (key_hash, api_id, secret) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO UPDATE SET api_id = excluded.api_id, secret = excluded.secret",
+                [SecretHash.of(key), made.id, Data(made.secret.utf8)])
         }
         return made
     }
@@ -33,9 +32,8 @@ package struct SigningSecrets: Sendable {
     /// The secret of a key; nil for a key without signatures.
     package func find(forKey key: String) throws -> Secret? {
         try database.pool.read { database in
-            try Row.fetchOne(
-                database, sql: "SELECT api_id, secret FROM key_signing WHERE key_hash = ?",
-                arguments: [SecretHash.of(key)]
+            try database.row(
+                "SELECT api_id, secret FROM key_signing WHERE key_hash = ?", [SecretHash.of(key)]
             ).map { Secret(id: $0["api_id"], secret: String(decoding: $0["secret"] as Data, as: UTF8.self)) }
         }
     }

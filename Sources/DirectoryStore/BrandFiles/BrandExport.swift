@@ -2,7 +2,6 @@
 
 import BrandingAPI
 import Foundation
-import GRDB
 import SafeText
 
 /// Writes the active and held numbers of an account as a file for an import, piece by piece from one snapshot.
@@ -18,14 +17,14 @@ package struct BrandExport {
 
     private static let pageSize = 1000
 
-    private let snapshot: DatabaseSnapshot
+    private let snapshot: any SQLSnapshot
     private let account: AccountID
     private let format: Format
     private let encoder = JSONEncoder()
     private var last: Int64 = -1
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first, format: Format) throws {
-        snapshot = try database.pool.makeSnapshot()
+        snapshot = try database.pool.snapshot()
         self.account = account
         self.format = format
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -35,12 +34,11 @@ package struct BrandExport {
     package mutating func next() async throws -> [UInt8]? {
         let (account, last) = (account, last)
         let items = try await snapshot.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM brand_number WHERE account = ? AND number > ? AND (active = 1 OR held = 1)
-                    ORDER BY number LIMIT \(Self.pageSize)
-                    """, arguments: [account.row, max(last, 0)]
+            try database.rows(
+                """
+                SELECT * FROM brand_number WHERE account = ? AND number > ? AND (active OR held)
+                ORDER BY number LIMIT \(Self.pageSize)
+                """, [account.row, max(last, 0)]
             ).map(BrandEntries.item)
         }
         var piece: [UInt8] = []

@@ -2,7 +2,6 @@
 
 package import Branding
 import BrandingAPI
-import GRDB
 
 /// Imports brands from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or
 /// one JSON object per line.
@@ -145,12 +144,13 @@ package struct BrandImport: Sendable {
         } catch {
             return Result(rejected: 1, problems: [error], isWritten: false)
         }
-        return try database.connection().inDatabase { database in
+        return try database.pool.session { session in
+            let database = session.connection
             let staging = try EntryStaging(database)
             // Writes the temporary table only, so it blocks no other writer.
-            try database.inTransaction(.deferred) {
+            try session.transaction(writes: false) {
                 try gather(&rows, of: source, into: staging, &result)
-                return .commit
+                return true
             }
             if source.hasFailed { throw BrandImportError.brokenOff }
             result.warnings = try warnings(staging, database)
@@ -160,7 +160,8 @@ package struct BrandImport: Sendable {
             }
             onProgress(.merging)
             if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
-            try database.inTransaction(.immediate) {
+            try session.transaction(writes: true) {
+                _ = try ChangeCounter.lock(account, database)
                 if options.plans || options.expectedPlan != nil {
                     let plan = try ImportPlan(account, replaces: options.replaces, database)
                     if let expected = options.expectedPlan, expected != plan.digest { throw BrandImportError.moved }
@@ -169,7 +170,7 @@ package struct BrandImport: Sendable {
                 let merged = try staging.merge(into: account, replaces: options.replaces, now: now())
                 (result.imported, result.unchanged) = (merged.changed, merged.unchanged)
                 result.deactivated = merged.deactivated
-                return options.isTrial ? .rollback : .commit
+                return !options.isTrial
             }
             result.isWritten = !options.isTrial
             return result
@@ -177,7 +178,7 @@ package struct BrandImport: Sendable {
     }
 
     /// One warning for each missing logo.
-    private func warnings(_ staging: EntryStaging, _ database: Database) throws -> [Problem] {
+    private func warnings(_ staging: EntryStaging, _ database: any SQLConnection) throws -> [Problem] {
         let named = try staging.logos()
         if named.isEmpty { return [] }
         let inventory = try LogoCheck.Inventory(logos, database)
@@ -200,14 +201,21 @@ package struct BrandImport: Sendable {
             if count % 1000 == 0 { onProgress(.reading(source.progress.read, of: source.progress.size)) }
             do {
                 let entry = try entry(row.content.get(), line: row.line)
-                guard let earlier = try staging.add(entry, line: row.line) else { continue }
-                result.reject(
-                    Problem(
-                        line: row.line, column: "number",
-                        reason: "\(entry.number) is already on line \(earlier)"))
+                reject(try staging.add(entry, line: row.line), &result)
             } catch let problem as Problem {
                 result.reject(problem)
             }
+        }
+        reject(try staging.flush(), &result)
+        // Duplicates are found some rows later.
+        result.problems.sort { $0.line < $1.line }
+    }
+
+    private func reject(_ duplicates: [EntryStaging.Duplicate], _ result: inout Result) {
+        for found in duplicates {
+            result.reject(
+                Problem(
+                    line: found.line, column: "number", reason: "\(found.number) is already on line \(found.earlier)"))
         }
     }
 

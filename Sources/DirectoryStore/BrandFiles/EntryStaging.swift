@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import GRDB
 
 /// Collects entries in a temporary table and merges them into the account in one step.
 ///
-/// SQLite keeps the table in a file of its own. Collecting takes no lock on the database and constant memory, whatever
-/// the length of the input. The table belongs to one connection; a second staging there replaces it.
-struct EntryStaging {
+/// The database keeps the table apart. Collecting takes no lock on other tables and constant memory, whatever the length
+/// of the input. The table belongs to one connection; a second staging there replaces it.
+final class EntryStaging {
     /// The result of a merge.
     struct Merged: Hashable {
         /// New and changed numbers.
@@ -17,43 +16,83 @@ struct EntryStaging {
         var deactivated = 0
     }
 
-    private let database: Database
-    private let insert: Statement
+    /// An entry that was left out, because an earlier entry has its number.
+    struct Duplicate: Hashable {
+        let number: E164Number
+        let line: Int
+        let earlier: Int
+    }
 
-    init(_ database: Database) throws {
+    private let database: any SQLConnection
+    private var waiting: [(entry: BrandEntries.Entry, line: Int)] = []
+
+    /// Entries of one statement.
+    private static let batchSize = 1000
+    private static let columns: [SQLColumn] = [
+        SQLColumn("number", .integer), SQLColumn("line", .integer), SQLColumn("name", .text),
+        SQLColumn("brand_id", .text), SQLColumn("logo_url", .text), SQLColumn("call_reason", .text),
+    ]
+
+    init(_ database: any SQLConnection) throws {
         self.database = database
-        try database.execute(
-            sql: """
-                PRAGMA temp.cache_size = -16384;
-                DROP TABLE IF EXISTS temp.incoming;
-                CREATE TEMP TABLE incoming (
-                    number INTEGER PRIMARY KEY, line INTEGER NOT NULL, name TEXT NOT NULL, brand_id TEXT NOT NULL,
-                    logo_url TEXT, call_reason TEXT);
-                """)
-        insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO incoming VALUES (?, ?, ?, ?, ?, ?)")
+        let (integer, text) = (database.dialect.integer, database.dialect.text)
+        try database.makeTemporaryTable(
+            "incoming",
+            """
+            number \(integer) PRIMARY KEY, line \(integer) NOT NULL, name \(text) NOT NULL, brand_id \(text) NOT NULL,
+            logo_url \(text), call_reason \(text)
+            """)
     }
 
     /// Adds an entry.
     ///
-    /// - Returns: the line of an earlier entry of the same number, which is kept; nil without one.
-    func add(_ entry: BrandEntries.Entry, line: Int) throws -> Int? {
-        let number = Int64(entry.number.digits)
-        try insert.execute(arguments: [number, line, entry.name, entry.brandID, entry.logoURL, entry.callReason])
-        if database.changesCount > 0 { return nil }
-        return try Int.fetchOne(database, sql: "SELECT line FROM incoming WHERE number = ?", arguments: [number])
+    /// - Returns: duplicates among this entry and those before it, each once; the earliest entry of a number is kept.
+    func add(_ entry: BrandEntries.Entry, line: Int) throws -> [Duplicate] {
+        waiting.append((entry, line))
+        return waiting.count < Self.batchSize ? [] : try flush()
+    }
+
+    /// Writes the entries that wait; the last step before a merge.
+    ///
+    /// - Returns: duplicates, as `add`.
+    func flush() throws -> [Duplicate] {
+        if waiting.isEmpty { return [] }
+        defer { waiting.removeAll(keepingCapacity: true) }
+        let rows = waiting.map { entry, line -> [SQLValue] in
+            [
+                .integer(Int64(entry.number.digits)), .integer(Int64(line)), .text(entry.name), .text(entry.brandID),
+                entry.logoURL.sqlArgument, entry.callReason.sqlArgument,
+            ]
+        }
+        let count = try database.insert(into: "incoming", Self.columns, rows, "ON CONFLICT (number) DO NOTHING")
+        return count == rows.count ? [] : try duplicates()
+    }
+
+    private func duplicates() throws -> [Duplicate] {
+        let places = repeatElement("?", count: waiting.count).joined(separator: ", ")
+        var lines: [Int64: Int] = [:]
+        for row in try database.rows(
+            "SELECT number, line FROM incoming WHERE number IN (\(places))",
+            SQLArguments(waiting.map { .integer(Int64($0.entry.number.digits)) }))
+        {
+            lines[row[0]] = row[1]
+        }
+        return waiting.compactMap { entry, line in
+            guard let earlier = lines[Int64(entry.number.digits)], earlier != line else { return nil }
+            return Duplicate(number: entry.number, line: line, earlier: earlier)
+        }
     }
 
     /// The count of entries.
-    func count() throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM incoming") ?? 0 }
+    func count() throws -> Int { try database.value(Int.self, "SELECT count(*) FROM incoming") ?? 0 }
 
     /// The plain logo file names of the entries, each with its first line and its count of entries.
     func logos() throws -> [(name: String, line: Int, entries: Int)] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT logo_url, min(line), count(*) FROM incoming WHERE \(LogoURLs.isPlainName("logo_url"))
-                GROUP BY logo_url ORDER BY 2
-                """
+        try database.rows(
+            """
+            SELECT logo_url, min(line), count(*) FROM incoming WHERE \(LogoURLs.isPlainName("logo_url", database))
+            GROUP BY logo_url ORDER BY 2
+            """
         ).map { ($0[0], $0[1], $0[2]) }
     }
 
@@ -66,52 +105,54 @@ struct EntryStaging {
     ///   - now: seconds since 1970.
     func merge(into account: AccountID, replaces: Bool, now: Int64) throws -> Merged {
         var merged = Merged()
+        let base = try ChangeCounter.lock(account, database)
+        if database.dialect == .postgreSQL, try count() > Self.batchSize { try database.execute("ANALYZE incoming") }
         try mergeBrands(account, now: now)
-        try database.execute(
-            sql: Self.mergeNumbers,
-            arguments: ["account": account.row, "now": now, "base": try ChangeCounter.last(account, database)])
-        merged.changed = database.changesCount
+        merged.changed = try database.execute(Self.mergeNumbers, ["account": account.row, "now": now, "base": base])
         merged.unchanged = try count() - merged.changed
         try ChangeCounter.advance(account, by: merged.changed, database)
         if replaces {
             merged.deactivated = try ChangeCounter.apply(
-                "active = 0, held = 0",
+                "active = FALSE, held = FALSE",
                 where: Self.isMissing, [:], account, now: now, database)
         }
         return merged
     }
 
     /// Drops the table.
-    func end() throws { try database.execute(sql: "DROP TABLE temp.incoming") }
+    func end() throws { try database.dropTemporaryTable("incoming") }
 
     /// A brand gets the name and logo of its last entry.
     ///
     /// Only a new brand gets the call reason, because each number may have its own.
     private func mergeBrands(_ account: AccountID, now: Int64) throws {
         try database.execute(
-            sql: """
-                INSERT INTO brand (account, id, name, logo, reason, updated)
-                SELECT :account, brand_id, name, logo_url, call_reason, :now
-                FROM (\(Self.lastOfEachBrand))
-                WHERE true
-                ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
-                updated = max(updated, excluded.updated)
-                WHERE name IS NOT excluded.name OR logo IS NOT excluded.logo
-                """, arguments: ["account": account.row, "now": now])
+            """
+            INSERT INTO brand (account, id, name, logo, reason, updated)
+            SELECT :account, brand_id, name, logo_url, call_reason, :now
+            FROM (\(Self.lastOfEachBrand)) AS last
+            WHERE true
+            ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
+            updated = CASE WHEN brand.updated > excluded.updated THEN brand.updated ELSE excluded.updated END
+            WHERE brand.name IS DISTINCT FROM excluded.name OR brand.logo IS DISTINCT FROM excluded.logo
+            """, ["account": account.row, "now": now])
     }
 
     /// The entries by brand, each the last of its brand.
     static let lastOfEachBrand =
-        "SELECT brand_id, name, logo_url, call_reason, max(line) FROM incoming GROUP BY brand_id"
+        """
+        SELECT brand_id, name, logo_url, call_reason FROM incoming
+        WHERE line IN (SELECT max(line) FROM incoming GROUP BY brand_id)
+        """
 
     /// The condition of a number that a replacement deactivates.
-    static let isMissing = "(active = 1 OR held = 1) AND number NOT IN (SELECT number FROM incoming)"
+    static let isMissing = "(active OR held) AND number NOT IN (SELECT number FROM incoming)"
 
     /// The condition of an entry that differs from the account's number, named `known`.
     static let differs = """
-        (known.number IS NULL OR known.name IS NOT incoming.name OR known.brand_id IS NOT incoming.brand_id
-            OR known.logo_url IS NOT incoming.logo_url OR known.call_reason IS NOT incoming.call_reason
-            OR known.active + known.held = 0)
+        (known.number IS NULL OR known.name IS DISTINCT FROM incoming.name OR known.brand_id IS DISTINCT FROM incoming.brand_id
+            OR known.logo_url IS DISTINCT FROM incoming.logo_url OR known.call_reason IS DISTINCT FROM incoming.call_reason
+            OR NOT (known.active OR known.held))
         """
 
     private static let mergeNumbers = """
@@ -124,7 +165,8 @@ struct EntryStaging {
         WHERE \(differs)
         ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
             logo_url = excluded.logo_url, call_reason = excluded.call_reason,
-            updated = max(updated, excluded.updated), active = excluded.active, held = excluded.held,
+            updated = CASE WHEN brand_number.updated > excluded.updated THEN brand_number.updated ELSE excluded.updated END,
+            active = excluded.active, held = excluded.held,
             change = excluded.change
         """
 }

@@ -2,7 +2,6 @@
 
 import Crypto
 import Foundation
-import GRDB
 import Hashing
 
 /// The changes that an import makes, computed from the staged rows and the present state.
@@ -43,7 +42,7 @@ package struct ImportPlan: Hashable, Sendable {
     /// Compares the rows of a staging with an account; reads only, inside the caller's transaction.
     ///
     /// - Parameter replaces: true includes the numbers without a row, which are deactivated.
-    init(_ account: AccountID, replaces: Bool, _ database: Database) throws {
+    init(_ account: AccountID, replaces: Bool, _ database: any SQLConnection) throws {
         var hash = SHA256()
         hash.update(data: Data((replaces ? "replace" : "merge").utf8))
         try readNumbers(account, &hash, database)
@@ -52,18 +51,18 @@ package struct ImportPlan: Hashable, Sendable {
         digest = Hexadecimal.text(hash.finalize())
     }
 
-    private mutating func readNumbers(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
-                    coalesce(owner, 'active'), coalesce(known.active + known.held, 0) > 0,
-                    known.name, known.brand_id, known.logo_url, known.call_reason
-                FROM incoming LEFT JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
-                    LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
-                WHERE \(EntryStaging.differs) ORDER BY incoming.number
-                """, arguments: ["account": account.row])
-        while let row = try rows.next() {
+    private mutating func readNumbers(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws
+    {
+        try database.forEach(
+            """
+            SELECT incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
+                coalesce(owner, 'active'), coalesce(known.active OR known.held, FALSE),
+                known.name, known.brand_id, known.logo_url, known.call_reason
+            FROM incoming LEFT JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
+                LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
+            WHERE \(EntryStaging.differs) ORDER BY incoming.number
+            """, ["account": account.row]
+        ) { row in
             Self.add(row, to: &hash)
             let isInUse: Bool = row[6]
             let change = Change(
@@ -79,51 +78,50 @@ package struct ImportPlan: Hashable, Sendable {
         }
     }
 
-    private mutating func readRemoved(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT number, name, brand_id, logo_url, call_reason FROM brand_number WHERE account = ?
-                AND \(EntryStaging.isMissing) ORDER BY number
-                """, arguments: [account.row])
-        while let row = try rows.next() {
+    private mutating func readRemoved(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws
+    {
+        try database.forEach(
+            """
+            SELECT number, name, brand_id, logo_url, call_reason FROM brand_number WHERE account = ?
+            AND \(EntryStaging.isMissing) ORDER BY number
+            """, [account.row]
+        ) { row in
             Self.add(row, to: &hash)
             removedCount += 1
-            guard removed.count < Self.kept else { continue }
+            guard removed.count < Self.kept else { return }
             removed.append(Change(number: Self.number(row), before: Self.values(row, at: 1), after: nil))
         }
     }
 
-    private mutating func readBrands(_ account: AccountID, _ hash: inout SHA256, _ database: Database) throws {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT incoming.brand_id, incoming.name, incoming.logo_url, brand.name, brand.logo
-                FROM (\(EntryStaging.lastOfEachBrand)) AS incoming
-                    LEFT JOIN brand ON brand.account = ?1 AND brand.id = incoming.brand_id
-                WHERE brand.id IS NULL OR brand.name IS NOT incoming.name OR brand.logo IS NOT incoming.logo_url
-                ORDER BY incoming.brand_id
-                """, arguments: [account.row])
-        while let row = try rows.next() {
+    private mutating func readBrands(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws {
+        try database.forEach(
+            """
+            SELECT incoming.brand_id, incoming.name, incoming.logo_url, brand.name, brand.logo
+            FROM (\(EntryStaging.lastOfEachBrand)) AS incoming
+                LEFT JOIN brand ON brand.account = ?1 AND brand.id = incoming.brand_id
+            WHERE brand.id IS NULL OR brand.name IS DISTINCT FROM incoming.name OR brand.logo IS DISTINCT FROM incoming.logo_url
+            ORDER BY incoming.brand_id
+            """, [account.row]
+        ) { row in
             Self.add(row, to: &hash)
             brandCount += 1
         }
     }
 
-    private static func add(_ row: Row, to hash: inout SHA256) {
-        for value in row.databaseValues {
+    private static func add(_ row: SQLRow, to hash: inout SHA256) {
+        for column in 0..<row.count {
             // A length before each text keeps two texts from reading as one.
-            let text = value.isNull ? "-" : "\(value.storage.value.map { "\($0)" } ?? "")"
+            let text = row.printed(column) ?? "-"
             hash.update(data: Data("\(text.utf8.count):\(text)".utf8))
         }
     }
 
-    private static func number(_ row: Row) -> String {
+    private static func number(_ row: SQLRow) -> String {
         let number: Int64 = row[0]
         return "+\(number)"
     }
 
-    private static func values(_ row: Row, at column: Int) -> Values {
+    private static func values(_ row: SQLRow, at column: Int) -> Values {
         Values(name: row[column], brandID: row[column + 1], logo: row[column + 2], reason: row[column + 3])
     }
 }

@@ -2,12 +2,11 @@
 
 package import Branding
 package import BrandingAPI
-import GRDB
 
 /// Numbers and their brands, with a feed of changes.
 ///
-/// Every change takes the next number of the account's counter in its own transaction. SQLite serialises writers, so a
-/// reader of change n has read all changes below n. The feed neither skips nor repeats.
+/// Every change takes the next number of the account's feed head, which its transaction locks first. A reader of change n
+/// has therefore read all changes below n. The feed neither skips nor repeats.
 package struct BrandEntries: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -49,14 +48,17 @@ package struct BrandEntries: Sendable {
     ///
     /// - Parameter now: seconds since 1970, for `updated_at`.
     package func put(_ entries: [Entry], now: Int64) throws -> PutResult {
-        try database.pool.write { [account] database in try Self.put(entries, account, now: now, database) }
+        try database.pool.writeFeed(of: account) { [account] database in
+            try Self.put(entries, account, now: now, database)
+        }
     }
 
     static func put(
-        _ entries: [Entry], _ account: AccountID, now: Int64, _ database: Database
+        _ entries: [Entry], _ account: AccountID, now: Int64, _ database: any SQLConnection
     ) throws -> PutResult {
         let staging = try EntryStaging(database)
         for (line, entry) in entries.enumerated() { _ = try staging.add(entry, line: line) }
+        _ = try staging.flush()
         let merged = try staging.merge(into: account, replaces: false, now: now)
         try staging.end()
         return PutResult(changed: merged.changed, unchanged: merged.unchanged)
@@ -73,9 +75,8 @@ package struct BrandEntries: Sendable {
     /// The active entries by number, at most `limit`.
     package func active(limit: Int) throws -> [BrandingItem] {
         try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM brand_number WHERE account = ? AND active = 1 ORDER BY number LIMIT ?",
-                arguments: [account.row, limit]
+            try database.rows(
+                "SELECT * FROM brand_number WHERE account = ? AND active ORDER BY number LIMIT ?", [account.row, limit]
             ).map(Self.item)
         }
     }
@@ -92,14 +93,15 @@ package struct BrandEntries: Sendable {
         }
     }
 
-    static func find(_ number: E164Number, _ account: AccountID, _ database: Database) throws -> BrandingItem? {
-        try Row.fetchOne(
-            database, sql: "SELECT * FROM brand_number WHERE account = ? AND number = ? AND active = 1",
-            arguments: [account.row, Int64(number.digits)]
+    static func find(_ number: E164Number, _ account: AccountID, _ database: any SQLConnection) throws -> BrandingItem?
+    {
+        try database.row(
+            "SELECT * FROM brand_number WHERE account = ? AND number = ? AND active",
+            [account.row, Int64(number.digits)]
         ).map(item)
     }
 
-    static func item(_ row: Row) -> BrandingItem {
+    static func item(_ row: SQLRow) -> BrandingItem {
         let number: Int64 = row["number"]
         let isActive: Bool = row["active"]
         return BrandingItem(

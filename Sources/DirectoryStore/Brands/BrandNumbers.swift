@@ -2,7 +2,6 @@
 
 package import Branding
 import BrandingAPI
-import GRDB
 
 /// Lists the numbers of an account, assigns them to brands, and deactivates them.
 package struct BrandNumbers: Sendable {
@@ -51,21 +50,21 @@ package struct BrandNumbers: Sendable {
         let stateCondition =
             switch state {
             case nil: "true"
-            case .active: "active = 1"
-            case .held: "held = 1"
-            case .inactive: "active = 0 AND held = 0"
+            case .active: "active"
+            case .held: "held"
+            case .inactive: "NOT active AND NOT held"
             }
         return try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM brand_number WHERE account = :account AND number > :after
-                    AND \(brandID == nil ? "true" : "brand_id = :brand") AND \(stateCondition)
-                    ORDER BY number LIMIT :limit
-                    """,
-                arguments: StatementArguments(
-                    ["account": account.row, "after": after.map { Int64($0.digits) } ?? 0, "limit": limit]
-                        .merging(brandID.map { ["brand": $0] } ?? [:]) { $1 })
+            var arguments: SQLArguments = [
+                "account": account.row, "after": after.map { Int64($0.digits) } ?? 0, "limit": limit,
+            ]
+            if let brandID { arguments.named["brand"] = .text(brandID) }
+            return try database.rows(
+                """
+                SELECT * FROM brand_number WHERE account = :account AND number > :after
+                AND \(brandID == nil ? "true" : "brand_id = :brand") AND \(stateCondition)
+                ORDER BY number LIMIT :limit
+                """, arguments
             ).map(Self.numberRow)
         }
     }
@@ -80,7 +79,7 @@ package struct BrandNumbers: Sendable {
         if let reason, let problem = EntryRules.problem("call_reason", reason) {
             throw BrandListError.badField(problem)
         }
-        try database.pool.write { [account] database in
+        try database.pool.writeFeed(of: account) { [account] database in
             guard let brand = try BrandList.find(brandID, account, database) else {
                 throw BrandListError.unknown(brandID)
             }
@@ -96,37 +95,43 @@ package struct BrandNumbers: Sendable {
     /// - Parameter now: seconds since 1970.
     /// - Returns: the count of numbers that were active or held.
     package func deactivate(_ numbers: [E164Number], now: Int64) throws -> Int {
-        try database.pool.write { [account] database in
+        try database.pool.writeFeed(of: account) { [account] database in
             try numbers.reduce(0) { count, number in
                 try count
                     + ChangeCounter.apply(
-                        "active = 0, held = 0", where: "number = :number AND (active = 1 OR held = 1)",
+                        "active = FALSE, held = FALSE", where: "number = :number AND (active OR held)",
                         ["number": Int64(number.digits)], account, now: now, database)
             }
         }
     }
 
     /// The brand of a number, and the reason for which an event of it would not count.
+    typealias Attribution = (brandID: String?, reason: UncountedReason?)
+
+    /// The attribution of a number that the account does not have.
+    static let unknown: Attribution = (nil, .noMatch)
+
     static func attribution(
-        of number: E164Number?, _ account: AccountID, _ database: Database
-    ) throws -> (brandID: String?, reason: UncountedReason?) {
-        guard let number else { return (nil, .noMatch) }
-        let row = try database.cachedStatement(
-            sql: """
-                SELECT brand_id, active, held, owner FROM brand_number LEFT JOIN brand
-                ON brand.account = brand_number.account AND brand.id = brand_id
-                WHERE brand_number.account = ? AND number = ?
-                """)
-        guard let row = try Row.fetchOne(row, arguments: [account.row, Int64(number.digits)]) else {
-            return (nil, .noMatch)
-        }
-        if row["active"] { return (row["brand_id"], nil) }
-        guard row["held"] else { return (row["brand_id"], .noMatch) }
-        let isSuspended = row["owner"] == BrandList.Owner.suspended.rawValue
-        return (row["brand_id"], isSuspended ? .ownerSuspended : .ownerUnresolved)
+        of number: E164Number?, _ account: AccountID, _ database: any SQLConnection
+    ) throws -> Attribution {
+        guard let number else { return unknown }
+        let statement = """
+            SELECT brand_id, active, held, owner FROM brand_number LEFT JOIN brand
+            ON brand.account = brand_number.account AND brand.id = brand_id
+            WHERE brand_number.account = ? AND number = ?
+            """
+        return try database.row(statement, [account.row, Int64(number.digits)]).map(attribution) ?? unknown
     }
 
-    static func numberRow(_ row: Row) -> NumberRow {
+    /// The attribution of a number, by its row with the owner of its brand.
+    static func attribution(_ row: SQLRow) -> Attribution {
+        if row["active"] { return (row["brand_id"], nil) }
+        guard row["held"] else { return (row["brand_id"], .noMatch) }
+        let owner: String? = row["owner"]
+        return (row["brand_id"], owner == BrandList.Owner.suspended.rawValue ? .ownerSuspended : .ownerUnresolved)
+    }
+
+    static func numberRow(_ row: SQLRow) -> NumberRow {
         let number: Int64 = row["number"]
         return NumberRow(
             number: "+\(number)", brandID: row["brand_id"], name: row["name"], logo: row["logo_url"],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import GRDB
 
 extension BrandList {
     /// At most `limit` brands after `after` whose identifier or name contains a text, by identifier.
@@ -10,12 +9,11 @@ extension BrandList {
     package func page(containing text: String, after: String?, limit: Int) throws -> [Brand] {
         let pattern = "%" + text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "%"
         return try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM brand WHERE account = ?1 AND id > ?2
-                    AND (id LIKE ?3 ESCAPE '\\' OR name LIKE ?3 ESCAPE '\\') ORDER BY id LIMIT ?4
-                    """, arguments: [account.row, after ?? "", pattern, limit]
+            try database.rows(
+                """
+                SELECT * FROM brand WHERE account = ?1 AND id > ?2
+                AND (lower(id) LIKE lower(?3) ESCAPE '\\' OR lower(name) LIKE lower(?3) ESCAPE '\\') ORDER BY id LIMIT ?4
+                """, [account.row, after ?? "", pattern, limit]
             ).map(Self.brand)
         }
     }
@@ -34,12 +32,12 @@ extension BrandNumbers {
             ranges.append((low, high))
             (low, high) = (low * 10, high * 10)
         }
-        let condition = ranges.map { "(number >= \($0.low) AND number < \($0.high))" }.joined(separator: " OR ")
+        let condition = repeatElement("(number >= ? AND number < ?)", count: ranges.count).joined(separator: " OR ")
+        let bounds = ranges.flatMap { [SQLValue.integer(Int64($0.low)), .integer(Int64($0.high))] }
         return try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM brand_number WHERE account = ? AND (\(condition)) ORDER BY number LIMIT ?",
-                arguments: [account.row, limit]
+            try database.rows(
+                "SELECT * FROM brand_number WHERE account = ? AND (\(condition)) ORDER BY number LIMIT ?",
+                SQLArguments([.integer(account.row)] + bounds + [.integer(Int64(limit))])
             ).map(Self.numberRow)
         }
     }
@@ -47,9 +45,8 @@ extension BrandNumbers {
     /// The number in the list, in any state; nil if the account never had it.
     package func find(_ number: E164Number) throws -> NumberRow? {
         try database.pool.read { [account] database in
-            try Row.fetchOne(
-                database, sql: "SELECT * FROM brand_number WHERE account = ? AND number = ?",
-                arguments: [account.row, Int64(number.digits)]
+            try database.row(
+                "SELECT * FROM brand_number WHERE account = ? AND number = ?", [account.row, Int64(number.digits)]
             ).map(Self.numberRow)
         }
     }

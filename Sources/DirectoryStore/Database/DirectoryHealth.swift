@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
-import HostFiles
-import HostSystem
-
 /// The state of the disk, the database file and its backups.
 package struct DirectoryHealth: Hashable, Sendable {
     /// A copy of a database in the state folder.
@@ -25,94 +20,5 @@ package struct DirectoryHealth: Hashable, Sendable {
     /// SQLite files in the state folder beside the directory's own, newest first, at most twenty.
     package let backups: [Backup]
     /// Problems with cause and remedy; empty in good health.
-    package let problems: [String]
-}
-
-extension DirectoryDatabase {
-    /// Reads the present state of the folder; never throws, because a broken disk must not hide itself.
-    ///
-    /// - Parameter now: seconds since 1970.
-    package func health(now: Int64) -> DirectoryHealth {
-        let path = folder + "/directory.sqlite"
-        let space = DiskSpace(of: folder)
-        var problems: [String] = []
-        if access(path, F_OK) != 0 {
-            problems.append(
-                "\(path) is missing: \(SystemError.text(errno)). Mount its disk, or restore a backup, and restart herald-directory."
-            )
-        } else if let problem = space?.problem(of: folder) {
-            problems.append(problem)
-        } else if access(folder, W_OK) != 0 || access(path, W_OK) != 0 {
-            problems.append(
-                StateOwner.problem(in: folder, [path])
-                    ?? "\(folder) cannot be written: \(SystemError.text(errno)). Give it back to this user with chown.")
-        }
-        do {
-            if try pool.read({ try Self.migrator.hasBeenSuperseded($0) }) {
-                problems.append(DirectoryDatabaseError(path: path, problem: .newer).description + ", and restart it.")
-            } else if let problem = try clockProblem(now: now) {
-                problems.append(problem)
-            }
-        } catch {
-            problems.append(trouble(of: error) ?? "\(path) cannot be read: \(error)")
-        }
-        return DirectoryHealth(
-            free: space?.free, total: space?.total, databaseBytes: Self.size(path), logBytes: Self.size(path + "-wal"),
-            backups: backups(), problems: problems)
-    }
-
-    /// The cause of a failed read or write and its remedy; nil for errors of other kinds.
-    package func trouble(of error: any Error) -> String? {
-        if let error = error as? DatabaseError {
-            switch error.resultCode {
-            case .SQLITE_FULL: return "The disk of \(folder) is full. Free space, then try again."
-            case .SQLITE_READONLY, .SQLITE_PERM:
-                return "\(folder) cannot be written. Mount it for writing, or give it back to this user."
-            case .SQLITE_IOERR:
-                return
-                    "The disk of \(folder) does not work: \(error.message ?? "I/O error"). Look at dmesg, then restart."
-            case .SQLITE_CANTOPEN:
-                return "A file in \(folder) cannot be opened. Check that its disk is mounted and belongs to this user."
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-                return "\(folder)/directory.sqlite is damaged. Stop herald-directory and restore a backup."
-            case .SQLITE_BUSY, .SQLITE_LOCKED:
-                return "Another program writes to \(folder)/directory.sqlite. Try again in a minute."
-            case .SQLITE_ERROR where isNewer:
-                return DirectoryDatabaseError(path: folder + "/directory.sqlite", problem: .newer).description + "."
-            default: return "The database failed: \(error.message ?? "\(error.resultCode)"). See the log."
-            }
-        }
-        if let failure = error as? FileReplacementError { return "\(failure)." }
-        return SystemError.text(error).map { "A file in \(folder) cannot be used: \($0)." }
-    }
-
-    /// True after a newer program has migrated the open database.
-    private var isNewer: Bool { (try? pool.read({ try Self.migrator.hasBeenSuperseded($0) })) == true }
-
-    private func backups() -> [DirectoryHealth.Backup] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let copies = names.prefix(1000).compactMap { name -> DirectoryHealth.Backup? in
-            guard !name.hasPrefix("directory.sqlite"), Self.isDatabase(folder + "/" + name) else { return nil }
-            var status = stat()
-            guard stat(folder + "/" + name, &status) == 0 else { return nil }
-            return .init(name: name, bytes: Int64(status.st_size), written: Int64(status.st_mtim.tv_sec))
-        }
-        return Array(copies.sorted { ($0.written, $0.name) > ($1.written, $1.name) }.prefix(20))
-    }
-
-    /// True for the magic string of a database file.
-    ///
-    /// Source: SQLite, Database File Format §1.3.1.
-    private static func isDatabase(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            let file = FileHandle(forReadingAtPath: path)
-        else { return false }
-        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
-    }
-
-    private static func size(_ path: String) -> Int64 {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
-    }
+    package var problems: [String]
 }

@@ -10,3 +10,8 @@ package enum StoreError: Error, Hashable {
     /// The quota of the day of `now`, in seconds since 1970.
     static func quotaReached(now: Int64) -> StoreError { .quotaReached(secondsLeft: 86_400 - now % 86_400) }
 }
+
+/// A row is missing that another row requires: a fault of the program or a damaged database.
+struct InconsistentStore: Error, CustomStringConvertible {
+    let description: String
+}

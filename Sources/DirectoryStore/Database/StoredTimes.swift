@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 extension DirectoryDatabase {
     /// Finds a clock that is wrong or was wrong when something was stored.
@@ -12,8 +11,8 @@ extension DirectoryDatabase {
     /// - Returns: the problem with its remedy; nil for a right clock.
     package func clockProblem(now: Int64) throws -> String? {
         let newest = try pool.read { database in
-            let changed = try Int64.fetchOne(database, sql: Self.newest("updated", of: "brand_number", by: "change"))
-            let received = try Int64.fetchOne(database, sql: Self.newest("received", of: "event", by: "received"))
+            let changed = try database.value(Int64.self, Self.newest("updated", of: "brand_number", by: "change"))
+            let received = try database.value(Int64.self, Self.newest("received", of: "event", by: "received"))
             return max(changed ?? 0, received ?? 0)
         }
         guard newest > now + 60 else { return nil }

@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The gateways and phones of an account, with the times of their last requests.
 package struct DeviceList: Sendable {
@@ -22,20 +21,20 @@ package struct DeviceList: Sendable {
                     || AccountQuota.take(0, of: account, limit: limit, now: now, database)
             else { throw StoreError.quotaReached(now: now) }
             try database.execute(
-                sql: """
-                    INSERT INTO device (account, device_id, platform, os_version, app_version, sdk_version, device_type,
-                    customer_name, customer_account_number, registered, last_seen)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (account, device_id) DO UPDATE SET platform = excluded.platform,
-                    os_version = coalesce(excluded.os_version, os_version),
-                    app_version = coalesce(excluded.app_version, app_version),
-                    sdk_version = coalesce(excluded.sdk_version, sdk_version),
-                    device_type = coalesce(excluded.device_type, device_type),
-                    customer_name = coalesce(excluded.customer_name, customer_name),
-                    customer_account_number = coalesce(excluded.customer_account_number, customer_account_number),
-                    last_seen = excluded.last_seen
-                    """,
-                arguments: [
+                """
+                INSERT INTO device (account, device_id, platform, os_version, app_version, sdk_version, device_type,
+                customer_name, customer_account_number, registered, last_seen)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (account, device_id) DO UPDATE SET platform = excluded.platform,
+                os_version = coalesce(excluded.os_version, device.os_version),
+                app_version = coalesce(excluded.app_version, device.app_version),
+                sdk_version = coalesce(excluded.sdk_version, device.sdk_version),
+                device_type = coalesce(excluded.device_type, device.device_type),
+                customer_name = coalesce(excluded.customer_name, device.customer_name),
+                customer_account_number = coalesce(excluded.customer_account_number, device.customer_account_number),
+                last_seen = excluded.last_seen
+                """,
+                [
                     account.row, device.deviceID, device.platform, device.osVersion, device.appVersion,
                     device.sdkVersion, device.deviceType, device.customerName, device.customerAccountNumber, now, now,
                 ])
@@ -47,17 +46,16 @@ package struct DeviceList: Sendable {
         let capabilities = try Self.text(device.capabilities)
         return try await database.commits.write { [account] database in
             try database.execute(
-                sql: """
-                    UPDATE device SET platform = coalesce(nullif(?, ''), platform),
-                    os_version = coalesce(?, os_version), app_version = coalesce(?, app_version),
-                    sdk_version = coalesce(?, sdk_version), capabilities = coalesce(?, capabilities), last_seen = ?
-                    WHERE account = ? AND device_id = ?
-                    """,
-                arguments: [
+                """
+                UPDATE device SET platform = coalesce(nullif(?, ''), platform),
+                os_version = coalesce(?, os_version), app_version = coalesce(?, app_version),
+                sdk_version = coalesce(?, sdk_version), capabilities = coalesce(?, capabilities), last_seen = ?
+                WHERE account = ? AND device_id = ?
+                """,
+                [
                     device.platform, device.osVersion, device.appVersion, device.sdkVersion, capabilities, now,
                     account.row, device.deviceID,
-                ])
-            return database.changesCount > 0
+                ]) > 0
         }
     }
 
@@ -65,12 +63,10 @@ package struct DeviceList: Sendable {
     package func recordPresence(_ presence: Presence, now: Int64) async throws -> Bool {
         try await database.commits.write { [account] database in
             try database.execute(
-                sql: """
-                    UPDATE device SET last_seen = ?, last_synced_at = coalesce(?, last_synced_at),
-                    os_version = coalesce(?, os_version) WHERE account = ? AND device_id = ?
-                    """,
-                arguments: [now, presence.lastSyncedAt, presence.osVersion, account.row, presence.deviceID])
-            return database.changesCount > 0
+                """
+                UPDATE device SET last_seen = ?, last_synced_at = coalesce(?, last_synced_at),
+                os_version = coalesce(?, os_version) WHERE account = ? AND device_id = ?
+                """, [now, presence.lastSyncedAt, presence.osVersion, account.row, presence.deviceID]) > 0
         }
     }
 
@@ -80,9 +76,7 @@ package struct DeviceList: Sendable {
         return try capabilities.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
     }
 
-    static func isRegistered(_ device: String, _ account: AccountID, _ database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database, sql: "SELECT 1 FROM device WHERE account = ? AND device_id = ?", arguments: [account.row, device])
-            ?? false
+    static func isRegistered(_ device: String, _ account: AccountID, _ database: any SQLConnection) throws -> Bool {
+        try database.exists("SELECT 1 FROM device WHERE account = ? AND device_id = ?", [account.row, device])
     }
 }

@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The latest lines of a device's log (`mobile/device/log`): a ring of fixed size for each registered device.
 package struct DeviceLog: Sendable {
@@ -56,23 +55,25 @@ package struct DeviceLog: Sendable {
     package func append(_ line: Line, of device: String, now: Int64) async throws {
         let meta = try line.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         try await database.commits.write { [account, limit = database.storedPerDay] database in
-            let counting = try database.cachedStatement(
-                sql:
-                    "UPDATE device SET log_lines = log_lines + 1 WHERE account = ? AND device_id = ? RETURNING log_lines"
-            )
-            guard let number = try Int64.fetchOne(counting, arguments: [account.row, device]) else { return }
+            let counting =
+                "UPDATE device SET log_lines = log_lines + 1 WHERE account = ? AND device_id = ? RETURNING log_lines"
+            guard let number = try database.value(Int64.self, counting, [account.row, device]) else { return }
             let size = line.message.utf8.count + (meta?.utf8.count ?? 0)
             guard try AccountQuota.take(size, of: account, limit: limit, now: now, database) else { return }
-            let keeping = try database.cachedStatement(
-                sql: """
-                    INSERT OR REPLACE INTO device_log
-                    (account, device_id, slot, number, level, message, meta, occurred_at, received)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
-            try keeping.execute(arguments: [
-                account.row, device, number % Int64(Self.kept), number, line.level, line.message, meta,
-                line.occurredAt, now,
-            ])
+            let keeping = """
+                INSERT INTO device_log
+                (account, device_id, slot, number, level, message, meta, occurred_at, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (account, device_id, slot) DO UPDATE SET number = excluded.number,
+                level = excluded.level, message = excluded.message, meta = excluded.meta,
+                occurred_at = excluded.occurred_at, received = excluded.received
+                """
+            try database.execute(
+                keeping,
+                [
+                    account.row, device, number % Int64(Self.kept), number, line.level, line.message, meta,
+                    line.occurredAt, now,
+                ])
         }
     }
 
@@ -80,9 +81,8 @@ package struct DeviceLog: Sendable {
     package func lines(of device: String) throws -> [Line]? {
         try database.pool.read { [account] database in
             guard try DeviceList.isRegistered(device, account, database) else { return nil }
-            return try Row.fetchAll(
-                database, sql: "SELECT * FROM device_log WHERE account = ? AND device_id = ? ORDER BY number",
-                arguments: [account.row, device]
+            return try database.rows(
+                "SELECT * FROM device_log WHERE account = ? AND device_id = ? ORDER BY number", [account.row, device]
             ).map { row in
                 let meta: String? = row["meta"]
                 return Line(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
-import GRDB
 
 extension DeviceList {
     /// A device in a list.
@@ -46,14 +45,14 @@ extension DeviceList {
     /// At most `limit` devices after `after`, by identifier.
     package func page(after: String?, limit: Int) throws -> [DeviceRow] {
         try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM device WHERE account = ? AND device_id > ? ORDER BY device_id LIMIT ?",
-                arguments: [account.row, after ?? "", limit]
+            try database.rows(
+                "SELECT * FROM device WHERE account = ? AND device_id > ? ORDER BY device_id LIMIT ?",
+                [account.row, after ?? "", limit]
             ).map(Self.row)
         }
     }
 
-    private static func row(_ row: Row) throws -> DeviceRow {
+    private static func row(_ row: SQLRow) throws -> DeviceRow {
         let capabilities: String? = row["capabilities"]
         return DeviceRow(
             deviceID: row["device_id"], platform: row["platform"], deviceType: row["device_type"],

@@ -3,7 +3,6 @@
 import Branding
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The events that gateways and phones report, one per key and account.
 package struct EventLedger: Sendable {
@@ -52,34 +51,32 @@ package struct EventLedger: Sendable {
     }
 
     package func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
-        try await database.commits.write { [account, limit = database.storedPerDay] in
-            try Self.record(event, account, limit: limit, now: now, $0)
-        }
+        let responses = try await record([event], now: now)
+        guard let response = responses.first else { throw InconsistentStore(description: "an event has no response") }
+        return response
     }
 
     /// Records several events in one transaction, each as if alone; a repeated key counts once.
     package func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
-        try await database.commits.write { [account, limit = database.storedPerDay] database in
-            try events.map { try Self.record($0, account, limit: limit, now: now, database) }
-        }
+        try await database.commits.record(
+            EventBatch.Part(events: events, account: account, limit: database.storedPerDay, now: now))
+    }
+
+    /// Records the events of a request one by one; `EventBatch` does the same for many requests at once.
+    static func record(_ part: EventBatch.Part, _ database: any SQLConnection) throws -> [EventResponse] {
+        try part.events.map { try record($0, part.account, limit: part.limit, now: part.now, database) }
     }
 
     private static func record(
-        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: Database
+        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
     ) throws -> EventResponse {
         let event = reported.event
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
         let attribution = try BrandNumbers.attribution(of: E164Number(event.phoneNumber), account, database)
         let reason =
             reported.warning == nil ? UncountedReason.of(event, of: attribution, config) : UncountedReason.eventDropped
-        var response = EventResponse(success: true)
-        response.eventID = EventID.make(now: now)
-        response.outcome = event.outcome
-        response.counted = reason == nil
-        response.reason = reason?.rawValue
-        response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
-        response.warn(reported.warning)
-        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        var response = Self.response(to: reported, reason, now: now)
+        let meta = try text(event.meta)
         if reason != nil,
             try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
         {
@@ -101,33 +98,62 @@ package struct EventLedger: Sendable {
     /// False for a key that already has an event.
     private static func insert(
         _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
-                meta, counted, reason, received, branding_request_id, warning)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (account, event_key) DO NOTHING
-                """)
-        try statement.execute(arguments: [
+        try database.execute(insertion, SQLArguments(values(event, meta, as: response, account, now: now))) > 0
+    }
+
+    private static let insertion = """
+        INSERT INTO event (\(columns.map(\.name).joined(separator: ", ")))
+        VALUES (\(repeatElement("?", count: columns.count).joined(separator: ", ")))
+        ON CONFLICT (account, event_key) DO NOTHING
+        """
+
+    /// The columns of `values`.
+    static let columns: [SQLColumn] =
+        [SQLColumn("account", .integer)]
+        + ["event_id", "event_key", "number", "outcome", "surface", "device_id", "displayed_at", "meta"]
+        .map { SQLColumn($0, .text) }
+        + [SQLColumn("counted", .boolean), SQLColumn("reason", .text), SQLColumn("received", .integer)]
+        + ["branding_request_id", "warning"].map { SQLColumn($0, .text) }
+
+    /// The row of an event.
+    static func values(
+        _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64
+    ) -> [SQLValue] {
+        let values: [any SQLArgument] = [
             account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
             event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
             event.brandingRequestID, response.warningCode,
-        ])
-        return database.changesCount > 0
+        ]
+        return values.map(\.sqlArgument)
+    }
+
+    static func text(_ meta: [String: JSONValue]?) throws -> String? {
+        try meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    }
+
+    /// The response to a new event, without the account's state.
+    static func response(to reported: ReportedEvent, _ reason: UncountedReason?, now: Int64) -> EventResponse {
+        var response = EventResponse(success: true)
+        response.eventID = EventID.make(now: now)
+        response.outcome = reported.event.outcome
+        response.counted = reason == nil
+        response.reason = reason?.rawValue
+        response.displayedAt = reported.event.displayedAt ?? Timestamp.string(from: now)
+        response.warn(reported.warning)
+        return response
     }
 
     /// The response to an event that is not stored because of the daily limit; the day's counters include it.
     private static func dropped(
         _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, now: Int64,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> EventResponse {
         if let key = event.eventKey {
-            let isKnown = try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM event WHERE account = ? AND event_key = ?",
-                arguments: [account.row, key])
-            if isKnown == true { return try known(key, account, database) }
+            let isKnown = try database.exists(
+                "SELECT 1 FROM event WHERE account = ? AND event_key = ?", [account.row, key])
+            if isKnown { return try known(key, account, database) }
         }
         var response = response
         response.reason = UncountedReason.eventDropped.rawValue
@@ -136,7 +162,7 @@ package struct EventLedger: Sendable {
         return response
     }
 
-    static func recorded(_ row: Row) throws -> Recorded {
+    static func recorded(_ row: SQLRow) throws -> Recorded {
         let meta: String? = row["meta"]
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
@@ -147,11 +173,18 @@ package struct EventLedger: Sendable {
     }
 
     /// The response to the first event of the key.
-    private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse {
-        let statement = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [account.row, key]) else {
-            throw DatabaseError(message: "an event's key is taken, and its event is not there")
+    private static func known(_ key: String?, _ account: AccountID, _ database: any SQLConnection) throws
+        -> EventResponse
+    {
+        let statement = "SELECT * FROM event WHERE account = ? AND event_key = ?"
+        guard let row = try database.row(statement, [account.row, key]) else {
+            throw InconsistentStore(description: "an event's key is taken, and its event is not there")
         }
+        return known(row)
+    }
+
+    /// The response to an event that is stored.
+    static func known(_ row: SQLRow) -> EventResponse {
         var response = EventResponse(success: true)
         response.eventID = row["event_id"]
         response.outcome = row["outcome"]

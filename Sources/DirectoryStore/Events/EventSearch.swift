@@ -2,7 +2,6 @@
 
 package import Branding
 import BrandingAPI
-import GRDB
 
 /// Searches events, newest first.
 extension EventLedger {
@@ -18,6 +17,11 @@ extension EventLedger {
         package var until: Int64?
 
         package init() {}
+
+        /// The values that columns must have; nil for no condition.
+        fileprivate var columns: [(String, (any SQLArgument)?)] {
+            [("number", number?.description), ("outcome", outcome), ("counted", counted), ("device_id", deviceID)]
+        }
     }
 
     /// The end of a page, as a text for the next request.
@@ -45,22 +49,19 @@ extension EventLedger {
         _ filter: Filter, after: Position? = nil, limit: Int
     ) throws -> (events: [Recorded], next: Position?) {
         try database.pool.read { [account] database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM event WHERE account = :account AND received BETWEEN :since AND :until
-                    AND (received, id) < (:received, :id)
-                    AND \(filter.number == nil ? ":number IS NULL" : "number = :number")
-                    AND (:outcome IS NULL OR outcome = :outcome) AND (:counted IS NULL OR counted = :counted)
-                    AND (:device IS NULL OR device_id = :device)
-                    ORDER BY received DESC, id DESC LIMIT :limit
-                    """,
-                arguments: [
-                    "account": account.row, "since": filter.since ?? 0, "until": (filter.until ?? .max) - 1,
-                    "received": after?.received ?? .max, "id": after?.id ?? .max,
-                    "number": filter.number?.description, "outcome": filter.outcome, "counted": filter.counted,
-                    "device": filter.deviceID, "limit": limit,
-                ])
+            var conditions = ["account = ?", "received BETWEEN ? AND ?", "(received, id) < (?, ?)"]
+            var values: [any SQLArgument] = [
+                account.row, filter.since ?? 0, (filter.until ?? .max) - 1, after?.received ?? .max, after?.id ?? .max,
+            ]
+            for (column, value) in filter.columns where value != nil {
+                conditions.append("\(column) = ?")
+                values += value.map { [$0] } ?? []
+            }
+            let rows = try database.rows(
+                """
+                SELECT * FROM event WHERE \(conditions.joined(separator: " AND "))
+                ORDER BY received DESC, id DESC LIMIT ?
+                """, SQLArguments((values + [limit]).map(\.sqlArgument)))
             let next = rows.count == limit ? rows.last.map { Position(received: $0["received"], id: $0["id"]) } : nil
             return (try rows.map(Self.recorded), next)
         }

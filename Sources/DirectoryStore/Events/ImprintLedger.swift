@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The imprints of an account: one per device, number and time, and never counted.
 package struct ImprintLedger: Sendable {
@@ -27,15 +26,15 @@ package struct ImprintLedger: Sendable {
             guard try AccountQuota.take(details.utf8.count, of: account, limit: limit, now: now, database) else {
                 throw StoreError.quotaReached(now: now)
             }
-            return try String.fetchOne(
-                database,
-                sql: """
-                    INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (account, device_id, number, displayed_at) DO UPDATE SET received = received
-                    RETURNING imprint_id
-                    """,
-                arguments: [
+            return try database.value(
+                String.self,
+                """
+                INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (account, device_id, number, displayed_at) DO UPDATE SET received = imprint.received
+                RETURNING imprint_id
+                """,
+                [
                     account.row, imprint.deviceID, imprint.phoneNumber, imprint.displayedAt,
                     UUID().uuidString.lowercased(), details, now,
                 ]) ?? ""

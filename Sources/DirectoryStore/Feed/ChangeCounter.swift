@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// Changes many numbers of an account at once; each takes the next change number of the account.
 ///
 /// It runs inside the caller's transaction, so a reader of the feed sees the whole change or nothing.
@@ -13,48 +11,70 @@ enum ChangeCounter {
     ///   - now: seconds since 1970; `updated` never decreases, even after a clock step.
     /// - Returns: the count of changed numbers.
     static func apply(
-        _ set: String, where condition: String, _ arguments: [String: (any DatabaseValueConvertible)?],
-        _ account: AccountID, now: Int64, _ database: Database
+        _ set: String, where condition: String, _ arguments: SQLArguments,
+        _ account: AccountID, now: Int64, _ database: any SQLConnection
     ) throws -> Int {
         var all = arguments
-        all["account"] = account.row
-        all["now"] = now
-        all["base"] = try last(account, database)
-        try database.execute(
-            sql: """
-                UPDATE brand_number SET \(set), updated = max(updated, :now), change = :base + touched.place
-                FROM (SELECT number AS its_number, row_number() OVER (ORDER BY change) AS place FROM brand_number
-                    WHERE account = :account AND (\(condition))) AS touched
-                WHERE account = :account AND number = touched.its_number
-                """, arguments: StatementArguments(all))
-        let count = database.changesCount
+        all.named["account"] = .integer(account.row)
+        all.named["now"] = .integer(now)
+        all.named["base"] = .integer(try lock(account, database))
+        let count = try database.execute(
+            """
+            UPDATE brand_number SET \(set), updated = CASE WHEN updated > :now THEN updated ELSE :now END, change = :base + touched.place
+            FROM (SELECT number AS its_number, row_number() OVER (ORDER BY change) AS place FROM brand_number
+                WHERE account = :account AND (\(condition))) AS touched
+            WHERE account = :account AND number = touched.its_number
+            """, all)
         try advance(account, by: count, database)
         return count
     }
 
+    /// The end of an account's feed.
+    struct Head: Hashable, Sendable {
+        /// Counts how often the change numbers began anew, such as after the restore of a server.
+        let epoch: Int64
+        /// The number of the last change.
+        let last: Int64
+    }
+
     /// The number of the account's last change.
-    static func last(_ account: AccountID, _ database: Database) throws -> Int64 {
-        let statement = try database.cachedStatement(sql: "SELECT last_change FROM account WHERE id = ?")
-        guard let last = try Int64.fetchOne(statement, arguments: [account.row]) else {
-            throw DatabaseError(message: "there is no account \(account.row)")
+    static func last(_ account: AccountID, _ database: any SQLConnection) throws -> Int64 {
+        try head(account, database).last
+    }
+
+    /// Locks the feed of an account until the end of the transaction, and returns the number of its last change.
+    static func lock(_ account: AccountID, _ database: any SQLConnection) throws -> Int64 {
+        try head(account, lock: database.dialect.lock, database).last
+    }
+
+    /// Creates the feed of a new account.
+    static func begin(_ account: AccountID, _ database: any SQLConnection) throws {
+        try database.execute("INSERT INTO feed_head (account, epoch, last_change) VALUES (?, 0, 0)", [account.row])
+    }
+
+    /// The end of an account's feed.
+    static func head(_ account: AccountID, lock: String = "", _ database: any SQLConnection) throws -> Head {
+        let statement = "SELECT epoch, last_change FROM feed_head WHERE account = ? \(lock)"
+        guard let row = try database.row(statement, [account.row]) else {
+            throw InconsistentStore(description: "there is no account \(account.row)")
         }
-        return last
+        return Head(epoch: row[0], last: row[1])
     }
 
     /// The time of the last change up to a change number, in seconds since 1970; nil without one.
     ///
     /// A restored backup reuses change numbers, so a number alone does not identify a change.
     static func time(
-        ofChange change: Int64, _ account: AccountID, _ database: Database
+        ofChange change: Int64, _ account: AccountID, _ database: any SQLConnection
     ) throws -> Int64? {
-        let statement = try database.cachedStatement(
-            sql: "SELECT updated FROM brand_number WHERE account = ? AND change <= ? ORDER BY change DESC LIMIT 1")
-        return try Int64.fetchOne(statement, arguments: [account.row, change])
+        let statement =
+            "SELECT updated FROM brand_number WHERE account = ? AND change <= ? ORDER BY change DESC LIMIT 1"
+        return try database.value(Int64.self, statement, [account.row, change])
     }
 
     /// Advances the counter by `count` assigned change numbers.
-    static func advance(_ account: AccountID, by count: Int, _ database: Database) throws {
+    static func advance(_ account: AccountID, by count: Int, _ database: any SQLConnection) throws {
         try database.execute(
-            sql: "UPDATE account SET last_change = last_change + ? WHERE id = ?", arguments: [count, account.row])
+            "UPDATE feed_head SET last_change = last_change + ? WHERE account = ?", [count, account.row])
     }
 }

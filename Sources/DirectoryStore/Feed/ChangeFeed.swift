@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
-import GRDB
 
 /// Reads the entries of one sync response page by page, from one state of the database.
 ///
@@ -11,6 +10,8 @@ package struct ChangeFeed: Sendable {
     /// The cursor for the client's next sync.
     package let cursor: SyncCursor
     package let config: DirectoryConfig
+    /// The end of the feed at the time of its first page.
+    let head: ChangeCounter.Head
     private let account: AccountID
     /// Entries up to this change number are left out.
     private let start: Int64
@@ -52,21 +53,21 @@ package struct ChangeFeed: Sendable {
     }
 
     /// Reads the start; every page must be read from the same state of the database.
-    init(_ parameters: Parameters, _ database: Database) throws {
-        let last = try ChangeCounter.last(parameters.account, database)
+    init(_ parameters: Parameters, _ database: any SQLConnection) throws {
+        head = try ChangeCounter.head(parameters.account, database)
         (account, includesInactive) = (parameters.account, parameters.includesInactive)
         config = try AccountStore.config(of: account, device: parameters.device, now: parameters.now, database)
             .forClients
-        cursor = SyncCursor(seconds: parameters.now, change: last)
-        (start, since) = try Self.beginning(parameters, last: last, database)
+        cursor = SyncCursor(seconds: parameters.now, change: head.last, epoch: head.epoch)
+        (start, since) = try Self.beginning(parameters, head, database)
         isFull = parameters.since == nil
     }
 
     private static func beginning(
-        _ parameters: Parameters, last: Int64, _ database: Database
+        _ parameters: Parameters, _ head: ChangeCounter.Head, _ database: any SQLConnection
     ) throws -> (start: Int64, since: Int64?) {
         guard let asked = parameters.since else { return (-1, nil) }
-        guard let change = asked.change(upTo: last) else { return (-1, asked.seconds) }
+        guard let change = asked.change(in: head) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
         // Only its time is valid then.
         let seen = try ChangeCounter.time(ofChange: change, parameters.account, database)
@@ -86,14 +87,12 @@ package struct ChangeFeed: Sendable {
     }
 
     /// The entries after `previous`; nil reads the first page.
-    func page(after previous: Page? = nil, logos: LogoURLs, _ database: Database) throws -> Page {
-        let activity = isFull || !includesInactive ? "AND active = 1" : ""
-        let statement = try database.cachedStatement(
-            sql: Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?")))
-        let rows = try Row.fetchCursor(
-            statement, arguments: [account.row, previous?.last ?? start] + (since.map { [$0] } ?? []))
+    func page(after previous: Page? = nil, logos: LogoURLs, _ database: any SQLConnection) throws -> Page {
+        let activity = isFull || !includesInactive ? "AND active" : ""
+        let query = Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?"))
+        let bounds = [account.row, previous?.last ?? start] + (since.map { [$0] } ?? [])
         var (page, last, text) = (Page(), Int64(0), EntryJSONWriter(logos: logos))
-        while let row = try rows.next() {
+        try database.forEach(query, SQLArguments(bounds.map { .integer($0) })) { row in
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)
             last = row[EntryJSONWriter.columnCount]

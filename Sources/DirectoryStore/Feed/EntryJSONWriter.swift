@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 import Hashing
 
 /// Writes entries of the feed as JSON directly from their rows.
@@ -19,7 +18,7 @@ struct EntryJSONWriter {
     /// - Parameter logos: the URLs of logos that are files of this server.
     init(logos: LogoURLs) { self.logos = logos }
 
-    mutating func write(_ row: Row, to text: inout [UInt8]) {
+    mutating func write(_ row: SQLRow, to text: inout [UInt8]) {
         let updated: Int64 = row[5]
         if updated != time.seconds { time = (updated, Timestamp.string(from: updated)) }
         let number: Int64 = row[0]

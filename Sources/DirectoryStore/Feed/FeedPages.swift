@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// A feed and its first page, of one state of the database.
 package struct FeedStart: Sendable {
     let feed: ChangeFeed
     let page: ChangeFeed.Page
+    /// True for the state of a standby.
+    fileprivate(set) var isFromReplica = false
 
-    init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: Database) throws {
+    init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: any SQLConnection) throws {
         feed = try ChangeFeed(parameters, database)
         page = try feed.page(logos: logos, database)
     }
@@ -21,7 +21,7 @@ package struct FeedPages: Sendable {
     private let start: FeedStart
     private let logos: LogoURLs
     /// Nil for a feed of one page.
-    private let snapshot: DatabaseSnapshot?
+    private let snapshot: (any SQLSnapshot)?
 
     package init(
         _ start: FeedStart, _ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: DirectoryDatabase
@@ -31,7 +31,15 @@ package struct FeedPages: Sendable {
             (self.start, snapshot) = (start, nil)
             return
         }
-        let snapshot = try database.pool.makeSnapshot()
+        if start.isFromReplica, let replica = database.engine.replica, let snapshot = try? replica.snapshot(),
+            let again = try? await snapshot.read({ try FeedStart(parameters, logos: logos, $0) }),
+            // Another standby of the same name may lag more.
+            again.feed.head.epoch == start.feed.head.epoch, again.feed.head.last >= start.feed.head.last
+        {
+            (self.start, self.snapshot) = (again, snapshot)
+            return
+        }
+        let snapshot = try database.pool.snapshot()
         self.snapshot = snapshot
         self.start = try await snapshot.read { try FeedStart(parameters, logos: logos, $0) }
     }
@@ -55,9 +63,36 @@ extension ChangeFeed {
         _ parameters: Parameters, logos: LogoURLs, in database: DirectoryDatabase,
         unless isHeld: @escaping @Sendable (SyncState) -> Bool
     ) async throws -> (state: SyncState, start: FeedStart?) {
-        try await database.pool.read { database in
-            let state = try SyncState.current(parameters.account, logoBase: logos.base, now: parameters.now, database)
-            return (state, isHeld(state) ? nil : try FeedStart(parameters, logos: logos, database))
+        if let replica = database.engine.replica, let found = await current(parameters, logos, replica, isHeld) {
+            return found
         }
+        return try await database.pool.read { try read(parameters, logos, $0, isHeld) }
+    }
+
+    private static func read(
+        _ parameters: Parameters, _ logos: LogoURLs, _ database: any SQLConnection,
+        _ isHeld: (SyncState) -> Bool
+    ) throws -> (state: SyncState, start: FeedStart?) {
+        let state = try SyncState.current(parameters.account, logoBase: logos.base, now: parameters.now, database)
+        return (state, isHeld(state) ? nil : try FeedStart(parameters, logos: logos, database))
+    }
+
+    /// The state of a standby; nil if the primary has to respond.
+    ///
+    /// A standby that lags must not send a client back to a state before its cursor, and a state that the primary has not
+    /// stored has no time yet. A standby that fails is no reason to fail a sync.
+    private static func current(
+        _ parameters: Parameters, _ logos: LogoURLs, _ replica: any SQLPool,
+        _ isHeld: @escaping @Sendable (SyncState) -> Bool
+    ) async -> (state: SyncState, start: FeedStart?)? {
+        let found = try? await replica.read { database -> (state: SyncState, start: FeedStart?)? in
+            let head = try ChangeCounter.head(parameters.account, database)
+            if parameters.since?.isAhead(of: head) == true { return nil }
+            let found = try read(parameters, logos, database, isHeld)
+            return found.state.isSaved ? found : nil
+        }
+        guard var found = found ?? nil else { return nil }
+        found.start?.isFromReplica = true
+        return found
     }
 }

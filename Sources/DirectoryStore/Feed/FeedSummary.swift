@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// The size of an account's feed and its last change, for operators.
 package struct FeedSummary: Hashable, Sendable {
@@ -26,13 +25,13 @@ package struct FeedSummary: Hashable, Sendable {
         (deliveredToday, unchangedToday) = (today?.delivered ?? 0, today?.unchanged ?? 0)
         (brands, active, held, lastChange, changed) = try database.pool.read { database in
             func count(_ sql: String) throws -> Int {
-                try Int.fetchOne(database, sql: sql, arguments: [account.row]) ?? 0
+                try database.value(Int.self, sql, [account.row]) ?? 0
             }
             let last = try ChangeCounter.last(account, database)
             return (
                 try count("SELECT count(*) FROM brand WHERE account = ?"),
-                try count("SELECT count(*) FROM brand_number WHERE account = ? AND active = 1"),
-                try count("SELECT count(*) FROM brand_number WHERE account = ? AND held = 1"), last,
+                try count("SELECT count(*) FROM brand_number WHERE account = ? AND active"),
+                try count("SELECT count(*) FROM brand_number WHERE account = ? AND held"), last,
                 try ChangeCounter.time(ofChange: last, account, database).map(Timestamp.string)
             )
         }

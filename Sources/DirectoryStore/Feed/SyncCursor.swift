@@ -4,9 +4,10 @@ import BrandingAPI
 
 /// A position in the feed of changes, written as the contract's ISO 8601 cursor.
 ///
-/// The seconds are the server's time. The nine digits of the fraction are the last digits of the client's last change
-/// number; common time parsers read no more. The account's present change number gives the leading digits. Clients
-/// return the cursor unchanged. Any other time means "changed at or after it", by the entries' own times.
+/// The seconds are the server's time. The fraction has nine digits, because common time parsers read no more: the last
+/// digit of the feed's epoch, and the last eight of the client's last change number. The account's present change
+/// number gives the leading digits. Clients return the cursor unchanged. Any other time, and one of another epoch,
+/// means "changed at or after it", by the entries' own times.
 package struct SyncCursor: Hashable, Sendable {
     /// Seconds since 1970.
     package let seconds: Int64
@@ -14,16 +15,19 @@ package struct SyncCursor: Hashable, Sendable {
     private let ending: Int64?
     /// The modulus of the digits.
     private let modulus: Int64
+    /// The last digit of the epoch; nil for a whole change number, which has none.
+    private let epoch: Int64?
 
     private static let digits = 9
-    private static let modulus: Int64 = 1_000_000_000
+    private static let modulus: Int64 = 100_000_000
     /// Twelve digits are a whole change number.
     private static let wholeDigits = 12
 
-    init(seconds: Int64, change: Int64) {
+    init(seconds: Int64, change: Int64, epoch: Int64 = 0) {
         self.seconds = seconds
         modulus = Self.modulus
         ending = change % Self.modulus
+        self.epoch = epoch % 10
     }
 
     /// Reads a client's text; nil unless it is an ISO 8601 time.
@@ -31,25 +35,37 @@ package struct SyncCursor: Hashable, Sendable {
         guard let seconds = Timestamp.seconds(from: text) else { return nil }
         self.seconds = seconds
         let fraction = text.split(separator: ".").dropFirst().first?.prefix { $0.isASCII && $0.isNumber } ?? ""
-        let isOurs = fraction.count == Self.digits || fraction.count == Self.wholeDigits
-        ending = isOurs && text.hasSuffix("Z") ? Int64(fraction) : nil
-        modulus = fraction.count == Self.wholeDigits ? .max : Self.modulus
+        let isWhole = fraction.count == Self.wholeDigits && text.hasSuffix("Z")
+        let number = isWhole || fraction.count == Self.digits && text.hasSuffix("Z") ? Int64(fraction) : nil
+        let modulus = isWhole ? Int64.max : Self.modulus
+        self.modulus = modulus
+        epoch = isWhole ? nil : number.map { $0 / Self.modulus }
+        ending = number.map { $0 % modulus }
     }
 
     /// The client's last change number: the highest with these last digits, up to the account's present one.
     ///
-    /// For a client more than 1,000,000,000 changes behind, the result is too high. The feed then finds a change newer
+    /// For a client more than 100,000,000 changes behind, the result is too high. The feed then finds a change newer
     /// than the cursor's time and uses the time instead.
     ///
-    /// - Returns: nil for a time from elsewhere, and for digits above the account's present change number.
-    func change(upTo last: Int64) -> Int64? {
-        guard let ending, ending <= last else { return nil }
-        return last - (last - ending) % modulus
+    /// - Returns: nil for a time from elsewhere, for another epoch, and for digits above the account's present change
+    ///   number.
+    func change(in head: ChangeCounter.Head) -> Int64? {
+        guard let ending, ending <= head.last, epoch == nil || epoch == head.epoch % 10 else { return nil }
+        return head.last - (head.last - ending) % modulus
+    }
+
+    /// True if the client has seen changes that this state of the database may lack, as on a standby that lags.
+    func isAhead(of head: ChangeCounter.Head) -> Bool {
+        guard ending != nil else { return false }
+        guard let change = change(in: head) else { return true }
+        // The last digits of a newer change read as an old one.
+        return head.last - change > modulus / 2
     }
 
     /// The text for the client.
     package var text: String {
-        let number = String(ending ?? 0)
+        let number = String((epoch ?? 0) * Self.modulus + (ending ?? 0))
         let fraction = String(repeating: "0", count: max(Self.digits - number.count, 0)) + number
         return Timestamp.string(from: seconds).dropLast() + "." + fraction + "Z"
     }

@@ -3,7 +3,6 @@
 import BrandingAPI
 import Crypto
 package import Foundation
-import GRDB
 
 /// A digest of everything in an account's sync responses, used as a validator: it changes when a response would have
 /// new content.
@@ -22,7 +21,7 @@ package struct SyncState: Sendable {
 
     /// The present state; `now` is seconds since 1970.
     static func current(
-        _ account: AccountID, logoBase: String?, now: Int64, _ database: Database
+        _ account: AccountID, logoBase: String?, now: Int64, _ database: any SQLConnection
     ) throws -> SyncState {
         let digest = try Self.digest(of: account, logoBase: logoBase, now: now, database)
         if let seen = try stored(account, database), seen.digest == digest { return seen }
@@ -39,19 +38,19 @@ package struct SyncState: Sendable {
             if let known, known.digest == digest { return known }
             let modified = max(now, (known?.modified ?? 0) + 1)
             try database.execute(
-                sql: """
-                    INSERT INTO sync_state (account, digest, modified) VALUES (?, ?, ?)
-                    ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
-                    """,
-                arguments: [account.row, digest, modified])
+                """
+                INSERT INTO sync_state (account, digest, modified) VALUES (?, ?, ?)
+                ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
+                """, [account.row, digest, modified])
             return SyncState(digest: digest, modified: modified, isSaved: true)
         }
     }
 
     private static func digest(
-        of account: AccountID, logoBase: String?, now: Int64, _ database: Database
+        of account: AccountID, logoBase: String?, now: Int64, _ database: any SQLConnection
     ) throws -> Data {
-        let last = try ChangeCounter.last(account, database)
+        let head = try ChangeCounter.head(account, database)
+        let last = head.last
         var config = try AccountStore.config(of: account, now: now, database)
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
@@ -65,12 +64,13 @@ package struct SyncState: Sendable {
         // Uploads close the request for their device, so the digest includes their count.
         let uploads = try DebugRequests.uploadCount(account, now: now, database)
         hash.update(data: Data("\(uploads)".utf8))
+        if head.epoch != 0 { hash.update(data: Data("\nepoch \(head.epoch)".utf8)) }
         return Data(hash.finalize())
     }
 
-    private static func stored(_ account: AccountID, _ database: Database) throws -> SyncState? {
-        let statement = try database.cachedStatement(sql: "SELECT digest, modified FROM sync_state WHERE account = ?")
-        return try Row.fetchOne(statement, arguments: [account.row]).map {
+    private static func stored(_ account: AccountID, _ database: any SQLConnection) throws -> SyncState? {
+        let statement = "SELECT digest, modified FROM sync_state WHERE account = ?"
+        return try database.row(statement, [account.row]).map {
             SyncState(digest: $0["digest"], modified: $0["modified"], isSaved: true)
         }
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// Finds logos that brands name and the server does not have, for warnings to the operator.
 package struct LogoCheck: Sendable {
     /// The location of logo files that were not uploaded.
@@ -39,7 +37,7 @@ package struct LogoCheck: Sendable {
         private let uploaded: Set<String>
         private let place: Place
 
-        init(_ check: LogoCheck, _ database: Database) throws {
+        init(_ check: LogoCheck, _ database: any SQLConnection) throws {
             uploaded = Set(try LogoStore(check.database).hashes(database).keys)
             place = check.place == .asServed ? try LogoCheck.asServed(database) : check.place
         }
@@ -50,7 +48,7 @@ package struct LogoCheck: Sendable {
         }
     }
 
-    private static func asServed(_ database: Database) throws -> Place {
+    private static func asServed(_ database: any SQLConnection) throws -> Place {
         let content = try ServedLogoTable.Content(database)
         if content.signature.hasPrefix(ServedLogoTable.elsewhere) { return .elsewhere }
         // A server without a folder may have one in its next run.

@@ -3,11 +3,9 @@
 import BrandingAPI
 import Crypto
 package import Foundation
-import GRDB
 import Hashing
 
-/// Uploaded logos: the names are in the database, the bytes in `logos/` of the state folder, in files named by the hash
-/// of their contents.
+/// Uploaded logos: the names are in the database, the bytes in a `ByteStore` under the hash of their contents.
 ///
 /// Only PNG and JPEG are accepted, detected by the first bytes. SVG is refused: it can contain scripts and fetch other
 /// resources, and SIP phones do not show it. Metadata of a picture, such as its location, is removed.
@@ -37,9 +35,6 @@ package struct LogoStore: Sendable {
         }
     }
 
-    /// True after the first upload; a check of the folder only, because it runs for every logo request.
-    var isUsed: Bool { access(database.folder + "/logos", F_OK) == 0 }
-
     /// Stores a logo, in place of one with the same name.
     ///
     /// - Parameters:
@@ -53,20 +48,15 @@ package struct LogoStore: Sendable {
         guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
         let data = PictureMetadata.removed(from: data)
         let hash = Hexadecimal.text(SHA256.hash(data: data))
-        let (logo, before) = try database.pool.write { database in
+        let (logo, before) = try database.pool.write { [bytes = database.bytes] database in
             let before = try Self.row(name, database)
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            StateOwner.adopt(folder, in: self.database.folder)
-            if !FileManager.default.fileExists(atPath: path(hash)) {
-                try data.write(to: URL(fileURLWithPath: path(hash)), options: .atomic)
-                StateOwner.adopt(path(hash), in: self.database.folder)
-            }
+            try bytes.addLogo(data, hash: hash, database)
             try database.execute(
-                sql: """
-                    INSERT INTO logo (name, hash, type, size, created) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, type = excluded.type, size = excluded.size,
-                    created = excluded.created
-                    """, arguments: [name, hash, type, data.count, now])
+                """
+                INSERT INTO logo (name, hash, type, size, created) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, type = excluded.type, size = excluded.size,
+                created = excluded.created
+                """, [name, hash, type, data.count, now])
             let logo = Logo(
                 name: name, type: type, size: data.count, hash: hash, created: Timestamp.string(from: now))
             return (logo, before)
@@ -81,14 +71,13 @@ package struct LogoStore: Sendable {
     package func remove(_ name: String) throws {
         let logo = try database.pool.write { database in
             guard let logo = try Self.row(name, database) else { throw LogoStoreError.unknown(name) }
-            let isUsed = try Bool.fetchOne(
-                database,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM brand WHERE logo = ?1) OR EXISTS (
-                        SELECT 1 FROM brand_number WHERE logo_url = ?1 AND (active = 1 OR held = 1))
-                    """, arguments: [name])
-            if isUsed == true { throw LogoStoreError.inUse(name) }
-            try database.execute(sql: "DELETE FROM logo WHERE name = ?", arguments: [name])
+            let isUsed = try database.exists(
+                """
+                SELECT 1 FROM brand WHERE logo = ?1 UNION ALL
+                SELECT 1 FROM brand_number WHERE logo_url = ?1 AND (active OR held) LIMIT 1
+                """, [name])
+            if isUsed { throw LogoStoreError.inUse(name) }
+            try database.execute("DELETE FROM logo WHERE name = ?", [name])
             return logo
         }
         try removeFile(logo.hash)
@@ -96,29 +85,26 @@ package struct LogoStore: Sendable {
 
     /// All logos by name.
     package func all() throws -> [Logo] {
-        try database.pool.read { try Row.fetchAll($0, sql: "SELECT * FROM logo ORDER BY name").map(Self.logo) }
+        try database.pool.read { try $0.rows("SELECT * FROM logo ORDER BY name").map(Self.logo) }
     }
 
     /// A logo and its bytes; nil without one of that name.
     package func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
-        guard isUsed, let logo = try await database.pool.read({ try Self.row(name, $0) }),
-            let data = FileManager.default.contents(atPath: path(logo.hash))
+        guard let logo = try await database.pool.read({ try Self.row(name, $0) }),
+            let data = try await database.bytes.logo(logo.hash)
         else { return nil }
         return (logo, data)
     }
 
-    /// The hash of each logo by its name; logos with a missing file are left out.
-    func hashes(_ database: Database) throws -> [String: String] {
-        guard isUsed else { return [:] }
-        return try Row.fetchAll(database, sql: "SELECT name, hash FROM logo").reduce(into: [:]) { hashes, row in
+    /// The hash of each logo by its name; logos with missing bytes are left out.
+    func hashes(_ database: any SQLConnection) throws -> [String: String] {
+        let rows = try database.rows("SELECT name, hash FROM logo")
+        let present = try self.database.bytes.presentLogos(Set(rows.map { $0[1] as String }), database)
+        return rows.reduce(into: [:]) { hashes, row in
             let hash: String = row[1]
-            if access(path(hash), R_OK) == 0 { hashes[row[0]] = hash }
+            if present.contains(hash) { hashes[row[0]] = hash }
         }
     }
-
-    private var folder: String { database.folder + "/logos" }
-
-    private func path(_ hash: String) -> String { folder + "/" + hash }
 
     /// Removes a file that no logo names any more.
     ///
@@ -126,17 +112,17 @@ package struct LogoStore: Sendable {
     ///
     /// It has a transaction of its own, so that no logo with the same bytes is added meanwhile.
     private func removeFile(_ hash: String) throws {
-        try database.pool.write { database in
-            let isNamed = try Bool.fetchOne(database, sql: "SELECT 1 FROM logo WHERE hash = ?", arguments: [hash])
-            if isNamed == nil { try? FileManager.default.removeItem(atPath: path(hash)) }
+        try database.pool.write { [bytes = database.bytes] database in
+            let isNamed = try database.exists("SELECT 1 FROM logo WHERE hash = ?", [hash])
+            if !isNamed { try bytes.removeLogo(hash, database) }
         }
     }
 
-    private static func row(_ name: String, _ database: Database) throws -> Logo? {
-        try Row.fetchOne(database, sql: "SELECT * FROM logo WHERE name = ?", arguments: [name]).map(logo)
+    private static func row(_ name: String, _ database: any SQLConnection) throws -> Logo? {
+        try database.row("SELECT * FROM logo WHERE name = ?", [name]).map(logo)
     }
 
-    private static func logo(_ row: Row) -> Logo {
+    private static func logo(_ row: SQLRow) -> Logo {
         Logo(
             name: row["name"], type: row["type"], size: row["size"], hash: row["hash"],
             created: Timestamp.string(from: row["created"]))

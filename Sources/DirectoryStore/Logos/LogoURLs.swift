@@ -34,5 +34,7 @@ package struct LogoURLs: Hashable, Sendable {
     static func isURL(_ logo: String) -> Bool { logo.utf8.contains("://".utf8) }
 
     /// An SQL condition that is true for plain file names.
-    static func isPlainName(_ column: String) -> String { "\(column) IS NOT NULL AND instr(\(column), '://') = 0" }
+    static func isPlainName(_ column: String, _ database: any SQLConnection) -> String {
+        "\(column) IS NOT NULL AND \(database.dialect.place(of: "://", in: column)) = 0"
+    }
 }

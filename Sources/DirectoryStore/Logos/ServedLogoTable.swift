@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// The logos that the server served last, kept across runs in `directory.sqlite`.
 package enum ServedLogoTable {
@@ -25,13 +24,13 @@ package enum ServedLogoTable {
         package var signature = ""
         package var folder: String?
 
-        init(_ database: Database) throws {
-            for row in try Row.fetchAll(database, sql: "SELECT name, stamp, hash, first FROM served_logo") {
+        init(_ database: any SQLConnection) throws {
+            for row in try database.rows("SELECT name, stamp, hash, first FROM served_logo") {
                 let (stamp, hash): (String?, String?) = (row[1], row[2])
                 let file = stamp.flatMap { stamp in hash.map { LogoFolder.File(stamp: stamp, hash: $0) } }
                 logos[row[0]] = Logo(file: file, first: row[3])
             }
-            if let row = try Row.fetchOne(database, sql: "SELECT signature, folder FROM served_from") {
+            if let row = try database.row("SELECT signature, folder FROM served_from") {
                 (signature, folder) = (row[0], row[1])
             }
         }
@@ -60,9 +59,9 @@ package enum ServedLogoTable {
     /// The plain file names that brands have as logos, in order.
     package static func namesInBrands(of database: DirectoryDatabase) async throws -> [String] {
         try await database.pool.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
+            try database.values(
+                String.self,
+                "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo", database)) ORDER BY logo")
         }
     }
 
@@ -72,35 +71,53 @@ package enum ServedLogoTable {
     package static func replace(
         _ before: Content, by after: Content, now: @escaping @Sendable () -> Int64, in database: DirectoryDatabase
     ) async throws -> Int {
-        try await database.pool.write { try replace(before, by: after, now: now(), $0) }
+        try await database.pool.write(.locked) { try replace(before, by: after, now: now(), $0) }
     }
 
     /// Stores the present logos, and gives each number with a changed logo URL a new change number.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many numbers were moved.
-    static func replace(_ before: Content, by after: Content, now: Int64, _ database: Database) throws -> Int {
+    static func replace(_ before: Content, by after: Content, now: Int64, _ database: any SQLConnection) throws -> Int {
+        // Every feed is locked first, in one order, as every change of a feed does.
+        let accounts = try database.values(Int64.self, "SELECT id FROM account ORDER BY id").map(AccountID.init)
+        for account in accounts { _ = try ChangeCounter.lock(account, database) }
         for (name, logo) in after.logos where before.logos[name] != logo {
             try database.execute(
-                sql: """
-                    INSERT INTO served_logo (name, stamp, hash, first) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (name) DO UPDATE SET stamp = excluded.stamp, hash = excluded.hash
-                    """, arguments: [name, logo.file?.stamp, logo.file?.hash, logo.first])
+                """
+                INSERT INTO served_logo (name, stamp, hash, first) VALUES (?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET stamp = excluded.stamp, hash = excluded.hash
+                """, [name, logo.file?.stamp, logo.file?.hash, logo.first])
         }
         try database.execute(
-            sql: "INSERT OR REPLACE INTO served_from (id, signature, folder) VALUES (1, ?, ?)",
-            arguments: [after.signature, after.folder])
+            """
+            INSERT INTO served_from (id, signature, folder) VALUES (1, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET signature = excluded.signature, folder = excluded.folder
+            """, [after.signature, after.folder])
         let changed = after.logos.keys.filter { before.logos[$0]?.file?.hash != after.logos[$0]?.file?.hash }
         let isMoved = before.signature != after.signature
         guard isMoved || !changed.isEmpty else { return 0 }
-        let names = String(decoding: try JSONEncoder().encode(changed.sorted()), as: UTF8.self)
-        let condition =
-            isMoved ? LogoURLs.isPlainName("logo_url") : "logo_url IN (SELECT value FROM json_each(:names))"
-        return try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY id").reduce(0) { count, account in
-            try count
-                + ChangeCounter.apply(
-                    "active = active", where: "active = 1 AND \(condition)", isMoved ? [:] : ["names": names],
-                    AccountID(row: account), now: now, database)
+        var count = 0
+        for account in accounts {
+            for (condition, names) in isMoved
+                ? [(LogoURLs.isPlainName("logo_url", database), [])] : Self.groups(changed)
+            {
+                var arguments = SQLArguments()
+                for (place, name) in names.enumerated() { arguments.named["name\(place)"] = .text(name) }
+                count += try ChangeCounter.apply(
+                    "active = active", where: "active AND \(condition)", arguments, account, now: now, database)
+            }
+        }
+        return count
+    }
+
+    /// Conditions for the numbers with these logos, each with the names of its parameters.
+    private static func groups(_ logos: [String]) -> [(condition: String, names: [String])] {
+        let names = logos.sorted()
+        return stride(from: 0, to: names.count, by: 100).map { start in
+            let group = Array(names[start..<min(start + 100, names.count)])
+            let places = group.indices.map { ":name\($0)" }.joined(separator: ", ")
+            return ("logo_url IN (\(places))", group)
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 import SafeText
 
 /// The report of an account for a calendar month, in UTC; computed from the daily counters, never from events.
@@ -102,9 +101,8 @@ package struct MonthReports: Sendable {
     package func reports(month: String, account: AccountID? = nil) throws -> [MonthReport] {
         guard month.wholeMatch(of: /[0-9]{4}-(0[1-9]|1[0-2])/) != nil else { throw MonthReportError.badMonth(month) }
         return try database.pool.read { database in
-            try Row.fetchAll(
-                database, sql: "SELECT id, name FROM account WHERE id = ?1 OR ?1 IS NULL ORDER BY id",
-                arguments: [account?.row]
+            try database.rows(
+                "SELECT id, name FROM account WHERE id = ?1 OR ?1 IS NULL ORDER BY id", [account?.row]
             ).map { row in
                 let account = AccountID(row: row["id"])
                 return MonthReport(
@@ -117,17 +115,16 @@ package struct MonthReports: Sendable {
     }
 
     private static func rows(
-        _ account: AccountID, _ month: String, _ database: Database
+        _ account: AccountID, _ month: String, _ database: any SQLConnection
     ) throws -> [MonthReport.Line] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT day, nullif(brand_id, '') AS brand_id, name, outcome, nullif(day_outcome.reason, '') AS reason,
-                events FROM day_outcome LEFT JOIN brand
-                ON brand.account = day_outcome.account AND brand.id = day_outcome.brand_id
-                WHERE day_outcome.account = ? AND day BETWEEN ? AND ?
-                ORDER BY day, day_outcome.brand_id, outcome, day_outcome.reason
-                """, arguments: [account.row, month + "-01", month + "-31"]
+        try database.rows(
+            """
+            SELECT day, nullif(brand_id, '') AS brand_id, name, outcome, nullif(counts.reason, '') AS reason, events
+            FROM (SELECT day, brand_id, outcome, reason, CAST(sum(events) AS BIGINT) AS events FROM day_outcome
+                WHERE account = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, brand_id, outcome, reason) AS counts
+                LEFT JOIN brand ON brand.account = ?1 AND brand.id = counts.brand_id
+            ORDER BY day, counts.brand_id, outcome, counts.reason
+            """, [account.row, month + "-01", month + "-31"]
         ).map { row in
             MonthReport.Line(
                 day: row["day"], brandID: row["brand_id"], name: row["name"], outcome: row["outcome"],

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// The count of an account's counted events in a calendar month, in UTC.
 ///
 /// The transaction that records an event updates it, so the check of a cap counts no rows.
 enum MonthUsage {
     /// - Parameter now: seconds since 1970; selects the month.
-    static func counted(by account: AccountID, now: Int64, _ database: Database) throws -> Int {
-        let statement = try database.cachedStatement(
-            sql: "SELECT counted FROM month_usage WHERE account = ? AND month = ?")
-        return try Int.fetchOne(statement, arguments: [account.row, month(of: now)]) ?? 0
+    static func counted(by account: AccountID, now: Int64, _ database: any SQLConnection) throws -> Int {
+        let statement = "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = ? AND month = ?"
+        return try database.value(Int.self, statement, [account.row, month(of: now)]) ?? 0
     }
 
-    static func add(to account: AccountID, now: Int64, _ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO month_usage (account, month, counted) VALUES (?, ?, 1)
-                ON CONFLICT (account, month) DO UPDATE SET counted = counted + 1
-                """)
-        try statement.execute(arguments: [account.row, month(of: now)])
+    static func add(to account: AccountID, now: Int64, _ database: any SQLConnection) throws {
+        let statement = """
+            INSERT INTO month_usage (account, month, shard, counted) VALUES (?, ?, ?, 1)
+            ON CONFLICT (account, month, shard) DO UPDATE SET counted = month_usage.counted + 1
+            """
+        try database.execute(statement, [account.row, month(of: now), database.shard])
     }
 
     /// Such as `2026-01`.
-    private static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
+    static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
 }

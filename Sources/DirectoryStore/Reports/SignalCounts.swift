@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// Counts acknowledged syncs and lookups by account and day, in UTC.
 ///
@@ -25,25 +24,25 @@ package struct SignalCounts: Sendable {
     /// Counts one; `now` is seconds since 1970.
     package func add(_ signal: Signal, now: Int64) async throws {
         try await database.commits.write { [account] database in
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT INTO day_signal (account, day, signal, count) VALUES (?, ?, ?, 1)
-                    ON CONFLICT (account, day, signal) DO UPDATE SET count = count + 1
-                    """)
-            try statement.execute(arguments: [
-                account.row, String(Timestamp.string(from: now).prefix(10)), signal.rawValue,
-            ])
+            let statement = """
+                INSERT INTO day_signal (account, day, signal, count) VALUES (?, ?, ?, 1)
+                ON CONFLICT (account, day, signal) DO UPDATE SET count = day_signal.count + 1
+                """
+            try database.execute(
+                statement,
+                [
+                    account.row, String(Timestamp.string(from: now).prefix(10)), signal.rawValue,
+                ])
         }
     }
 
     /// The counts of a month, such as `2026-01`.
     static func counts(
-        of account: AccountID, in month: String, _ database: Database
+        of account: AccountID, in month: String, _ database: any SQLConnection
     ) throws -> [Signal: Int] {
-        try Row.fetchAll(
-            database,
-            sql: "SELECT signal, sum(count) FROM day_signal WHERE account = ? AND day LIKE ? GROUP BY signal",
-            arguments: [account.row, month + "-%"]
+        try database.rows(
+            "SELECT signal, CAST(sum(count) AS BIGINT) FROM day_signal WHERE account = ? AND day LIKE ? GROUP BY signal",
+            [account.row, month + "-%"]
         ).reduce(into: [:]) { counts, row in
             if let signal = Signal(rawValue: row[0]) { counts[signal] = row[1] }
         }

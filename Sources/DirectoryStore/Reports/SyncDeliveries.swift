@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
 
 /// Counts the sync responses delivered to an account by day, the contract's basis for billing.
 ///
@@ -38,9 +37,9 @@ package struct SyncDeliveries: Sendable {
     /// The days of a range, both ends included and such as `2026-01-31`; days without a sync are left out.
     package func days(from first: String, through last: String) throws -> [Day] {
         try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM sync_delivery WHERE account = ? AND day BETWEEN ? AND ? ORDER BY day",
-                arguments: [account.row, first, last]
+            try database.rows(
+                "SELECT * FROM sync_delivery WHERE account = ? AND day BETWEEN ? AND ? ORDER BY day",
+                [account.row, first, last]
             ).map {
                 Day(day: $0["day"], delivered: $0["delivered"], entries: $0["entries"], unchanged: $0["unchanged"])
             }
@@ -48,10 +47,11 @@ package struct SyncDeliveries: Sendable {
     }
 
     /// The deliveries of a month such as `2026-01`.
-    static func delivered(to account: AccountID, in month: String, _ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database, sql: "SELECT coalesce(sum(delivered), 0) FROM sync_delivery WHERE account = ? AND day LIKE ?",
-            arguments: [account.row, month + "-%"]) ?? 0
+    static func delivered(to account: AccountID, in month: String, _ database: any SQLConnection) throws -> Int {
+        try database.value(
+            Int.self,
+            "SELECT CAST(coalesce(sum(delivered), 0) AS BIGINT) FROM sync_delivery WHERE account = ? AND day LIKE ?",
+            [account.row, month + "-%"]) ?? 0
     }
 
     /// Counts a delivered response; `now` is seconds since 1970.
@@ -62,15 +62,16 @@ package struct SyncDeliveries: Sendable {
 
     private func record(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
         try await database.commits.write { [account] database in
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT (account, day) DO UPDATE SET delivered = delivered + excluded.delivered,
-                    entries = entries + excluded.entries, unchanged = unchanged + excluded.unchanged
-                    """)
-            try statement.execute(arguments: [
-                account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
-            ])
+            let statement = """
+                INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (account, day) DO UPDATE SET delivered = sync_delivery.delivered + excluded.delivered,
+                entries = sync_delivery.entries + excluded.entries, unchanged = sync_delivery.unchanged + excluded.unchanged
+                """
+            try database.execute(
+                statement,
+                [
+                    account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
+                ])
         }
     }
 }

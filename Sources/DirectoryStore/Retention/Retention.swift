@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// Removes events, imprints, device log lines and debug uploads older than `keepDays`, in small batches.
 ///
@@ -37,18 +36,17 @@ package struct Retention: Sendable {
     }
 
     /// The count of removed rows.
-    private func remove(_ statement: String, _ arguments: StatementArguments) async throws -> Int {
-        try await database.pool.write { database in
-            try database.execute(sql: statement, arguments: arguments)
-            return database.changesCount
+    private func remove(_ statement: String, _ arguments: SQLArguments) async throws -> Int {
+        try await database.pool.write(.locked) { database in
+            try database.execute(statement, arguments)
         }
     }
 
     private func removeUploads(before oldest: Int64, now: Int64) async throws -> Bool {
-        let (count, files) = try await database.pool.write { database in
-            let rows = try Row.fetchAll(database, sql: Self.uploads, arguments: [oldest, now])
+        let (count, files) = try await database.pool.write(.locked) { database in
+            let rows = try database.rows(Self.uploads, [oldest, now])
             let logs = rows.compactMap { row -> String? in row["logs_upload_id"] }
-            return (rows.count, try logs.flatMap { try String.fetchAll(database, sql: Self.logs, arguments: [$0]) })
+            return (rows.count, try logs.flatMap { try database.values(String.self, Self.logs, [$0]) })
         }
         try UploadExpiry(database: database).removeFiles(of: files)
         return count == Self.uploadBatchSize
@@ -58,7 +56,7 @@ package struct Retention: Sendable {
     // until they are old enough, and do not block later ones.
     static let events = """
         DELETE FROM event WHERE id IN (
-            SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(batchSize))
+            SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(batchSize)) AS oldest
             WHERE received < ?)
         """
 

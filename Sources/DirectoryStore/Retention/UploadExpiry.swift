@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 
 /// Removes expired chunked uploads in batches: first the row, so that no more chunks are accepted, then the file.
 package struct UploadExpiry: Sendable {
@@ -18,14 +17,14 @@ package struct UploadExpiry: Sendable {
     /// - Returns: true if there may be more to remove.
     /// - Throws: a database error, or `UploadFile.Failure` for a file that cannot be removed.
     package func removeBatch(now: Int64) async throws -> Bool {
-        let gone = try await database.pool.write { try Self.forget(now: now, $0) }
+        let gone = try await database.pool.write(.locked) { try Self.forget(now: now, $0) }
         try removeFiles(of: gone)
         return gone.count == Self.batchSize
     }
 
     /// Removes the rows of expired uploads; the caller removes the returned files after the commit.
-    static func forget(now: Int64, _ database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: expired, arguments: [now])
+    static func forget(now: Int64, _ database: any SQLConnection) throws -> [String] {
+        try database.values(String.self, expired, [now])
     }
 
     static let expired = """
@@ -41,7 +40,7 @@ package struct UploadExpiry: Sendable {
         var kept: (any Error)?
         for id in uploads {
             do {
-                try UploadFile(database, id).remove()
+                try database.bytes.removeUpload(id)
             } catch {
                 kept = kept ?? error
             }
@@ -53,12 +52,5 @@ package struct UploadExpiry: Sendable {
     ///
     /// It must run before the server listens, because an upload may begin meanwhile. Only files with names from this
     /// server are considered.
-    package func sweep() {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(database))) ?? []
-        // The next reader of the database reports a read error.
-        guard !files.isEmpty,
-            let known = try? database.pool.read({ try String.fetchSet($0, sql: "SELECT id FROM upload") })
-        else { return }
-        try? removeFiles(of: files.filter { UUID(uuidString: $0) != nil && !known.contains($0) })
-    }
+    package func sweep() { database.bytes.sweepUploads(database) }
 }

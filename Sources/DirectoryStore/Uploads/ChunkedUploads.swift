@@ -2,10 +2,8 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
-/// Files uploaded in chunks: the bytes are in `uploads/` of the state folder, the received chunk numbers in the
-/// database.
+/// Files uploaded in chunks: the bytes are in a `ByteStore`, the received chunk numbers in the database.
 ///
 /// Sessions expire after a day, finished files after a month or with their debug upload. A quota limits all files of an
 /// account, open sessions by their announced size, so a client cannot fill the disk. A repeated chunk overwrites the
@@ -54,15 +52,15 @@ package struct ChunkedUploads: Sendable {
         let gone = try await database.pool.write { [account] database in
             // Frees space for this upload; the regular clean-up removes the rest.
             let gone = try UploadExpiry.forget(now: now, database)
-            let used = try Int.fetchOne(
-                database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
+            let used = try database.value(
+                Int.self, "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM upload WHERE account = ?", [account.row])
             guard (used ?? 0) + start.totalSize <= Self.quota else { throw UploadError.full }
             try database.execute(
-                sql: """
-                    INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
                     id, account.row, start.filename, start.contentType, start.totalSize,
                     (start.totalSize + Self.chunkSize - 1) / Self.chunkSize, expires,
                 ])
@@ -88,11 +86,11 @@ package struct ChunkedUploads: Sendable {
             throw UploadError.wrongSize(
                 chunk: chunk.number, expected: session.length(of: chunk.number), received: data.count)
         }
-        try await UploadFile(database, chunk.sessionID).write(data, at: (chunk.number - 1) * Self.chunkSize)
+        try await database.bytes.writeChunk(data, number: chunk.number, of: chunk.sessionID)
         let received = try await database.pool.write { database in
             try database.execute(
-                sql: "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                arguments: [chunk.sessionID, chunk.number])
+                "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [chunk.sessionID, chunk.number])
             return try Self.received(chunk.sessionID, database)
         }
         let bytes = received.reduce(0) { $0 + session.length(of: $1) }
@@ -106,14 +104,13 @@ package struct ChunkedUploads: Sendable {
     package func complete(_ id: String, now: Int64) async throws -> UploadedFile {
         let session = try await session(id, now: now)
         if !session.isComplete {
-            try await UploadFile(database, id).synchronize()
+            try await database.bytes.synchronize(id)
             try await database.pool.write { database in
                 let received = Set(try Self.received(id, database))
                 let missing = (1...session.chunks).filter { !received.contains($0) }
                 guard missing.isEmpty else { throw UploadError.incomplete(missing: missing) }
                 try database.execute(
-                    sql: "UPDATE upload SET completed = ?, expires = ? WHERE id = ?",
-                    arguments: [now, now + Self.fileLife, id])
+                    "UPDATE upload SET completed = ?, expires = ? WHERE id = ?", [now, now + Self.fileLife, id])
             }
         }
         return UploadedFile(id: id, size: session.size)
@@ -121,9 +118,8 @@ package struct ChunkedUploads: Sendable {
 
     private func session(_ id: String, now: Int64) async throws -> Session {
         let row = try await database.pool.read { [account] database in
-            try Row.fetchOne(
-                database, sql: "SELECT * FROM upload WHERE id = ? AND account = ? AND expires > ?",
-                arguments: [id, account.row, now]
+            try database.row(
+                "SELECT * FROM upload WHERE id = ? AND account = ? AND expires > ?", [id, account.row, now]
             ).map { row in
                 let completed: Int64? = row["completed"]
                 return Session(size: row["size"], chunks: row["chunks"], isComplete: completed != nil)
@@ -133,7 +129,7 @@ package struct ChunkedUploads: Sendable {
         return row
     }
 
-    private static func received(_ id: String, _ database: Database) throws -> [Int] {
-        try Int.fetchAll(database, sql: "SELECT number FROM upload_chunk WHERE upload = ?", arguments: [id])
+    private static func received(_ id: String, _ database: any SQLConnection) throws -> [Int] {
+        try database.values(Int.self, "SELECT number FROM upload_chunk WHERE upload = ?", [id])
     }
 }

@@ -2,7 +2,6 @@
 
 import BrandingAPI
 import Foundation
-import GRDB
 
 /// The directory's requests for debug uploads, with their expiry.
 ///
@@ -37,16 +36,19 @@ package struct DebugRequests: Sendable {
     package func request(device: String?, expires: Int64, allowsExport: Bool = true, now: Int64 = 0) throws {
         try database.pool.write { [account] database in
             try database.execute(
-                sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
-                arguments: [account.row, device])
-            // SQLite reuses the numbers of removed rows, and uploads still refer to them.
+                "DELETE FROM debug_request WHERE account = ? AND device_id IS NOT DISTINCT FROM ?",
+                [account.row, device])
+            // Uploads still refer to the numbers of removed rows, which SQLite would reuse.
+            let last = [
+                try database.value(Int64.self, "SELECT max(id) FROM debug_request"),
+                try database.value(Int64.self, "SELECT max(request) FROM debug_upload"),
+            ]
             try database.execute(
-                sql: """
-                    INSERT INTO debug_request (id, account, device_id, expires, allow_export, created)
-                    SELECT 1 + max(coalesce((SELECT max(id) FROM debug_request), 0),
-                        coalesce((SELECT max(request) FROM debug_upload), 0)), ?, ?, ?, ?, ?
-                    """,
-                arguments: [account.row, device, expires, allowsExport, now])
+                """
+                INSERT INTO debug_request (id, account, device_id, expires, allow_export, created)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [1 + (last.compactMap { $0 }.max() ?? 0), account.row, device, expires, allowsExport, now])
         }
     }
 
@@ -54,9 +56,8 @@ package struct DebugRequests: Sendable {
     package func withdraw(device: String?) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
-                sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
-                arguments: [account.row, device])
-            return database.changesCount > 0
+                "DELETE FROM debug_request WHERE account = ? AND device_id IS NOT DISTINCT FROM ?",
+                [account.row, device]) > 0
         }
     }
 
@@ -65,41 +66,38 @@ package struct DebugRequests: Sendable {
         try database.pool.read { [account] in try Self.open(account, now: now, $0) }
     }
 
-    static func open(_ account: AccountID, now: Int64, _ database: Database) throws -> [Open] {
-        let statement = try database.cachedStatement(
-            sql: "SELECT * FROM debug_request WHERE account = ? AND expires > ? ORDER BY id")
-        return try Row.fetchAll(statement, arguments: [account.row, now]).map(read)
+    static func open(_ account: AccountID, now: Int64, _ database: any SQLConnection) throws -> [Open] {
+        let statement = "SELECT * FROM debug_request WHERE account = ? AND expires > ? ORDER BY id"
+        return try database.rows(statement, [account.row, now]).map(read)
     }
 
     /// The count of uploads for open requests.
     ///
     /// It only grows while the requests stay the same, because such uploads are kept.
-    static func uploadCount(_ account: AccountID, now: Int64, _ database: Database) throws -> Int {
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT count(*) FROM debug_upload JOIN debug_request ON debug_request.id = debug_upload.request
-                WHERE debug_request.account = ? AND debug_request.expires > ?
-                """)
-        return try Int.fetchOne(statement, arguments: [account.row, now]) ?? 0
+    static func uploadCount(_ account: AccountID, now: Int64, _ database: any SQLConnection) throws -> Int {
+        let statement = """
+            SELECT count(*) FROM debug_upload JOIN debug_request ON debug_request.id = debug_upload.request
+            WHERE debug_request.account = ? AND debug_request.expires > ?
+            """
+        return try database.value(Int.self, statement, [account.row, now]) ?? 0
     }
 
     /// The open request for a device without an upload; its own takes precedence over one for all.
     static func open(
-        _ account: AccountID, device: String, now: Int64, _ database: Database
+        _ account: AccountID, device: String, now: Int64, _ database: any SQLConnection
     ) throws -> Open? {
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT * FROM debug_request AS asked WHERE account = ? AND expires > ?
-                AND (device_id = ? OR device_id IS NULL) AND NOT EXISTS
-                (SELECT 1 FROM debug_upload WHERE request = asked.id AND device_id = ?)
-                ORDER BY device_id IS NULL, id DESC LIMIT 1
-                """)
-        return try Row.fetchOne(statement, arguments: [account.row, now, device, device]).map(read)
+        let statement = """
+            SELECT * FROM debug_request AS asked WHERE account = ? AND expires > ?
+            AND (device_id = ? OR device_id IS NULL) AND NOT EXISTS
+            (SELECT 1 FROM debug_upload WHERE request = asked.id AND device_id = ?)
+            ORDER BY device_id IS NULL, id DESC LIMIT 1
+            """
+        return try database.row(statement, [account.row, now, device, device]).map(read)
     }
 
     /// The `debug_ui` object of a device's responses; all closed without a device or a request.
     static func debugUI(
-        _ account: AccountID, device: String?, now: Int64, _ database: Database
+        _ account: AccountID, device: String?, now: Int64, _ database: any SQLConnection
     ) throws -> DirectoryConfig.DebugUI {
         let asked = try device.flatMap { try open(account, device: $0, now: now, database) }
         var gates = DirectoryConfig.DebugUI()
@@ -109,7 +107,7 @@ package struct DebugRequests: Sendable {
         return gates
     }
 
-    private static func read(_ row: Row) -> Open {
+    private static func read(_ row: SQLRow) -> Open {
         Open(id: row["id"], device: row["device_id"], expires: row["expires"], allowsExport: row["allow_export"])
     }
 }

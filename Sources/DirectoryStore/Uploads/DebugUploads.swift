@@ -2,7 +2,6 @@
 
 package import BrandingAPI
 import Foundation
-import GRDB
 
 /// The debug uploads that devices sent on request.
 package struct DebugUploads: Sendable {
@@ -29,9 +28,8 @@ package struct DebugUploads: Sendable {
     /// The uploads, newest first, at most `limit`.
     package func latest(limit: Int) throws -> [Stored] {
         try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM debug_upload WHERE account = ? ORDER BY received DESC, id LIMIT ?",
-                arguments: [account.row, limit]
+            try database.rows(
+                "SELECT * FROM debug_upload WHERE account = ? ORDER BY received DESC, id LIMIT ?", [account.row, limit]
             ).map(Self.stored)
         }
     }
@@ -39,11 +37,10 @@ package struct DebugUploads: Sendable {
     /// The newest upload of a device; nil without one.
     package func newest(of device: String) throws -> Stored? {
         try database.pool.read { [account] database in
-            try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT * FROM debug_upload WHERE account = ? AND device_id = ? ORDER BY received DESC, id LIMIT 1
-                    """, arguments: [account.row, device]
+            try database.row(
+                """
+                SELECT * FROM debug_upload WHERE account = ? AND device_id = ? ORDER BY received DESC, id LIMIT 1
+                """, [account.row, device]
             ).map(Self.stored)
         }
     }
@@ -51,13 +48,13 @@ package struct DebugUploads: Sendable {
     /// The upload of an id; nil without one.
     package func find(_ id: String) throws -> Stored? {
         try database.pool.read { [account] database in
-            try Row.fetchOne(
-                database, sql: "SELECT * FROM debug_upload WHERE account = ? AND id = ?", arguments: [account.row, id]
+            try database.row(
+                "SELECT * FROM debug_upload WHERE account = ? AND id = ?", [account.row, id]
             ).map(Self.stored)
         }
     }
 
-    private static func stored(_ row: Row) throws -> Stored {
+    private static func stored(_ row: SQLRow) throws -> Stored {
         let state: String? = row["state"]
         return Stored(
             id: row["id"], device: row["device_id"], received: row["received"],
@@ -73,21 +70,20 @@ package struct DebugUploads: Sendable {
     package func store(_ upload: DebugUpload, now: Int64) async throws -> String {
         let state = try upload.state.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         return try await database.pool.write { [account] database in
-            let seen = try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM debug_upload WHERE account = ? AND nonce = ?",
-                arguments: [account.row, upload.nonce.lowercased()])
-            if seen == true { throw DebugUploadError.nonceUsed }
+            let seen = try database.exists(
+                "SELECT 1 FROM debug_upload WHERE account = ? AND nonce = ?", [account.row, upload.nonce.lowercased()])
+            if seen { throw DebugUploadError.nonceUsed }
             guard let asked = try DebugRequests.open(account, device: upload.deviceID, now: now, database),
                 asked.allowsExport, try DeviceList.isRegistered(upload.deviceID, account, database)
             else { throw DebugUploadError.notRequested }
             if let logs = upload.logsUploadID { try Self.checkFinished(logs, account, database) }
             let id = UUID().uuidString.lowercased()
             try database.execute(
-                sql: """
-                    INSERT INTO debug_upload (id, request, account, device_id, nonce, created_at, state, logs,
-                    logs_upload_id, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO debug_upload (id, request, account, device_id, nonce, created_at, state, logs,
+                logs_upload_id, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
                     id, asked.id, account.row, upload.deviceID, upload.nonce.lowercased(), upload.createdAt, state,
                     upload.logs, upload.logsUploadID, now,
                 ])
@@ -95,10 +91,9 @@ package struct DebugUploads: Sendable {
         }
     }
 
-    private static func checkFinished(_ upload: String, _ account: AccountID, _ database: Database) throws {
-        let isFinished = try Bool.fetchOne(
-            database, sql: "SELECT 1 FROM upload WHERE id = ? AND account = ? AND completed IS NOT NULL",
-            arguments: [upload, account.row])
+    private static func checkFinished(_ upload: String, _ account: AccountID, _ database: any SQLConnection) throws {
+        let isFinished = try database.exists(
+            "SELECT 1 FROM upload WHERE id = ? AND account = ? AND completed IS NOT NULL", [upload, account.row])
         guard isFinished == true else { throw DebugUploadError.logsNotFinished }
     }
 }

@@ -28,13 +28,13 @@ struct UploadFile: Sendable {
     let path: String
     private let folder: String
 
-    init(_ database: DirectoryDatabase, _ id: String) {
-        folder = Self.folder(database)
+    init(_ state: String, _ id: String) {
+        folder = Self.folder(in: state)
         path = folder + "/" + id
     }
 
     /// The folder of all upload files.
-    static func folder(_ database: DirectoryDatabase) -> String { database.folder + "/uploads" }
+    static func folder(in state: String) -> String { state + "/uploads" }
 
     /// Writes bytes at an offset.
     @concurrent

@@ -19,5 +19,7 @@ final class KeyReader: Sendable {
     }
 
     /// Runs statements that are a transaction each.
-    func read<Value>(_ work: (Database) throws -> Value) throws -> Value { try connection.unsafeRead(work) }
+    func read<Value>(_ work: (any SQLConnection) throws -> Value) throws -> Value {
+        try connection.unsafeRead { try work(SQLiteConnection($0)) }
+    }
 }

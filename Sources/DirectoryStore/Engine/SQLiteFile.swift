@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import GRDB
+import HostSystem
+
+/// The one SQLite file of a directory, `directory.sqlite` in the state folder.
+///
+/// SQLite serialises writes, including those of other processes; readers see consistent states. Thread-safe.
+final class SQLiteFile: StoreEngine {
+    /// The connections of GRDB.
+    let database: DatabasePool
+    let connections: SQLitePool
+    let folder: String
+    /// A connection for the key lookup of every request.
+    private let keys: KeyReader
+
+    /// Opens the file and migrates it to the present schema.
+    ///
+    /// - Parameter creates: false for commands that need an existing database, so that a mistyped folder is an error
+    ///   and not a new database.
+    init(folder: String, creates: Bool) throws(DirectoryDatabaseError) {
+        self.folder = folder
+        let path = folder + "/directory.sqlite"
+        do {
+            if !FileManager.default.fileExists(atPath: path) {
+                try Self.create(path, in: folder, isAllowed: creates)
+            }
+            let database = try DatabasePool(path: path, configuration: Self.configuration)
+            guard try !database.read({ try Self.migrator.hasBeenSuperseded($0) }) else {
+                throw DirectoryDatabaseError(path: path, problem: .newer)
+            }
+            // An acknowledged event must survive a power cut, because its sender deletes it. Only the writer gets a
+            // large cache, because events change the same index pages repeatedly.
+            let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
+            try database.writeWithoutTransaction { try $0.execute(sql: writer) }
+            try Self.migrator.migrate(database)
+            self.database = database
+            connections = SQLitePool(database) { try Self.connection(path) }
+            keys = try KeyReader(path: path)
+        } catch let error as DirectoryDatabaseError {
+            throw error
+        } catch {
+            // The failed statement is left out, because it does not help an operator.
+            if let owner = StateOwner.problem(in: folder, [path, path + "-wal", path + "-shm"]) {
+                throw DirectoryDatabaseError(path: path, problem: .owner(owner))
+            }
+            let reason = (error as? DatabaseError)?.message ?? SystemError.text(error) ?? "\(error)"
+            throw DirectoryDatabaseError(path: path, reason: reason)
+        }
+    }
+
+    var path: String { folder + "/directory.sqlite" }
+
+    var place: String { path }
+
+    var pool: any SQLPool { connections }
+
+    var replica: (any SQLPool)? { nil }
+
+    var bytes: any ByteStore { FileBytes(folder: folder) }
+
+    func caller(ofKey hash: Data, now: Int64) async throws -> Caller? {
+        try keys.read { try Caller.ofKey(hash: hash, now: now, $0) }
+    }
+
+    func takesLease(_: String, holder _: String) async throws -> Bool { true }
+
+    /// Creates an empty database file and its folder.
+    private static func create(_ path: String, in folder: String, isAllowed: Bool) throws {
+        let isForbidden = access(path, F_OK) != 0 && errno == EACCES
+        guard isAllowed || isForbidden else {
+            throw DirectoryDatabaseError(path: path, reason: "there is no such file")
+        }
+        guard !isForbidden else {
+            throw DirectoryDatabaseError(
+                path: path,
+                problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemError.text(EACCES)))
+        }
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+        // Events have subscribers' numbers. SQLite gives its journals the permissions of the file.
+        guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
+            throw DirectoryDatabaseError(path: path, reason: "the file cannot be created")
+        }
+        // SQLite gives its journals the owner of the file.
+        StateOwner.adopt(path, in: folder)
+    }
+
+    /// Opens a connection for long work, so that the pool's writer waits for its last step only.
+    static func connection(_ path: String) throws -> DatabaseQueue {
+        var configuration = Self.configuration
+        // 64 MiB instead of SQLite's 2 MiB shortens the time for which a large merge blocks the writer.
+        let merge = "PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -16384; \(Self.logLimit)"
+        configuration.prepareDatabase { try $0.execute(sql: merge) }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    // The write-ahead log (WAL) grows with a large import and while a long response is read. When SQLite restarts the
+    // log, it truncates it to this many bytes; without a limit the file would never shrink.
+    private static let logLimit = "PRAGMA journal_size_limit = 67108864"
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.qos = .default  // the package's own asks for a niceness below 0
+        // The merge of a million numbers blocks the writer for some seconds, even from a command beside the server.
+        configuration.busyMode = .timeout(60)
+        configuration.foreignKeysEnabled = true
+        // KiB. Each long sync response has a connection of its own, so this limits the memory of a hundred of them.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
+        return configuration
+    }
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
+        migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
+        OperatorSchema.register(in: &migrator)
+        OperationSchema.register(in: &migrator)
+        migrator.registerMigration("phones 5") { try $0.execute(sql: PhoneSchema.statements) }
+        migrator.registerMigration("engines 6") { try $0.execute(sql: EngineSchema.statements) }
+        return migrator
+    }
+
+    private static let firstSchema = """
+        CREATE TABLE account (
+            id INTEGER PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, mode TEXT NOT NULL, branding_enabled INTEGER NOT NULL,
+            voip_dialer_enabled INTEGER NOT NULL, status TEXT NOT NULL, cap_this_month INTEGER,
+            included_imprints INTEGER NOT NULL, last_change INTEGER NOT NULL);
+        INSERT INTO account VALUES (1, lower(hex(randomblob(16))), 'live', 1, 1, 'active', NULL, 0, 0);
+
+        CREATE TABLE api_key (
+            hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), name TEXT NOT NULL,
+            created INTEGER NOT NULL, revoked INTEGER) WITHOUT ROWID;
+        CREATE UNIQUE INDEX api_key_name ON api_key (account, name) WHERE revoked IS NULL;
+
+        CREATE TABLE brand_number (
+            account INTEGER NOT NULL REFERENCES account (id), number INTEGER NOT NULL, name TEXT NOT NULL,
+            brand_id TEXT NOT NULL, logo_url TEXT, call_reason TEXT, updated INTEGER NOT NULL, active INTEGER NOT NULL,
+            change INTEGER NOT NULL, PRIMARY KEY (account, number)) WITHOUT ROWID;
+        CREATE UNIQUE INDEX brand_number_change ON brand_number (account, change);
+
+        CREATE TABLE event (
+            id INTEGER PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), event_id TEXT NOT NULL UNIQUE,
+            event_key TEXT, number TEXT NOT NULL, outcome TEXT NOT NULL, surface TEXT, device_id TEXT,
+            displayed_at TEXT NOT NULL, meta TEXT, counted INTEGER NOT NULL, reason TEXT, received INTEGER NOT NULL,
+            UNIQUE (account, event_key));
+
+        CREATE TABLE month_usage (
+            account INTEGER NOT NULL REFERENCES account (id), month TEXT NOT NULL, counted INTEGER NOT NULL,
+            PRIMARY KEY (account, month)) WITHOUT ROWID;
+
+        CREATE TABLE device (
+            account INTEGER NOT NULL REFERENCES account (id), device_id TEXT NOT NULL, platform TEXT NOT NULL,
+            os_version TEXT, app_version TEXT, sdk_version TEXT, registered INTEGER NOT NULL, last_seen INTEGER NOT NULL,
+            last_synced_at TEXT, PRIMARY KEY (account, device_id)) WITHOUT ROWID;
+        """
+}

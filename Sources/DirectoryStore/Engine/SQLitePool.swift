@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import GRDB
+
+/// The connections to the SQLite file: many readers and one writer, through GRDB.
+final class SQLitePool: SQLPool {
+    let pool: DatabasePool
+    /// Opens a connection for long work, so that the pool's writer waits for its last step only.
+    private let opened: @Sendable () throws -> DatabaseQueue
+
+    init(_ pool: DatabasePool, opened: @escaping @Sendable () throws -> DatabaseQueue) {
+        self.pool = pool
+        self.opened = opened
+    }
+
+    var dialect: SQLDialect { .sqlite }
+
+    func read<Value: Sendable>(_ work: @Sendable (any SQLConnection) throws -> Value) throws -> Value {
+        try pool.read { try work(SQLiteConnection($0)) }
+    }
+
+    func read<Value: Sendable>(
+        _ work: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await pool.read { try work(SQLiteConnection($0)) }
+    }
+
+    func write<Value: Sendable>(
+        _: SQLIsolation, _ work: @Sendable (any SQLConnection) throws -> Value
+    ) throws -> Value {
+        try pool.write { try work(SQLiteConnection($0)) }
+    }
+
+    func write<Value: Sendable>(
+        _: SQLIsolation, _ work: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await pool.write { try work(SQLiteConnection($0)) }
+    }
+
+    func snapshot() throws -> any SQLSnapshot { SQLiteSnapshot(try pool.makeSnapshot()) }
+
+    func session<Value>(_ work: (any SQLSession) throws -> Value) throws -> Value {
+        try opened().inDatabase { try work(SQLiteSession($0)) }
+    }
+
+    func group(_ work: @escaping @Sendable (any SQLSession) -> Void) {
+        pool.asyncWriteWithoutTransaction { work(SQLiteSession($0)) }
+    }
+}
+
+/// A snapshot of the SQLite file.
+private final class SQLiteSnapshot: SQLSnapshot {
+    private let snapshot: DatabaseSnapshot
+
+    init(_ snapshot: DatabaseSnapshot) { self.snapshot = snapshot }
+
+    func read<Value: Sendable>(
+        _ work: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await snapshot.read { try work(SQLiteConnection($0)) }
+    }
+}
+
+/// A connection to the SQLite file between its transactions.
+private final class SQLiteSession: SQLSession {
+    private let database: Database
+    let connection: any SQLConnection
+
+    init(_ database: Database) {
+        self.database = database
+        connection = SQLiteConnection(database)
+    }
+
+    func transaction(writes: Bool, _ work: () throws -> Bool) throws {
+        try database.inTransaction(writes ? .immediate : .deferred) { try work() ? .commit : .rollback }
+    }
+}
+
+/// Statements on a connection of GRDB, which keeps them prepared.
+final class SQLiteConnection: SQLConnection {
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    var dialect: SQLDialect { .sqlite }
+
+    var shard: Int { 0 }
+
+    func forEach(_ sql: String, _ arguments: SQLArguments, _ body: (SQLRow) throws -> Void) throws {
+        let statement = try database.cachedStatement(sql: sql)
+        let rows = try Row.fetchCursor(statement, arguments: arguments.forSQLite)
+        while let row = try rows.next() { try body(SQLRow(row)) }
+    }
+
+    func rows(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow] {
+        let statement = try database.cachedStatement(sql: sql)
+        return try Row.fetchAll(statement, arguments: arguments.forSQLite).map { SQLRow($0) }
+    }
+
+    func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments.forSQLite)
+        return database.changesCount
+    }
+
+    func insert(
+        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
+    ) throws -> Int {
+        let places = repeatElement("?", count: columns.count).joined(separator: ", ")
+        let names = columns.map(\.name).joined(separator: ", ")
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO \(table) (\(names)) VALUES (\(places)) \(ending)")
+        var count = 0
+        for row in rows {
+            try statement.execute(arguments: SQLArguments(row).forSQLite)
+            count += database.changesCount
+        }
+        return count
+    }
+}
+
+extension SQLArguments {
+    fileprivate var forSQLite: StatementArguments {
+        if named.isEmpty { return StatementArguments(positional.map(\.forSQLite)) }
+        return StatementArguments(named.mapValues(\.forSQLite))
+    }
+}
+
+extension SQLValue {
+    fileprivate var forSQLite: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .boolean(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .bytes(let value): value.databaseValue
+        }
+    }
+}
