@@ -31,9 +31,9 @@ struct CallReporter {
     /// Reports an INVITE of a trunk as it is forwarded.
     func inboundInvite(_ context: InboundContext, _ decorated: DecoratedInvite, _ answerers: AnswererRules) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
-        let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user, 64))
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160),
+            subscriber: cut(context.called.uri?.user, 64))
         if let entry = decorated.entry {
             context.index.append(.name, of: entry, to: &texts.brandName)
             context.index.append(.brandID, of: entry, to: &texts.brandID)
@@ -45,7 +45,7 @@ struct CallReporter {
             kind: .invite, direction: .inbound, call: context.call,
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
             caller: identity.number?.digits ?? 0,
-            destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: decorated.reason)
+            destination: context.called.number?.digits ?? 0, reason: decorated.reason)
         update.marks = answerers.marks(ofInvite: invite)
         updates.append(update, texts: texts)
     }

@@ -17,8 +17,8 @@ extension ProxyCore {
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
         let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)
-        let parties = CallParties(trunk: trunk.mark, pbx: pbx.mark)
-        guard admit(call, on: nil, parties, isProtected: isEmergency, arrival) else { return }
+        let parties = CallParties(trunk: trunk.mark, pbx: pbx.key)
+        guard admit(call, on: nil, nil, parties, isProtected: isEmergency, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }

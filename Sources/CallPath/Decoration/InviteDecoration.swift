@@ -66,7 +66,7 @@ extension ProxyCore {
                 }
                 if settings.writesCallInfo {
                     Decoration.writeCallInfo(
-                        of: entry, in: context.index, decorate: plan.decorate, to: trunk.pbx, into: invite,
+                        of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
                         splices: &splices)
                 }
             }

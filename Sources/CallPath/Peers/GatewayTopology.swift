@@ -8,6 +8,8 @@ package struct GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
+    /// The routes of trunks' calls by called number.
+    package let routes: CallRoutes
     /// Peers of former settings that may still have calls.
     package private(set) var former = FormerPeers()
     /// Whether any local address is one of TCP or TLS.
@@ -23,8 +25,11 @@ package struct GatewayTopology: Sendable {
         case pbx(PBXPeer)
     }
 
-    package init(sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer]) {
+    package init(
+        sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes()
+    ) {
         self.sockets = sockets
+        self.routes = routes
         self.trunks = trunks
         self.pbxs = pbxs
         emergencyNumbers = EmergencyNumbers(of: trunks.map(\.emergencyNumbers))
