@@ -33,7 +33,7 @@ extension HeraldConfiguration {
         if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
             remarks.append("logos.listen is \(logos.listen): only phones on this machine can fetch logos")
         }
-        remarks += peerRemarks + unencryptedRemarks + logoRemarks
+        remarks += peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
         }

@@ -13,7 +13,8 @@ package struct ConfigurationSummary {
     /// The description: one line per listener, trunk, PBX, service and remark, each with a line end.
     package var text: String {
         let lines = [
-            ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, rest, remarks,
+            ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, routes, rest,
+            remarks,
         ]
         return lines.joined().map { $0 + "\n" }.joined()
     }
@@ -43,6 +44,17 @@ package struct ConfigurationSummary {
                 pbx.sources.isEmpty ? "its own address" : pbx.sources.map(\.description).joined(separator: ", ")
             return "pbx     \(pbx.name): \(targets(pbx.targets)), from \(sources)"
         }
+    }
+
+    private var routes: [String] {
+        let routes = configuration.routes
+        guard !routes.table.isEmpty else { return [] }
+        let unmatched = routes.unmatched == .trunk ? "the trunk's pbx" : "404"
+        return routes.table.map { route in
+            "route   \(route.name): \(route.numberCount) numbers, \(route.prefixCount) prefixes, to "
+                + (route.pbx.map { "pbx \(configuration.pbx[$0].name)" } ?? "the trunk's pbx")
+                + (route.policy.map { ", policy \($0.rawValue)" } ?? "") + (route.brands ? "" : ", no brands")
+        } + ["route   other numbers: \(unmatched)"]
     }
 
     private func targets(_ targets: [HeraldConfiguration.Target]) -> String {

@@ -7,6 +7,7 @@ struct HeraldSchema {
     let file: ConfigurationFile
     let root: ConfigurationSection
     let secrets: HeraldConfiguration.Secrets
+    var lists = HeraldConfiguration.Lists.read
 
     func read() -> HeraldConfiguration? {
         let gateway = gateway()
@@ -14,6 +15,7 @@ struct HeraldSchema {
         let peers = PeersSchema(root: root, listen: listen ?? [])
         let pbx = peers.pbxs()
         let trunks = peers.trunks(pbx ?? [])
+        let routes = RoutesSchema(file: file, root: root, lists: lists, pbx: pbx ?? []).read()
         let branding = branding()
         let directory = directory()
         let brandsFile = brandsFile()
@@ -35,7 +37,7 @@ struct HeraldSchema {
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
-            drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
+            drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx, routes: routes,
             branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,

@@ -49,7 +49,8 @@ extension HeraldConfiguration {
         }
         let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
         let trunks = try trunks.map { try peer($0, to: pbxs[$0.pbx], on: foundation, resolved) }
-        return GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs)
+        return GatewayTopology(
+            sockets: sockets, trunks: trunks, pbxs: pbxs, routes: callRoutes(to: pbxs, on: foundation))
     }
 
     /// When OPTIONS are sent to targets.

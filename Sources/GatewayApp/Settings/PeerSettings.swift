@@ -13,9 +13,6 @@ extension HeraldConfiguration {
     func peer(
         _ trunk: Trunk, to pbx: PBXPeer, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
     ) throws -> TrunkPeer {
-        let limits = TrunkAdmission.Limits(
-            callsPerSecond: trunk.limits.callsPerSecond.map(Double.init), burst: trunk.limits.burst,
-            mostCalls: trunk.limits.calls)
         return TrunkPeer(
             name: trunk.name, sources: try trunk.sources.map { try $0.source() },
             targets: try group(
@@ -28,7 +25,7 @@ extension HeraldConfiguration {
             certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener,
             carrierName: trunk.carrierName.rule,
             takesWithheldIdentity: trunk.withheldIdentity == .keep,
-            admission: foundation.trunks.admission(of: trunk.name, limits),
+            admission: foundation.trunks.admission(of: trunk.name, TrunkAdmission.Limits(trunk.limits)),
             hosts: trunk.targets.filter(\.address.isName).map(\.address.host),
             emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
             // Headers of an untrusted trunk must not pass for the attestation of another trunk.
