@@ -128,6 +128,16 @@ enum Migrations {
         migrator.registerMigration("ledger callers as received") { database in
             try database.execute(sql: "ALTER TABLE call ADD COLUMN caller_received TEXT")
         }
+        // The outbox of each customer is read on its own. Only waiting events are in the index.
+        migrator.registerMigration("ledger customers") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN customer TEXT;
+                    ALTER TABLE event ADD COLUMN customer TEXT;
+                    DROP INDEX event_due;
+                    CREATE INDEX event_due ON event (customer, due_at) WHERE state = 0;
+                    """)
+        }
         return migrator
     }
 

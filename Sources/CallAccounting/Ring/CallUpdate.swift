@@ -80,6 +80,8 @@ package struct CallUpdate: Hashable, Sendable {
     /// Nil if the INVITE left with a brand, else the reason; later updates may carry any reason.
     package var reason: PassThroughReason?
     package var marks: Marks = []
+    /// The mark of the customer's name, in an `invite` update alone; 0 for no customer.
+    package var customer: UInt32 = 0
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.

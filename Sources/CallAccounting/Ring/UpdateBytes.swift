@@ -8,7 +8,7 @@ import Branding
 /// |---|---|
 /// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
 /// | 32–55 | wall clock, caller, destination |
-/// | 56–63 | status, Q.850 cause, SIP cause, trunk |
+/// | 56–63 | status, Q.850 cause, SIP cause, trunk; an INVITE has its customer in place of both causes |
 /// | 64–66 | kind, direction, reason (0 = branded or unknown) |
 /// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog |
 /// | 68–71 | lengths of the first four texts, or the session interval in seconds |
@@ -48,8 +48,12 @@ struct UpdateBytes {
         base.storeBytes(of: update.caller, toByteOffset: 40, as: UInt64.self)
         base.storeBytes(of: update.destination, toByteOffset: 48, as: UInt64.self)
         base.storeBytes(of: update.status, toByteOffset: 56, as: UInt16.self)
-        base.storeBytes(of: update.q850Cause, toByteOffset: 58, as: UInt16.self)
-        base.storeBytes(of: update.sipCause, toByteOffset: 60, as: UInt16.self)
+        if update.kind == .invite {
+            base.storeBytes(of: update.customer, toByteOffset: 58, as: UInt32.self)
+        } else {
+            base.storeBytes(of: update.q850Cause, toByteOffset: 58, as: UInt16.self)
+            base.storeBytes(of: update.sipCause, toByteOffset: 60, as: UInt16.self)
+        }
         base.storeBytes(of: update.trunk, toByteOffset: 62, as: UInt16.self)
         base.storeBytes(of: update.kind.rawValue, toByteOffset: 64, as: UInt8.self)
         base.storeBytes(of: update.direction.rawValue, toByteOffset: 65, as: UInt8.self)
@@ -116,9 +120,10 @@ struct UpdateBytes {
         var update = CallUpdate(
             kind: kind, direction: direction, call: call,
             counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
-            wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: number(58), sipCause: number(60),
-            trunk: number(62), caller: number(40),
+            wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: kind == .invite ? 0 : number(58),
+            sipCause: kind == .invite ? 0 : number(60), trunk: number(62), caller: number(40),
             destination: number(48), reason: reason)
+        if kind == .invite { update.customer = number(58) }
         update.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
         case 0: return (update, nil)

@@ -39,6 +39,7 @@ struct UpdateBytesTests {
                 reason: index.isMultiple(of: 3) ? nil : .noMatch)
             update.marks = .all
             update.sessionSeconds = 1_800
+            if kind == .invite { (update.q850Cause, update.sipCause, update.customer) = (0, 0, .max) }
             return Entry(update: update)
         }
         let limits = CallTexts.limits
@@ -58,6 +59,13 @@ struct UpdateBytesTests {
     @Test(arguments: entries.indices)
     func `every field of a stored update is loaded`(index: Int) {
         #expect(Self.loaded(Self.stored(Self.entries[index])) == Self.entries[index])
+    }
+
+    @Test func `an INVITE of the version before, with two causes of 0, has no customer`() {
+        var bytes = Self.stored(Self.entries[0])
+        #expect(Self.loaded(bytes)?.update.customer == .max)
+        for position in 58..<62 { bytes[position] = 0 }
+        #expect(Self.loaded(bytes)?.update.customer == 0)
     }
 
     @Test func `the longest update takes as many bytes as promised`() {
