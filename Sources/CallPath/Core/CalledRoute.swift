@@ -21,6 +21,8 @@ struct CalledRoute {
         pbx = route?.pbx ?? trunk.pbx
     }
 
+    var customer: CallCustomer? { route?.customer }
+
     /// The attestation that the call needs for a brand.
     func policy(on trunk: TrunkPeer) -> BrandingPolicy { route?.policy ?? trunk.policy }
 }

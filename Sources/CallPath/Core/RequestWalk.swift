@@ -108,7 +108,7 @@ extension ProxyCore {
         guard let called = route(arrival, from: trunk, isProtected: isProtected) else { return }
         let parties = CallParties(trunk: trunk.mark, pbx: called.pbx.key)
         guard admit(call, on: trunk, called.route, parties, isProtected: isProtected, arrival) else { return }
-        let snapshot = branding.load()
+        let snapshot = (called.customer?.branding ?? branding).load()
         // The identity has the trust verdict too: the trunk's claims about the number, as far as it is trusted.
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, called, snapshot)
@@ -125,6 +125,7 @@ extension ProxyCore {
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(context, decorated, settings.answerers)
         count(decorated)
+        called.customer?.count(isBranded: decorated.reason == nil)
         if shared.trace.isOn { shared.trace.decided(context, decorated) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.targetState = target.targetState
