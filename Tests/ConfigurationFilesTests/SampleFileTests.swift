@@ -73,6 +73,7 @@ struct SampleFileTests {
                 admin: {tls: {}}
                 log: {}
                 trace: {hep: {}}
+                customers: [{directory: {}, subscribers: [{}]}]
                 routes: {table: [{}]}
                 """
         let file = try ConfigurationFile(path: try folder.write(yaml, to: "herald.yaml"), environment: [:])

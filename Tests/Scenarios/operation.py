@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import clock, commands, control, monitoring, state, syncing, torture, tracing, wrong_peers
+from . import clock, commands, control, customers, monitoring, state, syncing, torture, tracing, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -241,4 +241,5 @@ OPERATION = (
     *state.STATES,
     *monitoring.MONITORING,
     *tracing.TRACES,
+    *customers.CUSTOMER_SITUATIONS,
 )

@@ -53,6 +53,7 @@ package struct ConfigurationSummary {
         return routes.table.map { route in
             "route   \(route.name): \(route.numberCount) numbers, \(route.prefixCount) prefixes, to "
                 + (route.pbx.map { "pbx \(configuration.pbx[$0].name)" } ?? "the trunk's pbx")
+                + (route.customer.map { ", customer \(configuration.customers[$0].name)" } ?? "")
                 + (route.policy.map { ", policy \($0.rawValue)" } ?? "") + (route.brands ? "" : ", no brands")
         } + ["route   other numbers: \(unmatched)"]
     }
@@ -64,6 +65,10 @@ package struct ConfigurationSummary {
     private var rest: [String] {
         var lines: [String] = []
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
+        if !configuration.customers.isEmpty {
+            let accounts = Set(configuration.customers.map(\.directory)).count
+            lines.append("brands  of \(configuration.customers.count) customers, from \(accounts) directory accounts")
+        }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
         if let logos = configuration.logos {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"

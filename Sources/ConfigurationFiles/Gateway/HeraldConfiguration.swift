@@ -29,6 +29,8 @@ package struct HeraldConfiguration: Sendable {
     package var branding: BrandingSettings
     /// Nil if brands come from a file, or if there are none.
     package var directory: DirectoryAccess?
+    /// Customers with directory accounts of their own; calls without a customer use `directory`.
+    package var customers: [Customer] = []
     /// File of brands that replaces the directory.
     package var brandsFile: String?
     /// Nil disables the logo service.

@@ -15,9 +15,10 @@ struct HeraldSchema {
         let peers = PeersSchema(root: root, listen: listen ?? [])
         let pbx = peers.pbxs()
         let trunks = peers.trunks(pbx ?? [])
-        let routes = RoutesSchema(file: file, root: root, lists: lists, pbx: pbx ?? []).read()
         let branding = branding()
         let directory = directory()
+        let customers = customers(directory)
+        let routes = RoutesSchema(file: file, root: root, lists: lists, pbx: pbx ?? [], customers: customers).read()
         let brandsFile = brandsFile()
         if root.has("directory"), root.has("brands") {
             root.problem("brands", "cannot be combined with directory; brands have one source")
@@ -38,7 +39,8 @@ struct HeraldSchema {
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx, routes: routes,
-            branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
+            branding: branding, directory: directory, customers: customers, brandsFile: brandsFile, logos: logos,
+            outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
             admin: admin, adminAccess: adminAccess, log: log, trace: trace)

@@ -36,6 +36,8 @@ extension HeraldConfiguration {
         /// False forwards its calls without a brand.
         package var brands = true
         package var limits = TrunkLimits()
+        /// Position in `customers`; nil for calls without a customer.
+        package var customer: Int?
         /// Paths of its list files.
         package var lists: [String] = []
         /// Complete numbers of this route, from the file and from its lists.

@@ -10,6 +10,7 @@ struct RoutesSchema {
     let root: ConfigurationSection
     let lists: HeraldConfiguration.Lists
     let pbx: [HeraldConfiguration.PBX]
+    let customers: [HeraldConfiguration.Customer]
 
     func read() -> HeraldConfiguration.Routes {
         var routes = HeraldConfiguration.Routes()
@@ -36,7 +37,11 @@ struct RoutesSchema {
         let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "route\(position + 1)"
         if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
         var route = HeraldConfiguration.Route(name: name)
-        route.pbx = pbx(section)
+        route.pbx = self.position(section, "pbx", among: pbx.map(\.name))
+        route.customer = self.position(section, "customer", among: customers.map(\.name))
+        if route.customer != nil, !section.has("pbx") {
+            section.missing("pbx", "office (a customer's calls need the PBX that they come back from)")
+        }
         if section.has("policy") { route.policy = section.choice("policy", default: .standard) }
         route.brands = section.bool("brands", default: route.brands)
         route.limits = PeersSchema.limits(section)
@@ -65,10 +70,10 @@ struct RoutesSchema {
         return route
     }
 
-    private func pbx(_ section: ConfigurationSection) -> Int? {
-        guard let name = section.string("pbx") else { return nil }
-        if let position = pbx.firstIndex(where: { $0.name == name }) { return position }
-        section.problem("pbx", "no entry is named \"\(name)\"" + NearestName.hint(name, among: pbx.map(\.name)))
+    private func position(_ section: ConfigurationSection, _ key: String, among names: [String]) -> Int? {
+        guard let name = section.string(key) else { return nil }
+        if let position = names.firstIndex(of: name) { return position }
+        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: names))
         return nil
     }
 }

@@ -54,7 +54,9 @@ package struct BrandLookup {
     package func report() throws -> LookupReport {
         let asked = try asked()
         let (trunk, region, question) = (asked.trunk, asked.region, asked.question)
-        let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
+        let copy = try CommandFailure.reported {
+            try StoredBrands(configuration.seen(by: asked.destination?.customer), for: question)
+        }
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
             asked: number, result: result, trunk: trunk, region: region, copy: copy,
@@ -113,5 +115,18 @@ package struct BrandLookup {
             )
         }
         return known
+    }
+}
+
+extension HeraldConfiguration {
+    /// The configuration as it is for the calls of a customer: its account and its folder of brands.
+    ///
+    /// - Parameter name: nil for calls without a customer.
+    func seen(by name: String?) -> HeraldConfiguration {
+        guard let name, let customer = customers.first(where: { $0.name == name }) else { return self }
+        var own = self
+        (own.directory, own.brandsFile, own.logos) = (customer.directory, nil, nil)
+        own.state = CustomerFolders.link(of: name, in: state)
+        return own
     }
 }

@@ -31,6 +31,8 @@ package struct CalledDestination {
     }
 
     var route: HeraldConfiguration.Route? { match.map { configuration.routes.table[$0.route] } }
+    /// The customer of the call; nil without one.
+    var customer: String? { route?.customer.map { configuration.customers[$0].name } }
     var policy: HeraldConfiguration.Policy { route?.policy ?? trunk.policy }
     var brands: Bool { route?.brands ?? true }
 
@@ -50,6 +52,7 @@ package struct CalledDestination {
         return [
             ("called", number?.description ?? "not certain which number \"\(asked)\" is"),
             ("route", match.map { "\(configuration.routes.table[$0.route].name), by \($0.key)" } ?? "none: \(reason)"),
+        ] + (customer.map { [("customer", $0)] } ?? []) + [
             ("pbx", pbx ?? "none: the call gets 404 (routes.default)"),
             ("policy", policy.rawValue + (brands ? "" : ", no brands on this route")),
         ]
@@ -62,7 +65,8 @@ package struct CalledDestination {
     package var json: [String: JSONValue?] {
         [
             "called": JSONValue(number?.description), "route": JSONValue(route?.name),
-            "matched": JSONValue(match?.key.description), "pbx": JSONValue(pbx), "policy": .string(policy.rawValue),
+            "matched": JSONValue(match?.key.description), "pbx": JSONValue(pbx), "customer": JSONValue(customer),
+            "policy": .string(policy.rawValue),
             "rejected": .bool(isRejected),
         ]
     }

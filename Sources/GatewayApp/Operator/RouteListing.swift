@@ -22,16 +22,21 @@ package struct RouteListing {
     /// The routes as a table, and the remarks about their entries.
     package var text: String {
         guard !routes.table.isEmpty else { return "no routes: each call goes to the pbx of its trunk\n" }
-        var table = TextTable(["ROUTE", "NUMBERS", "PREFIXES", "PBX", "POLICY", "BRANDS", "CALLS/S", "CALLS", "LISTS"])
+        var table = TextTable([
+            "ROUTE", "NUMBERS", "PREFIXES", "PBX", "CUSTOMER", "POLICY", "BRANDS", "CALLS/S", "CALLS", "LISTS",
+        ])
         for route in routes.table {
             table.add([
                 route.name, String(route.numberCount), String(route.prefixCount), pbx(route),
+                route.customer.map { configuration.customers[$0].name },
                 route.policy?.rawValue ?? "of the trunk", route.brands ? "yes" : "no",
                 route.limits.callsPerSecond.map(String.init), route.limits.calls.map(String.init),
                 route.lists.joined(separator: " "),
             ])
         }
-        table.add(["(other)", nil, nil, routes.unmatched == .trunk ? "of the trunk" : "404", nil, nil, nil, nil, nil])
+        table.add([
+            "(other)", nil, nil, routes.unmatched == .trunk ? "of the trunk" : "404", nil, nil, nil, nil, nil, nil,
+        ])
         let size =
             "\(routes.numbers.numberCount) numbers and \(routes.numbers.prefixCount) prefixes, "
             + "\((routes.numbers.byteCount + 1023) / 1024) KiB of memory\n"
@@ -47,6 +52,7 @@ package struct RouteListing {
         [
             "route": .string(route.name), "numbers": .int(route.numberCount), "prefixes": .int(route.prefixCount),
             "pbx": JSONValue(route.pbx.map { configuration.pbx[$0].name }), "policy": JSONValue(route.policy?.rawValue),
+            "customer": JSONValue(route.customer.map { configuration.customers[$0].name }),
             "brands": .bool(route.brands), "calls_per_second": JSONValue(route.limits.callsPerSecond),
             "burst": JSONValue(route.limits.burst), "calls": JSONValue(route.limits.calls),
             "lists": .array(route.lists.map(JSONValue.string)),

@@ -13,6 +13,8 @@ struct GatewayFoundation: Sendable {
     let trunks: TrunkRegister
     /// Largest number of transactions held at once.
     let mostTransactions: Int
+    /// Nil where no call has a customer, as in a simulation.
+    var customers: CustomerRegister?
 }
 
 extension HeraldConfiguration {

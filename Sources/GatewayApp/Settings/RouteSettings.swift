@@ -16,7 +16,8 @@ extension HeraldConfiguration {
             return CallRoute(
                 name: route.name, pbx: route.pbx.map { pbxs[$0] },
                 policy: route.policy.flatMap { BrandingPolicy(rawValue: $0.rawValue) }, brands: route.brands,
-                admission: admission)
+                admission: admission,
+                customer: route.customer.flatMap { foundation.customers?.customer(customers[$0]) })
         }
         return CallRoutes(
             all, table: routes.numbers, source: routes.called == .to ? .to : .requestURI,

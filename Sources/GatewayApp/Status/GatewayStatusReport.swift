@@ -26,6 +26,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let reader: LedgerReader
     let troubles: StateTroubles
     let directory: CurrentDirectory
+    let customers: CustomerMetrics
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
     let rejections: RejectionService
@@ -43,13 +44,13 @@ struct GatewayStatusReport: GatewayStatusSource {
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? []) + traces.counters
+            + (logos?.traffic.samples ?? []) + traces.counters + customers.counters
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
-            + (await logos?.gauges() ?? [])
+            + (await logos?.gauges() ?? []) + customers.gauges()
     }
 
     func histograms() async -> [HistogramSample] { durations() }
