@@ -69,6 +69,11 @@ package struct CallSimulation {
     /// True for an INVITE with a To tag.
     package var isInDialog: Bool { message.isInDialog }
 
+    /// The name of the called number's route; nil where none matches.
+    package func route(on trunk: TrunkPeer) -> String? {
+        CalledRoute(of: message, on: trunk, settings.topology.routes).route?.name
+    }
+
     /// The caller, as a trunk's INVITE shows it.
     package func caller(on trunk: TrunkPeer) -> Caller {
         let identity = CallerIdentity(of: message, trunk: trunk)

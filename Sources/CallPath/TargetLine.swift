@@ -56,9 +56,11 @@ extension TargetState {
 extension GatewayTopology {
     /// Why no call from a trunk can be served; nil while a target of some trunk's PBX is there.
     package func pbxProblem(at now: UInt64) -> String? {
-        guard !trunks.isEmpty, !trunks.contains(where: { $0.pbx.targets.isFit(at: now) }) else { return nil }
+        guard !trunks.isEmpty, !trunks.contains(where: { isFit($0, at: now) }) else { return nil }
         var names: [String] = []
-        for trunk in trunks where !names.contains(trunk.pbx.name) { names.append(trunk.pbx.name) }
+        for pbx in trunks.map(\.pbx) + routes.routes.compactMap(\.pbx) where !names.contains(pbx.name) {
+            names.append(pbx.name)
+        }
         return "no target of pbx \(names.joined(separator: ", ")) is up: calls are rejected with 503 until one responds"
     }
 }

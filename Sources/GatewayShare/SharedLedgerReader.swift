@@ -106,6 +106,7 @@ private struct SharedConditions {
             require("(brand_name ILIKE ? OR carrier_name ILIKE ?)", Self.part(name), Self.part(name))
         }
         if let trunk = filter.trunk { require("trunk = ?", .text(trunk)) }
+        if let customer = filter.customer { require("customer = ?", .text(customer)) }
         if filter.outcome == "OPEN" {
             require("ended_at IS NULL")
         } else if let outcome = filter.outcome {

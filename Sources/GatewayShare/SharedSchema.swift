@@ -96,7 +96,7 @@ enum SharedSchema {
         CREATE INDEX event_waiting ON ledger.event (node) WHERE state = 0;
         CREATE VIEW ledger.calls AS SELECT
             node.name AS gateway, call.call_id, call.sip_call_id,
-            CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk,
+            CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk, call.customer,
             '+' || call.caller AS caller, '+' || call.destination AS destination, call.subscriber, call.brand_name,
             call.decision, to_timestamp(call.invite_at / 1e6) AS invite_at,
             to_timestamp(call.answered_at / 1e6) AS answered_at, to_timestamp(call.ended_at / 1e6) AS ended_at,

@@ -144,6 +144,16 @@ enum Migrations {
                     CREATE TABLE shared_origin (id INTEGER PRIMARY KEY CHECK (id = 1), ledger INTEGER NOT NULL);
                     """)
         }
+        // The outbox of each customer is read on its own. Only waiting events are in the index.
+        migrator.registerMigration("ledger customers") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN customer TEXT;
+                    ALTER TABLE event ADD COLUMN customer TEXT;
+                    DROP INDEX event_due;
+                    CREATE INDEX event_due ON event (customer, due_at) WHERE state = 0;
+                    """)
+        }
         return migrator
     }
 

@@ -33,6 +33,9 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: "Only calls of this trunk.")
     var trunk: String?
 
+    @Option(help: ArgumentHelp("Only calls of this customer.", valueName: "name"))
+    var customer: String?
+
     @Option(help: "Only calls with this outcome, such as answered or missed; open for calls in progress.")
     var outcome: String?
 
@@ -96,6 +99,7 @@ struct CallsCommand: AsyncParsableCommand {
         query.name = name
         query.callIDPart = callID
         query.trunk = trunk
+        query.customer = customer
         query.outcome = outcome
         query.since = since
         query.until = until

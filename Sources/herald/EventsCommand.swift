@@ -24,6 +24,9 @@ struct EventsCommand: AsyncParsableCommand {
     @Option(help: "Only events that are waiting, delivered or refused.")
     var state: EventState?
 
+    @Option(help: ArgumentHelp("Only events of this customer.", valueName: "name"))
+    var customer: String?
+
     @Option(help: ArgumentHelp("Queue one refused event again.", valueName: "key"))
     var retry: String?
 
@@ -44,7 +47,7 @@ struct EventsCommand: AsyncParsableCommand {
         } else if retryRefused {
             try await events.retryAllRefused()
         } else {
-            try events.list(state: state, limit: limit, asJSON: options.json)
+            try events.list(state: state, customer: customer, limit: limit, asJSON: options.json)
         }
     }
 }

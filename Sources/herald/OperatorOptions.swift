@@ -13,8 +13,10 @@ struct OperatorOptions: ParsableArguments {
     var json = false
 
     /// The configuration without its secrets, which the operator may not be permitted to read.
-    func configuration() throws -> HeraldConfiguration {
-        try CommandFailure.reported { try HeraldConfiguration.load(path: config, secrets: .ignored) }
+    ///
+    /// - Parameter lists: `.read` for commands that need the called numbers of routes.
+    func configuration(lists: HeraldConfiguration.Lists = .ignored) throws -> HeraldConfiguration {
+        try CommandFailure.reported { try HeraldConfiguration.load(path: config, secrets: .ignored, lists: lists) }
     }
 
     /// The configuration with its secrets, or without them for an operator who may not read them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ConfigurationFiles
 import Foundation
 import GatewayApp
 
@@ -34,7 +35,8 @@ struct SimulateCommand: ParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() throws {
-        let report = try CallSimulator(try options.configuration(), trunk: trunk, source: from).simulate(try text())
+        let report = try CallSimulator(try options.configuration(lists: .read), trunk: trunk, source: from).simulate(
+            try text())
         if options.json { try Output.write(json: report.json) } else { Output.write(report.text) }
     }
 

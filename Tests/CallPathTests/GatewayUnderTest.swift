@@ -77,6 +77,9 @@ final class GatewayUnderTest {
         /// The gateway's own copies of logos.
         var hostedLogos: HostedLogos?
         var verstat = VerstatMark.off
+        /// A second PBX at this address, and the routes that lead to it.
+        var otherPBX: PeerAddress?
+        var routes: (PBXPeer?) -> CallRoutes = { _ in CallRoutes() }
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -199,10 +202,12 @@ final class GatewayUnderTest {
         if options.hasStream {
             sockets.append(LocalSocket(position: sockets.count, address: local, transport: .tcp))
         }
+        let other = options.otherPBX.map { PBXPeer(name: "other", sources: [source($0)], targets: group($0)) }
         return GatewaySettings(
             topology: after(
                 GatewayTopology(
-                    sockets: sockets, trunks: trunks, pbxs: [pbx])),
+                    sockets: sockets, trunks: trunks, pbxs: [pbx] + (other.map { [$0] } ?? []),
+                    routes: options.routes(other))),
             secret: options.secret, isClustered: options.isClustered, timers: .standard, limits: SIPLimits(),
             mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,

@@ -191,4 +191,35 @@ struct TopologyTests {
         let responses = gateway.receive(text, from: GatewayUnderTest.pbx).to(GatewayUnderTest.pbx)
         #expect(try #require(responses.last).hasPrefix("SIP/2.0 503 "))
     }
+
+    @Test func `of many PBXs the first with the address has it, by range, port or target, as of few`() {
+        let pbxs = (0..<40).map { number -> PBXPeer in
+            let own = PeerAddress(ipv4: 0x0A00_0000 + UInt32(number % 30), port: 5060)
+            let sources: [PeerSource]
+            switch number % 4 {
+            case 0: sources = [source(own)]
+            case 1: sources = [source(own, port: UInt16(5060 + number % 3))]
+            case 2: sources = [source(PeerAddress(ipv4: 0x0A00_0000 + UInt32(number) & ~7, port: 0), prefix: 29)]
+            default: sources = []
+            }
+            return PBXPeer(
+                name: "pbx\(number)", sources: sources,
+                targets: group(PeerAddress(ipv4: 0x0A00_0000 + UInt32(number), port: 5060)))
+        }
+        let topology = GatewayTopology(sockets: Self.sockets, trunks: [], pbxs: pbxs)
+        for host in 0..<48 as Range<UInt32> {
+            for port in 5059...5063 as ClosedRange<UInt16> {
+                let address = PeerAddress(ipv4: 0x0A00_0000 + host, port: port)
+                let expected =
+                    pbxs.first { $0.sources.contains { $0.contains(address) } }
+                    ?? pbxs.first { $0.targets.hasTarget(at: address, anyPort: false) }
+                #expect(name(topology, Flow(source: address, socket: 0)) == expected?.name, "\(address)")
+                let mayBe = pbxs.contains { pbx in
+                    pbx.sources.contains { $0.contains(address, anyPort: true) }
+                        || pbx.targets.hasTarget(at: address, anyPort: true)
+                }
+                #expect(topology.mayBePeer(at: address) == mayBe, "\(address)")
+            }
+        }
+    }
 }

@@ -74,6 +74,8 @@ struct SampleFileTests {
                 log: {}
                 trace: {hep: {}}
                 cluster: {}
+                customers: [{directory: {}, subscribers: [{}]}]
+                routes: {table: [{}]}
                 """
         let file = try ConfigurationFile(path: try folder.write(yaml, to: "herald.yaml"), environment: [:])
         var keys: Set<String> = []

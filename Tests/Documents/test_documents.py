@@ -81,7 +81,7 @@ class Checks(unittest.TestCase):
             self.assertEqual(self.mistakes("indented", line), [], line)
 
     def test_command_lines_that_nobody_takes(self):
-        for line in ("herald calls --shwo ID", "herald lokup +61", "herald lookup", "herald lookup 1 2",
+        for line in ("herald calls --shwo ID", "herald lokup +61", "herald lookup --called", "herald lookup 1 2",
                      "herald calls --limit", "herald-directory brand create", "herald-directory account", "herald events --state nonsense",
                      "Deploy/nothing", "Deploy/test --nonsense", "Deploy/test-peers nonsense", "frobnicate", "sqlite3 x",
                      "herald calls | frobnicate", "herald calls 'open"):

@@ -119,6 +119,8 @@ struct ScriptedCall {
     var reason: PassThroughReason?
     var sipCallID: String
     var carrierName = ""
+    /// The mark of the customer.
+    var customer: UInt32 = 0
 
     init(_ ring: UpdateRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
@@ -158,6 +160,7 @@ struct ScriptedCall {
             subscriber: Array(subscriber.utf8), carrierName: Array(carrierName.utf8))
         var invite = update(.invite, second)
         invite.marks = marks
+        invite.customer = customer
         ring.append(invite, texts: texts)
     }
 

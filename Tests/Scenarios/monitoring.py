@@ -87,7 +87,7 @@ def helps(text):
 
 
 def with_everything(testbed, folder, ports):
-    """Starts a gateway that uses every part with metrics: TLS, logos and lookups."""
+    """Starts a gateway that uses every part with metrics: TLS, logos, lookups and a customer."""
     certificate, key = os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")
     testbed.command(
         "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "90",
@@ -97,8 +97,13 @@ def with_everything(testbed, folder, ports):
         listen=f"  - {{name: tls, address: '{HOST}:{ports.gateway}', transport: tls, "
                f"certificate: {certificate}, key: {key}}}\n",
         directory="  lookup: {enabled: true}\n",
-        more=f"logos: {{listen: '{HOST}:{ports.logos}', hosts: [{HOST}], allow_http: true, allow_private: true}}\n")
+        more=f"logos: {{listen: '{HOST}:{ports.logos}', hosts: [{HOST}], allow_http: true, allow_private: true}}\n"
+             f"customers: [{{name: acme, directory: {{api_key_file: {testbed.key_file}}}}}]\n"
+             "routes: {table: [{numbers: +6175550*, pbx: office, customer: acme}]}\n")
     testbed.start_gateway()
+    wait_until(
+        lambda: testbed.metric('herald_customer_sync_age_seconds{customer="acme"}') is not None, 60,
+        "the customer's brands are not synced")
 
 
 def monitoring(testbed, folder, run):

@@ -59,12 +59,16 @@ struct NumberTable: Sendable {
 
     /// Returns the value of a number, or nil; never allocates.
     @inline(__always)
-    func value(of number: E164Number) -> UInt32? {
+    func value(of number: E164Number) -> UInt32? { value(under: number.digits) }
+
+    /// Returns the value of any digits but 0, or nil; never allocates.
+    @inline(__always)
+    func value(under digits: UInt64) -> UInt32? {
         let keys = keys.span
-        var slot = Self.home(of: number.digits, capacity: keys.count)
+        var slot = Self.home(of: digits, capacity: keys.count)
         while true {
             let key = keys[slot]
-            if key == number.digits { return values[slot] }
+            if key == digits { return values[slot] }
             if key == 0 { return nil }
             slot += 1
             if slot == keys.count { slot = 0 }

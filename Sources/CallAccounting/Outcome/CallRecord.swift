@@ -60,13 +60,14 @@ package struct CallRecord: Hashable, Sendable {
     package init(
         call: CallIdentifier, direction: CallUpdate.Direction, sipCallID: String = "", trunk: String? = nil,
         caller: E164Number? = nil, destination: E164Number? = nil, subscriber: String = "", brandID: String? = nil,
-        brandName: String? = nil, carrierName: String? = nil, reason: PassThroughReason? = nil, inviteAt: Int64
+        brandName: String? = nil, carrierName: String? = nil, customer: String? = nil,
+        reason: PassThroughReason? = nil, inviteAt: Int64
     ) {
         self.call = call
         self.direction = direction
         origin = Origin(
             sipCallID: sipCallID, trunk: trunk, subscriber: subscriber, brandID: brandID, brandName: brandName,
-            carrierName: carrierName)
+            carrierName: carrierName, customer: customer)
         self.caller = caller
         self.destination = destination
         self.reason = reason
@@ -75,8 +76,10 @@ package struct CallRecord: Hashable, Sendable {
 
     /// Begins the record with an `invite` update.
     ///
-    /// - Parameter trunk: the configured name of the update's trunk.
-    package init(_ update: CallUpdate, texts: CallTexts?, trunk: String?) {
+    /// - Parameters:
+    ///   - trunk: the configured name of the update's trunk.
+    ///   - customer: the name of the update's customer.
+    package init(_ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil) {
         let isBranded = update.isBranded
         // The call path leaves a withheld number out. This is the second check.
         let caller = update.reason == .privacy ? nil : E164Number(digits: update.caller)
@@ -85,7 +88,7 @@ package struct CallRecord: Hashable, Sendable {
             caller: caller, destination: E164Number(digits: update.destination),
             subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
             brandName: isBranded ? Self.text(texts?.brandName) : nil,
-            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, reason: update.reason,
+            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, customer: customer, reason: update.reason,
             inviteAt: update.wallMicroseconds)
         evidence = update.evidence
         isForwarded = update.marks.contains(.forwarded)
@@ -99,6 +102,8 @@ package struct CallRecord: Hashable, Sendable {
     package var sipCallID: String { origin.sipCallID }
     /// Configured name of the trunk; nil if the configuration no longer has it.
     package var trunk: String? { origin.trunk }
+    /// The customer of the call; nil without customers.
+    package var customer: String? { origin.customer }
     /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
     package var subscriber: String { origin.subscriber }
     /// Identifier of the brand shown; nil when the INVITE left without one.
@@ -205,7 +210,7 @@ extension CallRecord {
         guard direction == .inbound else { return }
         origin = Origin(
             sipCallID: sipCallID, trunk: trunk, subscriber: next.subscriber, brandID: brandID, brandName: brandName,
-            carrierName: carrierName)
+            carrierName: carrierName, customer: customer)
     }
 
     /// The texts of the INVITE; later only more digits change them.
@@ -218,10 +223,11 @@ extension CallRecord {
         let brandID: String?
         let brandName: String?
         let carrierName: String?
+        let customer: String?
 
         init(
             sipCallID: String, trunk: String?, subscriber: String, brandID: String?, brandName: String?,
-            carrierName: String?
+            carrierName: String?, customer: String?
         ) {
             self.sipCallID = sipCallID
             self.trunk = trunk
@@ -229,6 +235,7 @@ extension CallRecord {
             self.brandID = brandID
             self.brandName = brandName
             self.carrierName = carrierName
+            self.customer = customer
         }
 
         static func == (one: Origin, other: Origin) -> Bool {
@@ -237,7 +244,7 @@ extension CallRecord {
 
         func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
-        private var texts: [String?] { [sipCallID, trunk, subscriber, brandID, brandName, carrierName] }
+        private var texts: [String?] { [sipCallID, trunk, subscriber, brandID, brandName, carrierName, customer] }
     }
 }
 

@@ -63,7 +63,7 @@ package struct EventMinter: Hashable, Sendable {
         return OutcomeEvent(
             key: vocabulary.returned + ":" + original.callID, callID: original.callID,
             number: original.number.description, outcome: vocabulary.returned, surface: vocabulary.surface,
-            displayedAt: at, meta: meta)
+            displayedAt: at, meta: meta, customer: outbound.customer)
     }
 
     /// Whether a call is in the reported share; decided by its identifier, so always the same.
@@ -104,7 +104,7 @@ package struct EventMinter: Hashable, Sendable {
         }
         return OutcomeEvent(
             key: word + ":" + callID, callID: callID, number: number, outcome: word, surface: vocabulary.surface,
-            displayedAt: displayedAt, meta: meta)
+            displayedAt: displayedAt, meta: meta, customer: record.customer)
     }
 
     /// The first 18x or 2xx.

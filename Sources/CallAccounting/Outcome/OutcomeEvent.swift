@@ -19,9 +19,12 @@ package struct OutcomeEvent: Hashable, Sendable {
     /// ISO 8601 in UTC with `Z`.
     package var displayedAt: String
     package var meta: Meta
+    /// The customer whose directory gets the event; nil without customers.
+    package var customer: String?
 
     package init(
-        key: String, callID: String, number: String, outcome: String, surface: String, displayedAt: String, meta: Meta
+        key: String, callID: String, number: String, outcome: String, surface: String, displayedAt: String, meta: Meta,
+        customer: String? = nil
     ) {
         self.key = key
         self.callID = callID
@@ -30,6 +33,7 @@ package struct OutcomeEvent: Hashable, Sendable {
         self.surface = surface
         self.displayedAt = displayedAt
         self.meta = meta
+        self.customer = customer
     }
 
     /// The `meta` object of an event; the first twelve fields are the contract's, the others are the gateway's

@@ -20,6 +20,8 @@ package struct ReturnPolicy: Hashable, Sendable {
     package var originals: Originals
     /// Subscribers that belong together: PBX user or `+number` → name of the group (a DID and its extensions).
     package var groups: [String: String]
+    /// The same of each customer, by its name.
+    package var customers: [String: [String: String]] = [:]
 
     package init(window: Int64 = 259_200, originals: Originals = .unanswered, groups: [String: String] = [:]) {
         self.window = window
@@ -39,8 +41,14 @@ package struct ReturnPolicy: Hashable, Sendable {
     /// The names of the call's own side, best first; empty when it is unknown.
     ///
     /// The group if there is one, else the number, else the PBX user. An extension may be called by its number and call
-    /// out with its user name. So an outbound call is looked up under each name.
+    /// out with its user name. So an outbound call is looked up under each name. A name of a customer's call begins with
+    /// the customer, so a call back never finds a call of another customer.
     package func subscriberKeys(of record: CallRecord) -> [String] {
+        guard let customer = record.customer else { return names(of: record, groups) }
+        return names(of: record, customers[customer] ?? [:]).map { customer + "/" + $0 }
+    }
+
+    private func names(of record: CallRecord, _ groups: [String: String]) -> [String] {
         let number = (record.direction == .inbound ? record.destination : record.caller)?.description
         let user = record.subscriber.isEmpty ? nil : record.subscriber
         if !groups.isEmpty {

@@ -84,6 +84,8 @@ package struct CallUpdate: Hashable, Sendable {
     ///
     /// Takes the place of the status and the Q.850 cause, which an INVITE does not have.
     package var evidence: DecisionEvidence?
+    /// The mark of the customer's name, below 2^28, in an `invite` update alone; 0 for no customer.
+    package var customer: UInt32 = 0
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.

@@ -15,6 +15,7 @@ package struct CallFilter: Hashable, Sendable {
     /// A part of the brand's or the carrier's display name; ASCII letters in upper or lower case.
     package var name: String?
     package var trunk: String?
+    package var customer: String?
     /// An outcome, or `OPEN` for calls in progress.
     package var outcome: String?
     /// SIP Call-ID or call id.

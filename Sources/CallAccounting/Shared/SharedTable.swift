@@ -34,16 +34,17 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
             "id", "direction", "caller", "destination", "invite_at", "progress_at", "ringing_at", "answered_at",
             "cancelled_at", "ended_at", "refused_at", "status", "q850", "sip_cause", "attempts", "ring_seconds",
             "call_seconds", "shown_event", "end_event", "return_event", "returnable", "returned_at", "forwarded",
-            "session_until", "end_clock",
+            "session_until", "end_clock", "evidence",
         ],
         texts: [
             "call_id", "sip_call_id", "trunk", "subscriber", "subscriber_key", "brand_id", "brand_name", "carrier_name",
             "decision", "outcome", "answered_by", "attempt_call_id", "attempt_sip_call_id", "caller_received",
+            "customer",
         ])
 
     private static let eventColumns = columns(
         integers: ["id", "created_at", "state", "attempts", "due_at", "counted", "status", "settled_at"],
-        texts: ["key", "number", "surface", "displayed_at", "meta", "event_id", "reason"])
+        texts: ["key", "number", "surface", "displayed_at", "meta", "event_id", "reason", "customer"])
 
     private static func columns(integers: [String], texts: [String]) -> [Column] {
         integers.map { Column(name: $0, isText: false) } + texts.map { Column(name: $0, isText: true) }

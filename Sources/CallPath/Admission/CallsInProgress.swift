@@ -15,6 +15,8 @@ package final class CallsInProgress: Sendable {
     private struct Entry {
         /// Nil for calls that count for no trunk.
         let trunk: TrunkCalls?
+        /// Nil for calls without a route that has limits.
+        let route: TrunkCalls?
         let parties: CallParties?
         /// The target it was sent to; nil before the first one.
         var target: TargetState?
@@ -47,10 +49,12 @@ package final class CallsInProgress: Sendable {
     ///
     /// - Parameter parties: between whom the call is; nil where everybody may end it.
     package func begin(
-        _ call: CallIdentifier, on trunk: TrunkCalls?, between parties: CallParties? = nil, at milliseconds: UInt64
+        _ call: CallIdentifier, on trunk: TrunkCalls?, _ route: TrunkCalls? = nil,
+        between parties: CallParties? = nil, at milliseconds: UInt64
     ) {
         guard count < capacity else { return }
-        let entry = Entry(trunk: trunk, parties: parties, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
+        let entry = Entry(
+            trunk: trunk, route: route, parties: parties, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
         let isNew = shard(of: call).calls.withLock { calls in
             guard let branches = calls[call]?.branches else {
                 calls[call] = entry
@@ -59,10 +63,7 @@ package final class CallsInProgress: Sendable {
             calls[call]?.branches = branches == .max ? branches : branches + 1
             return false
         }
-        if isNew {
-            total.add(1, ordering: .relaxed)
-            trunk?.add(1)
-        }
+        if isNew { add(1, entry) }
     }
 
     /// Counts a call for the target it is sent to, and no more for the one before.
@@ -105,13 +106,13 @@ package final class CallsInProgress: Sendable {
             calls[call] = entry.branches == 0 ? nil : entry
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
-        if let ended { remove(ended) }
+        if let ended { add(-1, ended) }
         return result
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
     package func end(_ call: CallIdentifier) {
-        if let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) { remove(entry) }
+        if let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) { add(-1, entry) }
     }
 
     /// Ends the call a BYE names, or the other one it may name when its direction is not known.
@@ -143,28 +144,28 @@ package final class CallsInProgress: Sendable {
         let gone = shard.calls.withLock { calls in
             let gone = calls.filter { $0.value.began < limit }
             for call in gone.keys { calls[call] = nil }
-            return gone.values
+            return Array(gone.values)
         }
-        for entry in gone { remove(entry) }
+        for entry in gone { add(-1, entry) }
         return gone.count
     }
 
     private func shard(of call: CallIdentifier) -> Shard { shards[Int(call.low % UInt64(shards.count))] }
 
-    /// Ends the counts of a call that has left its shard.
-    private func remove(_ entry: Entry) {
-        total.add(-1, ordering: .relaxed)
-        entry.trunk?.add(-1)
-        entry.target?.addOpenCalls(-1)
+    private func add(_ difference: Int, _ entry: Entry) {
+        total.add(difference, ordering: .relaxed)
+        entry.trunk?.add(difference)
+        entry.route?.add(difference)
+        entry.target?.addOpenCalls(difference)
     }
 }
 
-/// The two sides of a call: the marks of its trunk and its PBX.
+/// The two sides of a call: the mark of its trunk and the key of its PBX.
 package struct CallParties: Hashable, Sendable {
     private let trunk: UInt16
-    private let pbx: UInt16
+    private let pbx: UInt64
 
-    package init(trunk: UInt16, pbx: UInt16) {
+    package init(trunk: UInt16, pbx: UInt64) {
         self.trunk = trunk
         self.pbx = pbx
     }
@@ -172,7 +173,7 @@ package struct CallParties: Hashable, Sendable {
     func include(_ peer: GatewayTopology.Peer) -> Bool {
         switch peer {
         case .trunk(let trunk): self.trunk == trunk.mark
-        case .pbx(let pbx): self.pbx == pbx.mark
+        case .pbx(let pbx): self.pbx == pbx.key
         }
     }
 }

@@ -33,14 +33,16 @@ package struct Rejection: Sendable {
         case transactions
         /// The receive queue is fuller than Herald can work off.
         case overload
-        /// Above the trunk's `limits.calls_per_second`.
+        /// Above `limits.calls_per_second` of the trunk or the route.
         case rate
-        /// Above the trunk's `limits.calls`.
+        /// Above `limits.calls` of the trunk or the route.
         case number
         /// The gateway stops.
         case draining
         /// No target of the group is up.
         case noTarget
+        /// No route matches the called number, and `routes.default` is `reject`.
+        case noRoute
     }
 
     /// The far end of the last message.

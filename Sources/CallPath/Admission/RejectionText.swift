@@ -43,10 +43,11 @@ extension Rejection {
         case .loop: "the request came back as it had left"
         case .transactions: "limits.max_transactions is reached"
         case .overload: "more comes in than this machine carries"
-        case .rate: "limits.calls_per_second of the trunk is reached"
-        case .number: "limits.calls of the trunk is reached"
+        case .rate: "limits.calls_per_second of the trunk or the route is reached"
+        case .number: "limits.calls of the trunk or the route is reached"
         case .draining: "the gateway stops"
         case .noTarget: "no target is up, or the last one did not respond"
+        case .noRoute: "no route has the called number"
         }
     }
 
@@ -61,6 +62,7 @@ extension Rejection {
         case .rate, .number: "raise it if these calls are wanted"
         case .draining: "try again later"
         case .noTarget: "see the targets in /status"
+        case .noRoute: "add the number to a route, or set routes.default: trunk"
         }
     }
 }

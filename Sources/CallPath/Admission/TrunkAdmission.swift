@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of one trunk: calls a second, and calls at a time.
+/// The limits of one trunk or one route: calls a second, and calls at a time.
 ///
 /// Any thread, no lock.
 package final class TrunkAdmission: Sendable {
@@ -9,6 +9,9 @@ package final class TrunkAdmission: Sendable {
         case admitted
         /// To be rejected with 503 and Retry-After.
         case refused(Reason, retryAfter: Int)
+
+        /// Nil for an admitted call.
+        var orNil: Verdict? { self == .admitted ? nil : self }
     }
 
     /// The limit that was reached.
@@ -29,7 +32,7 @@ package final class TrunkAdmission: Sendable {
     }
 
     package let limits: Limits
-    /// The trunk's calls in progress.
+    /// Its calls in progress.
     package let calls: TrunkCalls
     private let rate: RateLimit?
 

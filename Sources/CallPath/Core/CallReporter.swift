@@ -53,9 +53,9 @@ final class CallReporter {
         _ answerers: AnswererRules
     ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
-        let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user, 64))
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160),
+            subscriber: cut(context.called.uri?.user, 64))
         if let entry = decorated.entry {
             context.index.append(.name, of: entry, to: &texts.brandName)
             context.index.append(.brandID, of: entry, to: &texts.brandID)
@@ -67,24 +67,30 @@ final class CallReporter {
             kind: .invite, direction: .inbound, call: context.call,
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
             caller: identity.number?.digits ?? 0,
-            destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: decorated.reason)
+            destination: context.called.number?.digits ?? 0, reason: decorated.reason)
         update.marks = answerers.marks(ofInvite: invite)
         update.evidence = evidence
+        update.customer = context.called.customer?.mark ?? 0
         updates.append(update, texts: texts)
     }
 
-    func outboundInvite(_ call: CallIdentifier, _ invite: SIPMessage, _ trunk: TrunkPeer, at now: Moment) {
+    /// Reports an INVITE of a PBX as it is forwarded.
+    func outboundInvite(
+        _ call: CallIdentifier, _ invite: SIPMessage, from pbx: PBXPeer, _ trunk: TrunkPeer, _ routes: CallRoutes,
+        at now: Moment
+    ) {
         let called = SIPURI(invite.bytes, invite.requestURI)
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
             sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user, 64))
-        let update = CallUpdate(
+        let number = isWithheld ? nil : CalledNumber.caller(of: invite, caller, on: trunk)
+        var update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
-            trunk: trunk.mark,
-            caller: isWithheld ? 0 : CalledNumber.caller(of: invite, caller, on: trunk)?.digits ?? 0,
+            trunk: trunk.mark, caller: number?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             reason: .outbound)
+        update.customer = routes.customer(ofCaller: number, at: pbx)?.mark ?? 0
         updates.append(update, texts: texts)
     }
 

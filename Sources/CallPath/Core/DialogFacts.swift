@@ -18,12 +18,14 @@ struct DialogFacts: Hashable, Sendable {
     let caller: UInt64
     /// True when a header of its own asserted that number, so that From alone does not show it.
     let isAsserted: Bool
+    /// The mark of the customer whose brand the name is; 0 without customers, and where no name was written.
+    let customer: UInt32
     /// The age of the secret that names the call, see `Secret.aged`; sealed by none.
     let sealAge: Int
 
     init(
         trunk: UInt16, isInbound: Bool, isBranded: Bool, isNamed: Bool = false, caller: UInt64 = 0,
-        isAsserted: Bool = false, sealAge: Int = 0
+        isAsserted: Bool = false, customer: UInt32 = 0, sealAge: Int = 0
     ) {
         self.trunk = Int(trunk)
         self.isInbound = isInbound
@@ -31,22 +33,32 @@ struct DialogFacts: Hashable, Sendable {
         self.isNamed = isNamed
         self.caller = isNamed ? caller : 0
         self.isAsserted = isNamed && isAsserted
+        self.customer = isNamed ? customer : 0
         self.sealAge = sealAge
     }
 
-    /// Reads what `payload` wrote: the trunk's mark above four flags, and the caller.
+    /// Reads what `payload` wrote.
+    ///
+    /// The trunk's mark is above four flags. The customer's mark has the twelve bits above the trunk and the fourteen above
+    /// the caller.
     init(_ payload: RouteCookie.Payload, sealAge: Int = 0) {
         self.init(
             trunk: UInt16(truncatingIfNeeded: payload.mark >> 4), isInbound: payload.mark & 2 != 0,
-            isBranded: payload.mark & 1 != 0, isNamed: payload.mark & 4 != 0, caller: payload.value,
-            isAsserted: payload.mark & 8 != 0, sealAge: sealAge)
+            isBranded: payload.mark & 1 != 0, isNamed: payload.mark & 4 != 0,
+            caller: payload.value & Self.callerBits, isAsserted: payload.mark & 8 != 0,
+            customer: payload.mark >> 20 | UInt32(truncatingIfNeeded: payload.value >> 50) << 12, sealAge: sealAge)
     }
 
     /// The facts as the route cookie carries them.
     var payload: RouteCookie.Payload {
         let flags: UInt32 = (isBranded ? 1 : 0) | (isInbound ? 2 : 0) | (isNamed ? 4 : 0) | (isAsserted ? 8 : 0)
-        return RouteCookie.Payload(mark: UInt32(truncatingIfNeeded: trunk) << 4 | flags, value: caller)
+        return RouteCookie.Payload(
+            mark: UInt32(truncatingIfNeeded: trunk) << 4 | flags | customer << 20,
+            value: caller | UInt64(customer >> 12) << 50)
     }
+
+    /// E.164 numbers are below 10^15, which is below 2^50.
+    private static let callerBits: UInt64 = 1 << 50 - 1
 
     /// Whether the dialog belongs to the peer that sends a request in it: another trunk gains nothing by its cookie.
     func isOf(_ peer: GatewayTopology.Peer) -> Bool {

@@ -17,8 +17,8 @@ extension ProxyCore {
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
         let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)
-        let parties = CallParties(trunk: trunk.mark, pbx: pbx.mark)
-        guard admit(call, on: nil, parties, isProtected: isEmergency, arrival) else { return }
+        let parties = CallParties(trunk: trunk.mark, pbx: pbx.key)
+        guard admit(call, on: nil, nil, parties, isProtected: isEmergency, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }
@@ -28,7 +28,7 @@ extension ProxyCore {
         if !isEmergency { HeaderHygiene.withhold(invite, from: trunk, into: &splices) }
         let transaction = newTransaction(arrival, marks, dialog, call, originalFrom: [], targets)
         transactions.open(transaction, at: arrival.now)
-        reporter.outboundInvite(call, invite, trunk, at: arrival.now)
+        reporter.outboundInvite(call, invite, from: pbx, trunk, settings.topology.routes, at: arrival.now)
         counters.add(.outboundCalls)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         use(target, for: transaction)
@@ -132,10 +132,15 @@ extension ProxyCore {
             let caller = E164Number(digits: dialog.caller),
             identity.number == caller || dialog.isAsserted && !identity.isAsserted
         else { return false }
-        let index = branding.load().index
+        guard let index = brands(of: dialog)?.load().index else { return false }
         guard let entry = index.entry(for: caller) else { return false }
         Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
         return true
+    }
+
+    /// The brands of a dialog's customer; nil for a customer that was removed, whose dialog keeps the carrier's name.
+    private func brands(of dialog: DialogFacts) -> CurrentBranding? {
+        dialog.customer == 0 ? branding : settings.topology.routes.customer(mark: dialog.customer)?.branding
     }
 
     /// Via, received and rport, Max-Forwards, and Record-Route when the facts of its dialog are given.

@@ -16,6 +16,7 @@ package final class GatewayCounters: Sendable {
         case requestsRefused, optionsResponses, inboundCalls, outboundCalls, callsBranded
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
         case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
+        case callsWithoutRoute
         case callsShed, scannersDropped, loopsFound, registrationsWithoutPath
     }
 

@@ -9,6 +9,8 @@ struct InboundContext {
     let arrival: Arrival
     let marks: HopMarks
     let trunk: TrunkPeer
+    /// The called number, its route and the PBX of the call.
+    let called: CalledRoute
     let call: CallIdentifier
     let identity: CallerIdentity
     let decision: BrandingDecision
@@ -18,5 +20,5 @@ struct InboundContext {
     var invite: SIPMessage { arrival.message }
     var index: BrandIndex { snapshot.index }
     /// Largest message that every target of the PBX takes, in bytes.
-    var largest: Int { trunk.pbx.largestDatagram ?? .max }
+    var largest: Int { called.pbx.largestDatagram ?? .max }
 }

@@ -14,24 +14,22 @@ extension ProxyCore {
     func nextHop(of arrival: Arrival, _ routes: RouteSet, from peer: GatewayTopology.Peer) -> OnwardRequest {
         let topology = settings.topology
         let cookie = routes.cookie.flatMap { $0.dialog.isOf(peer) ? $0 : nil }
-        let group: TargetGroup?
         var onward: OnwardRequest
         switch peer {
         case .trunk(let trunk):
             let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: false)
             onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: true)
-            group = trunk.pbx.targets
         case .pbx:
             let known = cookie.flatMap { topology.trunk(mark: $0.dialog.trunk, at: arrival.now) }
             let trunk = known ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
             let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk?.mark ?? 0, isInbound: false, isBranded: false)
             onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: false)
             onward.trunk = trunk
-            group = trunk?.targets
         }
         onward.hasForeignCookie = routes.cookie != nil && cookie == nil
-        if follow(routes.nextHop, cookie, of: arrival, from: peer, into: &onward) { return onward }
-        guard let group else { return onward }
+        let routed = routedTargets(of: arrival.message, from: peer)
+        if routed == nil, follow(routes.nextHop, cookie, of: arrival, from: peer, into: &onward) { return onward }
+        guard let group = routed ?? usualTargets(onward, from: peer) else { return onward }
         let call = reporter.identifier(of: arrival.message, direction: onward.isFromTrunk ? .inbound : .outbound)
         var targets = order(group, for: call, at: arrival.now)
         // A dialog belongs to one target. Where nothing names it, the first gets the request even if it is down.
@@ -42,6 +40,19 @@ extension ProxyCore {
         onward.targetState = target.targetState
         if !arrival.message.isInDialog { onward.targets = targets }
         return onward
+    }
+
+    /// The targets by the called number's route, for a trunk's request outside a dialog, such as a CANCEL after a restart.
+    private func routedTargets(of request: SIPMessage, from peer: GatewayTopology.Peer) -> TargetGroup? {
+        let routes = settings.topology.routes
+        guard case .trunk(let trunk) = peer, routes.areUsed, !request.isInDialog else { return nil }
+        return CalledRoute(of: request, on: trunk, routes).route?.pbx?.targets
+    }
+
+    /// The targets of a request that names none: those of the trunk's PBX, or of the trunk.
+    private func usualTargets(_ onward: OnwardRequest, from peer: GatewayTopology.Peer) -> TargetGroup? {
+        guard case .trunk(let trunk) = peer else { return onward.trunk?.targets }
+        return trunk.pbx.targets
     }
 
     /// Follows a request's route or its dialog; false where neither leads to a peer on the other side.

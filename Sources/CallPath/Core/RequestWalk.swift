@@ -6,8 +6,8 @@ package import SIPCore
 
 // The walk of a request, above all of an INVITE from a trunk, from top to bottom of this file:
 //
-//     receive → admit → index → admit the sender → validate → retransmission? → loop check → admit the call
-//     → identity → trust verdict → decision → target → decoration → forward
+//     receive → admit → index → admit the sender → validate → retransmission? → loop check → route
+//     → admit the call → identity → trust verdict → decision → target → decoration → forward
 //
 // One message, one set of settings, one worker thread, no suspension. Each stop is one call; its rules are in the file of
 // the called function. If identity, lookup or decoration fails, the call goes on unbranded.
@@ -98,23 +98,24 @@ extension ProxyCore {
     }
 }
 
-// MARK: - Admit the call, identity, trust verdict, decision, target, decoration, forward: a call from a trunk
+// MARK: - Route, admit the call, identity, trust verdict, decision, target, decoration, forward: a call from a trunk
 
 extension ProxyCore {
     private func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
         let isProtected = CallFacts.isProtected(invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
-        let parties = CallParties(trunk: trunk.mark, pbx: trunk.pbx.mark)
-        guard admit(call, on: trunk, parties, isProtected: isProtected, arrival) else { return }
-        let snapshot = branding.load()
+        guard let called = route(arrival, from: trunk, isProtected: isProtected) else { return }
+        let parties = CallParties(trunk: trunk.mark, pbx: called.pbx.key)
+        guard admit(call, on: trunk, called.route, parties, isProtected: isProtected, arrival) else { return }
+        let snapshot = (called.customer?.branding ?? branding).load()
         // The identity has the trust verdict too: the trunk's claims about the number, as far as it is trusted.
         let identity = CallerIdentity(of: invite, trunk: trunk)
-        let decision = decideBranding(of: invite, identity, trunk, snapshot)
+        let decision = decideBranding(of: invite, identity, trunk, called, snapshot)
         let context = InboundContext(
-            arrival: arrival, marks: marks, trunk: trunk, call: call, identity: identity, decision: decision,
-            snapshot: snapshot)
-        var targets = order(trunk.pbx.targets, for: call, at: arrival.now, isEmergency: isProtected)
+            arrival: arrival, marks: marks, trunk: trunk, called: called, call: call, identity: identity,
+            decision: decision, snapshot: snapshot)
+        var targets = order(called.pbx.targets, for: call, at: arrival.now, isEmergency: isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let decorated = decorate(context, leadingTo: hop)
@@ -125,6 +126,7 @@ extension ProxyCore {
         let evidence = DecisionEvidence(context, decorated, settings)
         reporter.inboundInvite(context, decorated, evidence, settings.answerers)
         count(decorated)
+        called.customer?.count(isBranded: decorated.reason == nil)
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         use(target, for: transaction)
@@ -132,17 +134,18 @@ extension ProxyCore {
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }
 
-    /// Weighs the facts of the INVITE against the directory's gates and the trunk's policy.
+    /// Weighs the facts of the INVITE against the directory's gates and the policy of route or trunk.
     private func decideBranding(
-        of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ snapshot: BrandingSnapshot
+        of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ called: CalledRoute,
+        _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
-        guard settings.brands else { return .passThrough(.policy) }
+        guard settings.brands, called.route?.brands ?? true else { return .passThrough(.policy) }
         let facts = CallFacts(of: invite, from: trunk, sockets: settings.topology.sockets)
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
             isSpiral: facts.isSpiral, hasReplaces: facts.hasReplaces)
-        return decide(evidence, policy: trunk.policy, gates: snapshot.gates, index: snapshot.index)
+        return decide(evidence, policy: called.policy(on: trunk), gates: snapshot.gates, index: snapshot.index)
     }
 }
 
@@ -187,7 +190,7 @@ extension ProxyCore {
     private func respondToOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
         counters.add(.optionsResponses)
         if case .trunk(let trunk) = peer, settings.reportsPBX,
-            !trunk.pbx.targets.isFit(at: arrival.now.milliseconds)
+            !settings.topology.isFit(trunk, at: arrival.now.milliseconds)
         {
             return respond(to: arrival, Refusal(503, "Service Unavailable"))
         }

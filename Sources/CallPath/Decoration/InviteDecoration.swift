@@ -23,7 +23,8 @@ extension ProxyCore {
                 in: context.invite, of: context.identity.number, from: context.trunk)
             let dialog = DialogFacts(
                 trunk: context.trunk.mark, isInbound: true, isBranded: true, isNamed: isNamed,
-                caller: context.identity.number?.digits ?? 0, isAsserted: context.identity.isAsserted)
+                caller: context.identity.number?.digits ?? 0, isAsserted: context.identity.isAsserted,
+                customer: context.called.customer?.mark ?? 0)
             // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
             var reason = PassThroughReason.policy
             for decorate in BrandingLevel.allCases where isNamed || shows(decorate, of: entry, in: context.index) {
@@ -68,7 +69,7 @@ extension ProxyCore {
                 }
                 if settings.writesCallInfo {
                     Decoration.writeCallInfo(
-                        of: entry, in: context.index, decorate: plan.decorate, to: trunk.pbx, into: invite,
+                        of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
                         splices: &splices)
                 }
             }

@@ -10,11 +10,17 @@ import SIPCore
 /// Trunks that register write an account's name into Request-URI and From, and the number into To and
 /// P-Asserted-Identity.
 enum CalledNumber {
-    /// The called number: of the Request-URI, else of To.
-    ///
-    /// To of a forwarded call has another party's number (RFC 5806, RFC 7044).
-    static func of(_ invite: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer) -> E164Number? {
+    /// The called number: of the Request-URI, else of To; the other way round where the routes read To first.
+    static func of(
+        _ request: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer, from source: CallRoutes.Source
+    ) -> E164Number? {
+        if source == .to, let number = ofTo(request, on: trunk) { return number }
         if let number = called.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }
+        return source == .to ? nil : ofTo(request, on: trunk)
+    }
+
+    /// The number of To; nil for a forwarded call, where To has another party's number (RFC 5806, RFC 7044).
+    private static func ofTo(_ invite: SIPMessage, on trunk: TrunkPeer) -> E164Number? {
         guard let to = invite.to, !ForwardingSigns.arePresent(in: invite),
             let address = NameAddress(invite.bytes, to.displayName.lowerBound..<to.parameters.upperBound, to)
         else { return nil }

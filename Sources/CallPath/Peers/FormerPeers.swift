@@ -33,7 +33,8 @@ package struct FormerPeers: Sendable {
         }
     }
 
-    /// Most entries, so that changing DNS responses do not grow the list; the oldest are removed first.
+    /// Most entries beside the peers of the last settings, so that changing DNS responses do not grow the list; the oldest
+    /// are removed first.
     static let most = 64
 
     /// The latest at the end.
@@ -57,7 +58,7 @@ package struct FormerPeers: Sendable {
         let left = old.peers.map { Entry(peer: $0, ways: Ways($0), end: now + longestCall) }
         let ways = Set(left.map(\.ways))
         let earlier = old.former.entries.filter { $0.end > now && !ways.contains($0.ways) }
-        former.entries = (earlier + left).filter { !present.contains($0.ways) }.suffix(most)
+        former.entries = (earlier + left).filter { !present.contains($0.ways) }.suffix(max(most, old.peers.count))
         return former
     }
 

@@ -8,6 +8,8 @@ package struct GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
+    /// The routes of trunks' calls by called number.
+    package let routes: CallRoutes
     /// Peers of former settings that may still have calls.
     package private(set) var former = FormerPeers()
     /// Whether any local address is one of TCP or TLS.
@@ -16,6 +18,7 @@ package struct GatewayTopology: Sendable {
     let trunkHeaders: [ArraySlice<UInt8>]
     /// The emergency numbers of all trunks.
     let emergencyNumbers: EmergencyNumbers
+    private let pbxAddresses: PBXAddresses
 
     /// The sender of a message.
     package enum Peer: Sendable {
@@ -23,10 +26,14 @@ package struct GatewayTopology: Sendable {
         case pbx(PBXPeer)
     }
 
-    package init(sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer]) {
+    package init(
+        sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes()
+    ) {
         self.sockets = sockets
+        self.routes = routes
         self.trunks = trunks
         self.pbxs = pbxs
+        pbxAddresses = PBXAddresses(pbxs)
         emergencyNumbers = EmergencyNumbers(of: trunks.map(\.emergencyNumbers))
         hasStreams = sockets.contains { $0.transport.isReliable }
         trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
@@ -64,7 +71,9 @@ package struct GatewayTopology: Sendable {
     }
 
     private func peer(withTargetAt address: PeerAddress, anyPort: Bool, by socket: Int) -> Peer? {
-        for pbx in pbxs where pbx.targets.hasTarget(at: address, anyPort: anyPort) { return .pbx(pbx) }
+        if let pbx = pbxAddresses.first(at: address, where: { $0.targets.hasTarget(at: address, anyPort: anyPort) }) {
+            return .pbx(pbx)
+        }
         var found: TrunkPeer?
         for trunk in trunks
         where trunk.certificateNames.isEmpty && trunk.targets.hasTarget(at: address, anyPort: anyPort) {
@@ -75,9 +84,10 @@ package struct GatewayTopology: Sendable {
     }
 
     private func peer(of flow: Flow, anyPort: Bool) -> Peer? {
-        for pbx in pbxs where pbx.sources.contains(where: { $0.contains(flow.source, anyPort: anyPort) }) {
-            return .pbx(pbx)
+        let pbx = pbxAddresses.first(at: flow.source) { pbx in
+            pbx.sources.contains { $0.contains(flow.source, anyPort: anyPort) }
         }
+        if let pbx { return .pbx(pbx) }
         var found: TrunkPeer?
         for trunk in trunks where trunk.sends(flow, anyPort: anyPort) {
             if trunk.socket == flow.socket { return .trunk(trunk) }
@@ -103,7 +113,7 @@ package struct GatewayTopology: Sendable {
         func isPresent(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
             sources.contains { $0.contains(address, anyPort: true) } || group.hasTarget(at: address, anyPort: true)
         }
-        return pbxs.contains { isPresent($0.sources, $0.targets) }
+        return pbxAddresses.first(at: address, where: { isPresent($0.sources, $0.targets) }) != nil
             || trunks.contains { isPresent($0.sources, $0.targets) }
             || former.mayBePeer(at: address)
     }

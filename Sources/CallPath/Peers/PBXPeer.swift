@@ -10,6 +10,8 @@ package final class PBXPeer: Sendable {
     package let name: String
     /// Its number among PBXs, derived from its name.
     let mark: UInt16
+    /// The same in 64 bits: a thousand PBXs have a thousand keys.
+    package let key: UInt64
     package let sources: [PeerSource]
     /// The targets of its calls.
     package let targets: TargetGroup
@@ -23,6 +25,7 @@ package final class PBXPeer: Sendable {
     package init(name: String, sources: [PeerSource], targets: TargetGroup, logo: LogoForm? = nil) {
         self.name = name
         mark = TrunkPeer.mark(of: name)
+        key = TrunkPeer.key(of: name)
         self.sources = sources
         self.targets = targets
         largestDatagram = targets.targets.compactMap(\.largestDatagram).min()

@@ -9,7 +9,7 @@ extension HeraldConfiguration {
     /// Valid settings that deserve attention before the gateway starts.
     package var remarks: [String] {
         var remarks: [String] = []
-        if directory == nil, brandsFile == nil {
+        if directory == nil, brandsFile == nil, customers.isEmpty {
             remarks.append("neither directory nor brands is configured: every call passes unbranded")
         }
         if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
@@ -25,7 +25,7 @@ extension HeraldConfiguration {
         }
         let secrets =
             [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]
-            + [cluster?.secrets.first]
+            + [cluster?.secrets.first] + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
         for file in secrets.compactMap({ $0?.openFile }) {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
         }
@@ -41,7 +41,11 @@ extension HeraldConfiguration {
         if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
             remarks.append("logos.listen is \(logos.listen): only phones on this machine can fetch logos")
         }
-        remarks += peerRemarks + unencryptedRemarks + logoRemarks
+        for customer in unroutedCustomers.prefix(10) {
+            remarks.append(
+                "customer \(customer) has no route: no call is its own; add customer: \(customer) to a route")
+        }
+        remarks += peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
         }
@@ -55,6 +59,12 @@ extension HeraldConfiguration {
 }
 
 extension HeraldConfiguration {
+    /// Names of customers without a route.
+    private var unroutedCustomers: [String] {
+        let routed = Set(routes.table.compactMap(\.customer))
+        return customers.indices.filter { !routed.contains($0) }.map { customers[$0].name }
+    }
+
     /// Remarks about targets that loop back, shared addresses and wide trusted sources.
     var peerRemarks: [String] {
         let groups = trunks.map { ("trunk \($0.name)", $0.targets) } + pbx.map { ("pbx \($0.name)", $0.targets) }

@@ -13,7 +13,8 @@ package struct ConfigurationSummary {
     /// The description: one line per listener, trunk, PBX, service and remark, each with a line end.
     package var text: String {
         let lines = [
-            ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, rest, remarks,
+            ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, routes, rest,
+            remarks,
         ]
         return lines.joined().map { $0 + "\n" }.joined()
     }
@@ -45,6 +46,18 @@ package struct ConfigurationSummary {
         }
     }
 
+    private var routes: [String] {
+        let routes = configuration.routes
+        guard !routes.table.isEmpty else { return [] }
+        let unmatched = routes.unmatched == .trunk ? "the trunk's pbx" : "404"
+        return routes.table.map { route in
+            "route   \(route.name): \(route.numberCount) numbers, \(route.prefixCount) prefixes, to "
+                + (route.pbx.map { "pbx \(configuration.pbx[$0].name)" } ?? "the trunk's pbx")
+                + (route.customer.map { ", customer \(configuration.customers[$0].name)" } ?? "")
+                + (route.policy.map { ", policy \($0.rawValue)" } ?? "") + (route.brands ? "" : ", no brands")
+        } + ["route   other numbers: \(unmatched)"]
+    }
+
     private func targets(_ targets: [HeraldConfiguration.Target]) -> String {
         targets.map { "\($0.address) by \(configuration.listen[$0.listener].name)" }.joined(separator: ", or ")
     }
@@ -59,6 +72,10 @@ package struct ConfigurationSummary {
             if let ledger = cluster.ledger { lines.append("calls   also in the shared ledger at \(ledger)") }
         }
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
+        if !configuration.customers.isEmpty {
+            let accounts = Set(configuration.customers.map(\.directory)).count
+            lines.append("brands  of \(configuration.customers.count) customers, from \(accounts) directory accounts")
+        }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
         if let logos = configuration.logos {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"

@@ -9,28 +9,44 @@ private let day = Duration.seconds(86_400)
 extension HeraldSchema {
     func directory() -> HeraldConfiguration.DirectoryAccess? {
         root.section("directory") { section in
-            if !section.has("url") { section.missing("url", "http://127.0.0.1:8088") }
-            let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
-            let key = SecretSchema(file: file).read(section, "api_key", secrets: secrets)
-            var access = HeraldConfiguration.DirectoryAccess(url: url ?? "", key: key ?? ConfiguredSecret(""))
-            intervals(section, &access)
-            access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
-            access.platform =
-                section.string("platform", form: WordForm.name, WordForm.isName) ?? access.platform
-            access.clientType =
-                section.string("client_type", form: WordForm.name, WordForm.isName) ?? access.clientType
-            access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...68_719_476_736)
-            access.voipDialer = section.choice("voip_dialer_enabled", default: access.voipDialer)
-            access.isBearer = section.bool("bearer", default: access.isBearer)
-            access.tls = section.section("tls", directoryTLS) ?? access.tls
-            if !access.tls.pins.isEmpty, access.url.hasPrefix("http:") {
-                section.problem("tls", "pins need an https url; http has no certificate to check")
-            }
-            access.signing = section.section("signing", directorySigning)
+            var access = directoryAccess(section, nil)
             access.lookup = section.section("lookup", directoryLookup)
             access.allowsDebugUpload = section.bool("debug_upload", default: access.allowsDebugUpload)
             return access
         }
+    }
+
+    /// Reads URL, key and settings of an account.
+    ///
+    /// - Parameter usual: the values of absent keys where the section has no URL; the key and the signing are the
+    ///   account's own.
+    func directoryAccess(
+        _ section: ConfigurationSection, _ usual: HeraldConfiguration.DirectoryAccess?
+    ) -> HeraldConfiguration.DirectoryAccess {
+        let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
+        if !section.has("url"), usual == nil { section.missing("url", "http://127.0.0.1:8088") }
+        let key = SecretSchema(file: file).read(section, "api_key", secrets: secrets) ?? ConfiguredSecret("")
+        var access = HeraldConfiguration.DirectoryAccess(url: url ?? "", key: key)
+        if !section.has("url"), let usual {
+            access = usual
+            access.key = key
+            (access.lookup, access.allowsDebugUpload) = (nil, false)
+        }
+        intervals(section, &access)
+        access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
+        access.platform =
+            section.string("platform", form: WordForm.name, WordForm.isName) ?? access.platform
+        access.clientType =
+            section.string("client_type", form: WordForm.name, WordForm.isName) ?? access.clientType
+        access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...68_719_476_736)
+        access.voipDialer = section.choice("voip_dialer_enabled", default: access.voipDialer)
+        access.isBearer = section.bool("bearer", default: access.isBearer)
+        access.tls = section.section("tls", directoryTLS) ?? access.tls
+        if !access.tls.pins.isEmpty, access.url.hasPrefix("http:") {
+            section.problem("tls", "pins need an https url; http has no certificate to check")
+        }
+        access.signing = section.section("signing", directorySigning)
+        return access
     }
 
     private func intervals(_ section: ConfigurationSection, _ access: inout HeraldConfiguration.DirectoryAccess) {

@@ -24,9 +24,13 @@ package struct HeraldConfiguration: Sendable {
     package var trunks: [Trunk]
     /// PBXs; at least one.
     package var pbx: [PBX]
+    /// Routes of trunks' calls by called number.
+    package var routes = Routes()
     package var branding: BrandingSettings
     /// Nil if brands come from a file, or if there are none.
     package var directory: DirectoryAccess?
+    /// Customers with directory accounts of their own; calls without a customer use `directory`.
+    package var customers: [Customer] = []
     /// File of brands that replaces the directory.
     package var brandsFile: String?
     /// Nil disables the logo service.
@@ -171,7 +175,7 @@ package struct HeraldConfiguration: Sendable {
         package var limits: TrunkLimits
     }
 
-    /// Limits of a trunk's calls; nil means no limit.
+    /// Limits of the calls of a trunk or a route; nil means no limit.
     package struct TrunkLimits: Hashable, Sendable {
         /// New calls per second.
         package var callsPerSecond: Int?

@@ -10,15 +10,23 @@ extension HeraldConfiguration {
         case ignored
     }
 
+    /// Controls whether the list files of routes are read.
+    package enum Lists: Sendable {
+        case read
+        /// For commands that need no called numbers.
+        case ignored
+    }
+
     /// Reads and checks a file.
     ///
     /// Relative paths start at the file's folder.
     ///
     /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     package static func load(
-        path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
+        path: String, secrets: Secrets = .read, lists: Lists = .read,
+        environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> HeraldConfiguration {
         let file = try ConfigurationFile(path: path, environment: environment)
-        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
+        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets, lists: lists).read() }
     }
 }

@@ -7,6 +7,7 @@ struct HeraldSchema {
     let file: ConfigurationFile
     let root: ConfigurationSection
     let secrets: HeraldConfiguration.Secrets
+    var lists = HeraldConfiguration.Lists.read
 
     func read() -> HeraldConfiguration? {
         let gateway = gateway()
@@ -16,6 +17,8 @@ struct HeraldSchema {
         let trunks = peers.trunks(pbx ?? [])
         let branding = branding()
         let directory = directory()
+        let customers = customers(directory)
+        let routes = RoutesSchema(file: file, root: root, lists: lists, pbx: pbx ?? [], customers: customers).read()
         let brandsFile = brandsFile()
         if root.has("directory"), root.has("brands") {
             root.problem("brands", "cannot be combined with directory; brands have one source")
@@ -36,8 +39,9 @@ struct HeraldSchema {
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
-            drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
-            branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
+            drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx, routes: routes,
+            branding: branding, directory: directory, customers: customers, brandsFile: brandsFile, logos: logos,
+            outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
             admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster)

@@ -38,7 +38,7 @@ extension HeraldSchema {
     /// Returns the group of each member.
     ///
     /// A member may be in one group only.
-    private func subscribers(_ section: ConfigurationSection) -> [String: String] {
+    func subscribers(_ section: ConfigurationSection) -> [String: String] {
         var groups: [String: String] = [:]
         _ = section.sections("subscribers") { _, group -> Void? in
             if !group.has("name") { group.missing("name", "sales") }

@@ -63,7 +63,7 @@ struct PeersSchema {
             let withheld: HeraldConfiguration.WithheldIdentity =
                 section.choice("withheld_identity", default: isTrusted ? .keep : .strip)
             let header = trunkHeader(section)
-            let limits = limits(section)
+            let limits = Self.limits(section)
             let emergencyNumbers = TrunkIdentitySchema.emergencyNumbers(section)
             let phoneContexts = TrunkIdentitySchema.phoneContexts(section)
             let attestationHeaders = TrunkIdentitySchema.attestationHeaders(section)
@@ -95,7 +95,8 @@ struct PeersSchema {
         return names
     }
 
-    private func limits(_ section: ConfigurationSection) -> HeraldConfiguration.TrunkLimits {
+    /// Reads the limits of a trunk or a route.
+    static func limits(_ section: ConfigurationSection) -> HeraldConfiguration.TrunkLimits {
         var limits = HeraldConfiguration.TrunkLimits()
         section.within("limits") { section in
             func limit(_ key: String, _ most: Int) -> Int? {

@@ -49,7 +49,9 @@ final class ProblemList {
 
     init(file: String) { self.file = file }
 
-    func add(_ message: String, key: String, line: Int, column: Int) {
-        problems.append(ConfigurationProblem(file: file, line: line, column: column, key: key, message: message))
+    /// - Parameter other: a file that the configuration names; nil for the configuration file.
+    func add(_ message: String, inFile other: String? = nil, key: String, line: Int, column: Int) {
+        problems.append(
+            ConfigurationProblem(file: other ?? file, line: line, column: column, key: key, message: message))
     }
 }

@@ -186,6 +186,11 @@ final class ConfigurationSection {
         problem(element ?? list, element == nil ? child(key) : "\(child(key))[\(position)]", message)
     }
 
+    /// Reports a problem in a file that the section names.
+    func problem(inFile path: String, line: Int, key: String, _ message: String) {
+        problems.add(message, inFile: path, key: key, line: line, column: 1)
+    }
+
     /// Reports that a required key is absent.
     func missing(_ key: String, _ example: String) {
         problems.add("is missing; write \(key): \(example)", key: child(key), line: place.line, column: place.column)

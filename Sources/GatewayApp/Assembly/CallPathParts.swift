@@ -28,7 +28,8 @@ struct CallPathParts {
         foundation = GatewayFoundation(
             bound: transport.bound, secret: resources.secret.secret,
             health: disabledTargets.registry(of: configuration, onChange: reachability.targetChanged),
-            trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most)
+            trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most,
+            customers: state.customers)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         names = LiveNameLookup(configuration.nameServers)

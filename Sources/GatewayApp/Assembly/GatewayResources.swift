@@ -43,8 +43,10 @@ struct GatewayResources {
     /// Raises the limit of open files and returns the number of TCP and TLS connections it allows.
     private static func streamConnections(_ configuration: HeraldConfiguration, _ logger: Logger) -> Int {
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
-        let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
+        let streams = hasStreams ? configuration.streams.connections : 0
+        // The directory of each customer may have two connections.
+        let files = OpenFiles.allow(connections: streams + 2 * configuration.customers.count)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
-        return files.allowedConnections
+        return min(streams, files.allowedConnections)
     }
 }

@@ -24,6 +24,7 @@ struct GatewayServices {
     private let callPath: CallPathParts
     private let gate = StartGate()
     private let directory: CurrentDirectory
+    private let customers: CustomerDirectories
     private let outputs: CallOutputs
     private let rejections: RejectionService
     let configurationReload: ConfigurationReload
@@ -59,6 +60,10 @@ struct GatewayServices {
         let directory = try CurrentDirectory(
             start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
         self.directory = directory
+        state.customers.use(whileSyncing: callPath.workers.setRealTime)
+        let customers = CustomerDirectories(
+            start.configuration, state.customers, state.database, logger: Logger(label: "herald.customers"))
+        self.customers = customers
         outputs = CallOutputs(
             start.configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
         let (workers, shared, branding) = (callPath.workers, callPath.shared, state.brands.current)
@@ -82,9 +87,8 @@ struct GatewayServices {
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
             recorder: state.recorder,
-            parts: [directory, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
-            last: LastReload(),
-            report: systemd, logger: start.logger)
+            parts: [directory, customers, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
+            last: LastReload(), report: systemd, logger: start.logger)
     }
 
     /// Builds all services; called once.
@@ -109,7 +113,7 @@ struct GatewayServices {
         directory.begin(statusReport)
         let settings = callPath.settings.current
         let logos = state.logos?.server(state.brands.current, gate) { settings.load().brands }
-        return [directory.services] + (logos.map { [$0] } ?? []) + outputs.services
+        return [directory.services] + customers.services + (logos.map { [$0] } ?? []) + outputs.services
     }
 
     private var operation: [any Service] {
@@ -164,7 +168,10 @@ struct GatewayServices {
             workers: callPath.workers, health: callPath.foundation.health,
             streams: resources.transport.streams?.counters, identities: resources.transport.identities,
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
-            troubles: resources.troubles, directory: directory, logos: state.logos,
+            troubles: resources.troubles, directory: directory,
+            customers: CustomerMetrics(
+                register: state.customers, directories: customers, reader: LedgerReader(state.database)),
+            logos: state.logos,
             rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
             traces: traces, cluster: cluster, sharedLedger: sharedLedger)
     }

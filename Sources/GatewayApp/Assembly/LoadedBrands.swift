@@ -33,4 +33,18 @@ struct LoadedBrands {
             current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(savedIndex), gates: gates))
         }
     }
+
+    /// The brands of a customer's account, which are empty before they are loaded.
+    ///
+    /// - Parameter current: the brands in force that the account continues; nil for none.
+    init(
+        accountIn folder: String, _ configuration: HeraldConfiguration, current earlier: CurrentBranding?,
+        logger: Logger
+    ) {
+        store = BrandCacheStore(folder: folder)
+        let profile = configuration.renderingProfile
+        indexFile = BrandCacheIndexFile(store, folder: folder, profile: profile, logger: logger)
+        let empty = BrandingSnapshot(index: .empty(profile: profile), gates: BrandingGates())
+        current = earlier ?? CurrentBranding(empty)
+    }
 }

@@ -14,6 +14,8 @@ struct StoredState {
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
     let brands: LoadedBrands
+    /// The accounts of customers.
+    let customers: CustomerRegister
     let ring: UpdateRing
     let recorder: OutcomeRecorder
 
@@ -23,6 +25,7 @@ struct StoredState {
     init(_ start: GatewayStart, _ resources: GatewayResources) async throws {
         let loading = BrandLoading(start, resources)
         (database, logos, brands) = try await loading.run()
+        customers = try await CustomerRegister(start, resources.troubles)
         ring = try Self.ring(start.configuration, resources.troubles)
         recorder = OutcomeRecorder(
             database: database, ring: ring, settings: try start.configuration.recorderSettings(),

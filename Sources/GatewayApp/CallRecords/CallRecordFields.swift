@@ -11,7 +11,7 @@ extension LedgerCallRow {
         "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "caller_received", "gateway", "events",
+        "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "events",
     ]
 
     /// The fields of `json` as cells; each event is its outcome and its state.
@@ -35,7 +35,8 @@ extension LedgerCallRow {
         [
             "gateway": JSONValue(node), "call_id": .string(callID), "sip_call_id": .string(sipCallID),
             "direction": .string(direction),
-            "trunk": JSONValue(trunk), "caller": JSONValue(caller), "caller_received": JSONValue(callerReceived),
+            "trunk": JSONValue(trunk), "customer": JSONValue(customer), "caller": JSONValue(caller),
+            "caller_received": JSONValue(callerReceived),
             "destination": JSONValue(destination),
             "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
             "carrier_name": JSONValue(carrierName),

@@ -45,6 +45,7 @@ final class EndedCallLog: Sendable {
             "decision": "\(call.decision)", "outcome": "\(call.outcome?.rawValue ?? "OPEN")",
         ]
         if let trunk = call.trunk { line["trunk"] = "\(trunk)" }
+        if let customer = call.customer { line["customer"] = "\(customer)" }
         if let seconds = call.ringSeconds { line["ring"] = "\(seconds)" }
         if let seconds = call.callSeconds { line["talk"] = "\(seconds)" }
         if call.status > 0 { line["status"] = "\(call.status)" }

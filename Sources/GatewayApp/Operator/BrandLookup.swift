@@ -25,6 +25,7 @@ package enum Attestation: String, CaseIterable, Sendable {
 /// `herald lookup`: decides about a number as the gateway would, from the stored copy and without a network.
 package struct BrandLookup {
     private let number: String
+    private let called: String?
     private let region: String?
     private let trunk: String?
     private let attestation: Attestation
@@ -32,13 +33,15 @@ package struct BrandLookup {
 
     /// - Parameters:
     ///   - number: the caller as the trunk would write it.
+    ///   - called: the called number as the trunk would write it; nil decides without a route.
     ///   - region: two letters; nil for the trunk's region.
     ///   - trunk: name of a trunk; nil for the first.
     package init(
-        _ number: String, region: String?, trunk: String?, attestation: Attestation,
+        _ number: String, called: String? = nil, region: String?, trunk: String?, attestation: Attestation,
         _ configuration: HeraldConfiguration
     ) {
         self.number = number
+        self.called = called
         self.region = region
         self.trunk = trunk
         self.attestation = attestation
@@ -51,11 +54,14 @@ package struct BrandLookup {
     package func report() throws -> LookupReport {
         let asked = try asked()
         let (trunk, region, question) = (asked.trunk, asked.region, asked.question)
-        let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
+        let copy = try CommandFailure.reported {
+            try StoredBrands(configuration.seen(by: asked.destination?.customer), for: question)
+        }
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
             asked: number, result: result, trunk: trunk, region: region, copy: copy,
-            isEnabled: configuration.branding.isEnabled,
+            isEnabled: configuration.branding.isEnabled && asked.destination?.brands ?? true,
+            destination: asked.destination,
             logo: LogoResponse(
                 named: copy.namedLogo, shown: result.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
@@ -67,7 +73,14 @@ package struct BrandLookup {
         let trunk: HeraldConfiguration.Trunk
         let region: Region?
         let question: LookupResult.Question
+        /// Nil without a called number.
+        let destination: CalledDestination?
     }
+
+    /// Finds the route of the called number alone; nil without one.
+    ///
+    /// - Throws: `CommandFailure` for an unknown trunk or region.
+    package func destination() throws -> CalledDestination? { try asked().destination }
 
     /// Completes the question from the configuration.
     ///
@@ -75,13 +88,15 @@ package struct BrandLookup {
     func asked() throws -> Asked {
         let trunk = try chosenTrunk()
         let region = try chosenRegion(trunk)
+        let destination = called.map { CalledDestination($0, on: trunk, region: region, configuration) }
+        let policy = destination?.policy ?? trunk.policy
         let question = LookupResult.Question(
             number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
             verification: attestation.verification,
-            policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
+            policy: BrandingPolicy(rawValue: policy.rawValue) ?? .standard,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
-        return Asked(trunk: trunk, region: region, question: question)
+        return Asked(trunk: trunk, region: region, question: question, destination: destination)
     }
 
     private func chosenTrunk() throws -> HeraldConfiguration.Trunk {
@@ -100,5 +115,18 @@ package struct BrandLookup {
             )
         }
         return known
+    }
+}
+
+extension HeraldConfiguration {
+    /// The configuration as it is for the calls of a customer: its account and its folder of brands.
+    ///
+    /// - Parameter name: nil for calls without a customer.
+    func seen(by name: String?) -> HeraldConfiguration {
+        guard let name, let customer = customers.first(where: { $0.name == name }) else { return self }
+        var own = self
+        (own.directory, own.brandsFile, own.logos) = (customer.directory, nil, nil)
+        own.state = CustomerFolders.link(of: name, in: state)
+        return own
     }
 }

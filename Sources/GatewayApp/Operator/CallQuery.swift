@@ -12,6 +12,8 @@ package struct CallQuery: Hashable, Sendable {
     package var name: String?
     /// Name of a trunk.
     package var trunk: String?
+    /// Name of a customer.
+    package var customer: String?
     /// An outcome, or `open` for calls in progress; upper or lower case.
     package var outcome: String?
     /// First day or moment of the INVITE, as `OperatorTime` reads it.
@@ -59,6 +61,7 @@ package struct CallQuery: Hashable, Sendable {
         filter.name = name
         filter.callIDPart = callIDPart
         filter.trunk = trunk
+        filter.customer = customer
         filter.outcome = outcome?.uppercased()
         filter.since = since.flatMap(OperatorTime.first)
         filter.until = until.flatMap(OperatorTime.last)

@@ -34,7 +34,9 @@ package struct CallSimulator {
         let simulation = try simulation(paste, arrival, settings)
         let trunk = try sendingTrunk(simulation, arrival)
         let caller = simulation.caller(on: trunk)
-        let stored = try CommandFailure.reported { try StoredBrands(configuration, of: caller.number) }
+        let route = configuration.routes.table.first { $0.name == simulation.route(on: trunk) }
+        let own = configuration.seen(by: route?.customer.map { configuration.customers[$0].name })
+        let stored = try CommandFailure.reported { try StoredBrands(own, of: caller.number) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "herald-simulate-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -20,7 +20,8 @@ extension LedgerEventRow {
     var json: [String: JSONValue?] {
         let sent = try? JSONDecoder().decode(JSONValue.self, from: Data(meta.utf8))
         return [
-            "key": .string(key), "call_id": .string(callID), "number": .string(number), "outcome": .string(outcome),
+            "key": .string(key), "customer": JSONValue(customer), "call_id": .string(callID), "number": .string(number),
+            "outcome": .string(outcome),
             "displayed_at": .string(displayedAt), "meta": sent ?? .string(meta), "state": .string(state.word),
             "attempts": .int(attempts), "created_at": JSONValue(seconds: createdAt),
             "due_at": state == .waiting ? JSONValue(seconds: dueAt) : nil, "event_id": JSONValue(eventID),

@@ -30,9 +30,10 @@ package struct EventListing {
     /// Writes the latest events to standard output, the newest last.
     ///
     /// - Throws: `CommandFailure` when the ledger cannot be read.
-    package func list(state: EventState?, limit: Int, asJSON: Bool) throws {
+    package func list(state: EventState?, customer: String? = nil, limit: Int, asJSON: Bool) throws {
         let events = try CommandFailure.reported {
-            try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)).events(state: state?.stored, limit: limit)
+            try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)).events(
+                state: state?.stored, customer: customer, limit: limit)
         }
         if asJSON {
             for event in events.reversed() { try Output.write(json: event.json) }

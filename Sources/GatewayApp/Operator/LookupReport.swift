@@ -16,6 +16,8 @@ package struct LookupReport {
     let copy: StoredBrands
     /// The value of `branding.enabled`.
     let isEnabled: Bool
+    /// Nil without a called number.
+    let destination: CalledDestination?
     let logo: LogoResponse
 
     private var decision: String { isEnabled ? result.decision : PassThroughReason.policy.description }
@@ -23,27 +25,34 @@ package struct LookupReport {
 
     /// The decision with its reason, and the header lines that the phone would get.
     package var text: String {
-        let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
+        let policy = destination?.policy ?? trunk.policy
+        let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(policy.rawValue), "
         var lines = [
             ("number", result.number?.description ?? "not certain which number \"\(asked)\" is"),
             ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
-            ("brands", copy.origin),
         ]
+        lines += destination?.lines.dropLast() ?? []
+        lines.append(("brands", copy.origin))
         if copy.hasLifetimeOfDirectory { lines.append(("lifetime", Self.lifetimeOfDirectory)) }
         lines.append(
             (
                 "decision",
-                (brand == nil ? "pass through: " : "show: ") + decision + (isEnabled ? "" : " (branding.enabled)")
+                (brand == nil ? "pass through: " : "show: ") + decision
+                    + (isEnabled ? "" : destination?.brands == false ? " (brands of the route)" : " (branding.enabled)")
             ))
         if let brand {
             lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
             lines.append(("logo", logo.text))
         }
-        let facts = lines.map { name, value in
-            name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
-        }
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
-        return facts.joined() + (headers.isEmpty ? "" : "\n" + headers.joined())
+        return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
+    }
+
+    /// Names and values as lines with two columns.
+    static func text(_ lines: [(String, String)]) -> String {
+        lines.map { name, value in
+            name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
+        }.joined()
     }
 
     private static let lifetimeOfDirectory =
@@ -51,6 +60,10 @@ package struct LookupReport {
 
     /// The same for `--json`.
     package var json: [String: JSONValue?] {
+        decided.merging(destination?.json ?? [:]) { decided, _ in decided }
+    }
+
+    private var decided: [String: JSONValue?] {
         [
             "asked": .string(asked), "number": JSONValue(result.number?.description), "trunk": .string(trunk.name),
             "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),

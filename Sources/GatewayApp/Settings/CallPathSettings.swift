@@ -13,6 +13,8 @@ struct GatewayFoundation: Sendable {
     let trunks: TrunkRegister
     /// Largest number of transactions held at once.
     let mostTransactions: Int
+    /// Nil where no call has a customer, as in a simulation.
+    var customers: CustomerRegister?
 }
 
 extension HeraldConfiguration {
@@ -46,7 +48,8 @@ extension HeraldConfiguration {
         }
         let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
         let trunks = try trunks.map { try peer($0, to: pbxs[$0.pbx], on: foundation, resolved) }
-        return GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs)
+        return GatewayTopology(
+            sockets: sockets, trunks: trunks, pbxs: pbxs, routes: callRoutes(to: pbxs, on: foundation))
     }
 
     /// A listening address as Via and Record-Route show it: its own `advertise`, else the route of the cluster.

@@ -20,6 +20,20 @@ extension HeraldConfiguration {
         return names
     }
 
+    /// Customer names by the mark that call updates and cookies carry.
+    ///
+    /// - Throws: `CommandFailure` when two names have the same mark.
+    func customerNames() throws -> CustomerNames {
+        var names: [UInt32: String] = [:]
+        for customer in customers {
+            if let other = names.updateValue(customer.name, forKey: CallCustomer.mark(of: customer.name)) {
+                throw CommandFailure(
+                    "the customers \(other) and \(customer.name) have the same mark; rename one of them")
+            }
+        }
+        return CustomerNames(names)
+    }
+
     /// How the recorder stores calls and which events it creates.
     func recorderSettings() throws -> OutcomeRecorder.Settings {
         var settings = OutcomeRecorder.Settings()
@@ -30,10 +44,12 @@ extension HeraldConfiguration {
         settings.limits = CallStateMachine.Limits(
             answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
+        settings.returns.customers = customers.reduce(into: [:]) { $0[$1.name] = $1.subscribers }
         settings.trunks = try trunkNames()
+        settings.customers = try customerNames()
         settings.maxBytes = outcomes.maxSize
         settings.outputs = outcomes.outputs
-        settings.hasDirectory = directory != nil
+        settings.hasDirectory = directory != nil || !customers.isEmpty
         // Retention is in whole days, rounded up.
         settings.retentionDays = Int((outcomes.retention / .seconds(86_400)).rounded(.up))
         return settings

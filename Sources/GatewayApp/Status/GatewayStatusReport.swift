@@ -26,6 +26,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let reader: LedgerReader
     let troubles: StateTroubles
     let directory: CurrentDirectory
+    let customers: CustomerMetrics
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
     let rejections: RejectionService
@@ -47,13 +48,14 @@ struct GatewayStatusReport: GatewayStatusSource {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (cluster?.counters ?? [])
-            + (sharedLedger?.counters ?? [])
+            + (sharedLedger?.counters ?? []) + customers.counters
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
             + (await logos?.gauges() ?? []) + (cluster?.gauges ?? []) + (sharedLedger?.gauges ?? [])
+            + customers.gauges()
     }
 
     func histograms() async -> [HistogramSample] { durations() }

@@ -79,16 +79,20 @@ extension GatewayStatusReport {
         ("herald_failovers_total", "Requests forwarded to another target after one failed", .failovers),
         ("herald_targets_unavailable_total", "Requests rejected with 503 because no target is up", .targetsUnavailable),
         (
-            "herald_calls_refused_rate_total", "Calls rejected above their trunk's limit of calls a second",
+            "herald_calls_refused_rate_total", "Calls rejected above a limit of calls a second of trunk or route",
             .callsRefusedByRate
         ),
         (
-            "herald_calls_refused_number_total", "Calls rejected above their trunk's limit of calls",
+            "herald_calls_refused_number_total", "Calls rejected above a limit of calls of trunk or route",
             .callsRefusedByNumber
         ),
         (
             "herald_calls_refused_draining_total", "Calls rejected because the gateway is stopping",
             .callsRefusedWhileDraining
+        ),
+        (
+            "herald_calls_without_route_total", "Calls rejected with 404 because no route has the called number",
+            .callsWithoutRoute
         ),
         ("herald_options_answered_total", "OPTIONS that the gateway responds to", .optionsResponses),
         ("herald_outbound_calls_total", "Calls from PBXs", .outboundCalls),

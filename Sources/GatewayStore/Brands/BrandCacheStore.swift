@@ -10,14 +10,30 @@ import GRDB
 /// Every change is one transaction. Readers see the previous dataset until it commits. Safe from any thread; never
 /// called on the call path. Source: securenode-endpoint-contract §4 and §5.
 package struct BrandCacheStore: BrandCache {
-    let database: any DatabaseWriter
+    private let source: BrandSource
+    var database: any DatabaseWriter { source.database }
     private let incomingPath: String
 
     /// Uses the brand file of an open database.
     package init(_ database: HeraldDatabase) {
-        self.database = database.brands
+        source = BrandSource(database.brands)
         incomingPath = HeraldDatabase.incomingPath(in: database.brandsFolder)
     }
+
+    /// Uses the brand file of a folder alone, which is open from its use to `rest`.
+    ///
+    /// A damaged file is renamed and begun anew.
+    /// - Parameter folder: created where it is missing.
+    package init(folder: String) {
+        source = BrandSource {
+            try? HeraldDatabase.makeFolder(folder)
+            return BrandDatabase(folder: folder, spare: folder, replacing: nil).database
+        }
+        incomingPath = HeraldDatabase.incomingPath(in: folder)
+    }
+
+    /// Closes the file of a store of one folder until its next use.
+    package func rest() { source.rest() }
 
     package func syncState() async throws -> SyncState {
         try await database.read { try Self.state(in: $0) }

@@ -23,6 +23,8 @@ struct LedgerJournal {
     private var limits: CallStateMachine.Limits
     /// Names by the mark of the trunk.
     var trunks: [UInt16: String]
+    /// Names by the mark of the customer.
+    var customers: CustomerNames
     private var nextCall: Int64
     private var nextEvent: Int64
     private var ended: EndedCalls
@@ -41,7 +43,7 @@ struct LedgerJournal {
     /// Continues with the calls and row numbers of the ledger.
     init(
         _ state: LedgerState, position: UInt64, minter: EventMinter, limits: CallStateMachine.Limits,
-        trunks: [UInt16: String]
+        trunks: [UInt16: String], customers: CustomerNames
     ) {
         batch = LedgerBatch(position: position)
         lookedAt = position
@@ -52,6 +54,7 @@ struct LedgerJournal {
         self.minter = minter
         self.limits = limits
         self.trunks = trunks
+        self.customers = customers
         for call in state.calls {
             open[call.name] = call
             recordRedial(of: call)
@@ -64,6 +67,7 @@ struct LedgerJournal {
         self.minter = minter
         limits = settings.limits
         trunks.merge(settings.trunks) { _, new in new }
+        customers.merge(settings.customers)
     }
 
     /// Applies one update.
@@ -183,7 +187,7 @@ struct LedgerJournal {
     ///
     /// False for a retransmission or an attempt with credentials.
     private mutating func begins(_ update: CallUpdate, texts: CallTexts?, after call: LedgerCall) -> Bool {
-        let record = CallRecord(update, texts: texts, trunk: trunks[update.trunk])
+        let record = record(of: update, texts: texts)
         if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
         let step = call.machine.abandonedForNextTarget()
@@ -205,8 +209,12 @@ struct LedgerJournal {
         return true
     }
 
+    private func record(of update: CallUpdate, texts: CallTexts?) -> CallRecord {
+        CallRecord(update, texts: texts, trunk: trunks[update.trunk], customer: customers.name(of: update.customer))
+    }
+
     private mutating func begin(_ update: CallUpdate, texts: CallTexts?) {
-        var record = CallRecord(update, texts: texts, trunk: trunks[update.trunk])
+        var record = record(of: update, texts: texts)
         if ended.contains(record.name) {
             guard !ended.contains(record.name, to: record.called) else {
                 unclaimed += 1
@@ -263,7 +271,9 @@ struct LedgerJournal {
                 call.endEvent = add(event)
             }
             let record = call.machine.record
-            if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
+            if record.direction == .inbound, record.reason == .noMatch, record.customer == nil,
+                let caller = record.caller
+            {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
@@ -290,8 +300,9 @@ struct LedgerJournal {
     }
 }
 
-/// Caller, destination and decision, which two attempts of one call have in common.
+/// Customer, caller, destination and decision, which two attempts of one call have in common.
 private struct RedialPair: Hashable {
+    let customer: String?
     let caller: E164Number
     let called: String
     let reason: PassThroughReason?
@@ -299,6 +310,6 @@ private struct RedialPair: Hashable {
     /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination.
     init?(_ record: CallRecord) {
         guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
-        (self.caller, called, reason) = (caller, record.called, record.reason)
+        (customer, self.caller, called, reason) = (record.customer, caller, record.called, record.reason)
     }
 }

@@ -42,6 +42,7 @@ package struct LedgerReader: Sendable {
                 "(brand_name LIKE ? ESCAPE '\\' OR carrier_name LIKE ? ESCAPE '\\')", Self.part(name), Self.part(name))
         }
         if let trunk = filter.trunk { require("trunk = ?", trunk) }
+        if let customer = filter.customer { require("customer = ?", customer) }
         if filter.outcome == "OPEN" {
             require("ended_at IS NULL")
         } else if let outcome = filter.outcome {
@@ -120,11 +121,37 @@ package struct LedgerReader: Sendable {
     }
 
     /// The newest events in a state, or in any, newest first.
-    package func events(state: LedgerEventRow.State? = nil, limit: Int) throws -> [LedgerEventRow] {
+    ///
+    /// - Parameter customer: nil for the events of all.
+    package func events(
+        state: LedgerEventRow.State? = nil, customer: String? = nil, limit: Int
+    ) throws -> [LedgerEventRow] {
         try database.read { database in
-            let condition = state.map { "WHERE state = \($0.rawValue)" } ?? ""
-            let sql = "SELECT * FROM event \(condition) ORDER BY id DESC LIMIT ?"
-            return try Row.fetchAll(database, sql: sql, arguments: [limit]).map(LedgerEventRow.init(row:))
+            let state = state.map { "state = \($0.rawValue)" } ?? "1"
+            let sql = "SELECT * FROM event WHERE \(state) AND (?1 IS NULL OR customer = ?1) ORDER BY id DESC LIMIT ?2"
+            return try Row.fetchAll(database, sql: sql, arguments: [customer, limit])
+                .map(LedgerEventRow.init(row:))
+        }
+    }
+
+    /// Numbers of waiting events by customer; customers without one are left out.
+    package func backlogOfCustomers() throws -> [String: Int] {
+        try database.read { database in
+            let sql = """
+                SELECT customer, count(*) FROM event WHERE state = 0 AND customer IS NOT NULL GROUP BY customer
+                """
+            return try Row.fetchAll(database, sql: sql).reduce(into: [:]) { $0[$1[0]] = $1[1] }
+        }
+    }
+
+    /// Whether a customer has open calls or waiting events.
+    package func hasWork(of customer: String) throws -> Bool {
+        try database.read { database in
+            let sql = """
+                SELECT EXISTS (SELECT 1 FROM event WHERE state = 0 AND customer = ?1)
+                    OR EXISTS (SELECT 1 FROM call WHERE ended_at IS NULL AND customer = ?1)
+                """
+            return try Bool.fetchOne(database, sql: sql, arguments: [customer]) ?? false
         }
     }
 

@@ -16,6 +16,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     /// `inbound` or `outbound`.
     package var direction: String
     package var trunk: String?
+    /// Nil without customers.
+    package var customer: String?
     /// With plus sign; nil when withheld or unclear.
     package var caller: String?
     /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
@@ -64,6 +66,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         sipCallID = row["sip_call_id"]
         direction = row["direction"] == 1 ? "inbound" : "outbound"
         trunk = row["trunk"]
+        customer = row["customer"]
         caller = (row["caller"] as Int64?).map { "+\($0)" }
         callerReceived = row["caller_received"]
         destination = (row["destination"] as Int64?).map { "+\($0)" }
@@ -104,6 +107,8 @@ package struct LedgerEventRow: Hashable, Sendable, Codable {
     }
 
     package var key: String
+    /// The customer whose directory gets the event; nil without customers.
+    package var customer: String?
     package var callID: String
     package var number: String
     package var outcome: String
@@ -127,6 +132,7 @@ package struct LedgerEventRow: Hashable, Sendable, Codable {
     init(row: Row) {
         let key = EventKey(row["key"])
         self.key = key.text
+        customer = row["customer"]
         callID = key.callID
         number = row["number"]
         outcome = key.outcome

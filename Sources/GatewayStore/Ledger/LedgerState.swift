@@ -72,7 +72,7 @@ struct LedgerState {
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
             decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
             sip_cause, attempts, shown_event, end_event, carrier_name, forwarded, answered_by, session_until,
-            attempt_call_id, attempt_sip_call_id, caller_received, evidence
+            attempt_call_id, attempt_sip_call_id, caller_received, evidence, customer
         FROM call WHERE ended_at IS NULL ORDER BY id
         """
 
@@ -84,7 +84,7 @@ struct LedgerState {
         var record = CallRecord(
             call: call, direction: direction, sipCallID: row.text(3) ?? "", trunk: row.text(4),
             caller: number(row.integer(5)), destination: number(row.integer(6)), subscriber: row.text(7) ?? "",
-            brandID: row.text(8), brandName: row.text(9), carrierName: row.text(23),
+            brandID: row.text(8), brandName: row.text(9), carrierName: row.text(23), customer: row.text(31),
             reason: CallRecord.reason(ofDecision: row.text(10) ?? ""), inviteAt: row.integer(11) ?? 0)
         record.callerReceived = row.text(29)
         record.evidence = row.integer(30).flatMap(UInt32.init(exactly:)).map(DecisionEvidence.init(rawValue:))

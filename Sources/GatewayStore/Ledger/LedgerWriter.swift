@@ -138,6 +138,7 @@ struct LedgerWriter: ~Copyable {
         statement.bind(35, record.carrierName)
         statement.bind(37, record.callerReceived)
         statement.bind(38, record.evidence.map { Int64($0.rawValue) })
+        statement.bind(39, record.customer)
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -149,6 +150,7 @@ struct LedgerWriter: ~Copyable {
         statement.bind(5, event.displayedAt)
         statement.bind(6, text: meta.bytes)
         statement.bind(7, now)
+        statement.bind(8, event.customer)
         try statement.run()
     }
 
@@ -223,9 +225,10 @@ private struct CallStatements {
             shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
             ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
             caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock,
-            caller_received, evidence)
+            caller_received, evidence, customer)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            ?, ?)
         """
 
     private static let progress = """
@@ -242,8 +245,8 @@ private struct CallStatements {
 
 extension LedgerWriter {
     private static let insertEvent = """
-        INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+        INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at, customer)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
         """
 
     private static let selectOriginal = """

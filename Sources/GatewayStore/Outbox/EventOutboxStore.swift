@@ -9,11 +9,14 @@ import Synchronization
 /// Responses are stored in groups: those that arrive during a transaction go into the next one. They are not synced to
 /// the disk. After a power cut an event may be sent again with the same key; the recorder's next commit makes them
 /// durable. Keys have no index, which would cost more than the rest of an event. The store remembers the rows of the
-/// offered events instead. Safe from any thread.
+/// offered events instead. A store offers the events of one customer alone, or those without a customer. Safe from any
+/// thread.
 package final class EventOutboxStore: EventOutbox {
     private let files: HeraldDatabase
     /// Throws while there is no ledger.
     private var database: any DatabaseWriter { get throws { try files.ledger } }
+    /// The customer whose events it offers; nil for events without a customer.
+    private let customer: String?
     private let clock: QueueClock
     private let waiting = Mutex(Waiting())
 
@@ -25,28 +28,31 @@ package final class EventOutboxStore: EventOutbox {
     }
 
     /// Works on the ledger file of an open database.
-    package init(_ database: HeraldDatabase, clock: QueueClock = QueueClock()) {
+    package init(_ database: HeraldDatabase, of customer: String? = nil, clock: QueueClock = QueueClock()) {
         files = database
+        self.customer = customer
         self.clock = clock
     }
 
     package func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent] {
+        let customer = customer
         try await clock.follow(now: now) { behind in
             try await database.write { database in
-                let sql = "UPDATE event SET due_at = due_at - ? WHERE state = 0 AND due_at > ?"
-                try database.execute(sql: sql, arguments: [behind, now])
+                let sql = "UPDATE event SET due_at = due_at - ? WHERE state = 0 AND customer IS ? AND due_at > ?"
+                try database.execute(sql: sql, arguments: [behind, customer, now])
             }
         }
         let due = try await database.read { database in
-            var due = try Self.events(Self.selectDue, now, limit, database)
+            var due = try Self.events(Self.selectDue, of: customer, now, limit, database)
             let failing = due.filter { $0.event.attempts > 0 }
             if due.count == limit, failing.count > limit / 2 {
                 // Events that fail each time leave half of the batch to untried events.
-                let new = try Self.events(Self.selectNew, now, limit - limit / 2, database)
+                let new = try Self.events(Self.selectNew, of: customer, now, limit - limit / 2, database)
                 due = failing.prefix(limit - new.count) + new
             }
             if due.count < limit {
-                due += try Self.events(Self.selectStranded, now + Self.longestWait, limit - due.count, database)
+                due += try Self.events(
+                    Self.selectStranded, of: customer, now + Self.longestWait, limit - due.count, database)
             }
             return due
         }
@@ -54,6 +60,24 @@ package final class EventOutboxStore: EventOutbox {
             for (row, event) in due { waiting.offered[event.event.key] = row }
         }
         return due.map(\.event)
+    }
+
+    /// The customers with due events, found in one step for each customer with waiting ones.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package static func customersWithDueEvents(in files: HeraldDatabase, now: Int64) async throws -> [String] {
+        let sql = """
+            WITH RECURSIVE waiting (customer) AS (
+                SELECT min(customer) FROM event WHERE state = 0 AND customer > ''
+                UNION ALL
+                SELECT (SELECT min(customer) FROM event WHERE state = 0 AND customer > waiting.customer)
+                FROM waiting WHERE customer IS NOT NULL
+            )
+            SELECT customer FROM waiting WHERE customer IS NOT NULL AND EXISTS (
+                SELECT 1 FROM event WHERE state = 0 AND event.customer = waiting.customer AND due_at <= ?
+            )
+            """
+        return try await files.ledger.read { try String.fetchAll($0, sql: sql, arguments: [now]) }
     }
 
     package func markDelivered(key: String, receipt: EventReceipt, now: Int64) async throws {
@@ -145,16 +169,17 @@ package final class EventOutboxStore: EventOutbox {
     private static func select(_ condition: String) -> String {
         """
         SELECT id, key, number, surface, displayed_at, meta, attempts, created_at
-        FROM event WHERE state = 0 AND \(condition) ORDER BY due_at, id LIMIT ?2
+        FROM event WHERE state = 0 AND customer IS ?3 AND \(condition) ORDER BY due_at, id LIMIT ?2
         """
     }
 
     private static func events(
-        _ sql: String, _ bound: Int64, _ limit: Int, _ database: Database
+        _ sql: String, of customer: String?, _ bound: Int64, _ limit: Int, _ database: Database
     ) throws -> [(row: Int64, event: PendingEvent)] {
         let select = try LedgerStatement(database, sql)
         select.bind(1, bound)
         select.bind(2, limit)
+        select.bind(3, customer)
         var events: [(row: Int64, event: PendingEvent)] = []
         while let event = try select.row(pendingEvent) { events.append(event) }
         return events

@@ -75,7 +75,7 @@ extension OutcomeRecorder {
                 // The position in the ledger takes precedence. For an unknown ring the ring's own position is used.
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
-                    trunks: trunks.withLock { $0 })
+                    trunks: trunks.withLock { $0 }, customers: customers.withLock { $0 })
                 journal.reported = updateListener.withLock { $0 == nil ? nil : [] }
                 let position = journal.batch.position
                 journal.reached(isStart ? ring.resume(after: position) : ring.join(after: position))

@@ -28,6 +28,8 @@ package final class OutcomeRecorder: Sendable {
         package var limits = CallStateMachine.Limits()
         /// Configured names of the trunks, by the mark in updates.
         package var trunks: [UInt16: String] = [:]
+        /// Configured names of the customers, by the mark in updates.
+        package var customers = CustomerNames()
         /// Time between two looks at the ring.
         package var interval: Duration = .milliseconds(100)
         /// Time between two transactions: the delay of rows, and the loss in a power cut.
@@ -86,6 +88,8 @@ package final class OutcomeRecorder: Sendable {
     let journal = Mutex<LedgerJournal?>(nil)
     /// Names by the mark of the trunk.
     let trunks: Mutex<[UInt16: String]>
+    /// Names by the mark of the customer.
+    let customers: Mutex<CustomerNames>
     let clockSteps: Mutex<ClockStepDetector>
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
@@ -114,6 +118,7 @@ package final class OutcomeRecorder: Sendable {
         self.log = log
         self.now = now
         trunks = Mutex(settings.trunks)
+        customers = Mutex(settings.customers)
         do {
             try takeUp(isStart: true)
         } catch {
@@ -142,11 +147,12 @@ package final class OutcomeRecorder: Sendable {
 
     /// Takes over other settings from the next round on, after a reload of the configuration.
     ///
-    /// Removed trunks keep their names, because they may still have calls. Calls in progress keep their deadline until
+    /// Removed trunks and customers keep their names, because they may still have calls. Calls in progress keep their deadline until
     /// their next update.
     package func use(_ settings: Settings) {
         settingsInForce.withLock { $0 = settings }
         trunks.withLock { $0.merge(settings.trunks) { _, new in new } }
+        customers.withLock { $0.merge(settings.customers) }
         journal.withLock { $0?.use(settings, minter) }
     }
 

@@ -47,7 +47,7 @@ package struct DirectorySettings: Sendable {
     var secrets: [String] { [key.value] + (signing.map { [$0.revealed] } ?? []) }
 
     /// Identifies directory and key together without showing the key, in hexadecimal.
-    var account: String {
+    package var account: String {
         Hexadecimal.text(SHA256.hash(data: Data("\(address.authority) \(key.value)".utf8)).prefix(16))
     }
 

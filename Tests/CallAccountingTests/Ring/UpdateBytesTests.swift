@@ -43,6 +43,7 @@ struct UpdateBytesTests {
                 // An INVITE has neither; its evidence takes their place.
                 (update.status, update.q850Cause) = (0, 0)
                 update.evidence = DecisionEvidence(rawValue: .max)
+                update.customer = 1 << 28 - 1
             }
             return Entry(update: update)
         }
@@ -63,6 +64,13 @@ struct UpdateBytesTests {
     @Test(arguments: entries.indices)
     func `every field of a stored update is loaded`(index: Int) {
         #expect(Self.loaded(Self.stored(Self.entries[index])) == Self.entries[index])
+    }
+
+    @Test func `an INVITE of the version before, with two causes of 0, has no customer`() {
+        var bytes = Self.stored(Self.entries[0])
+        #expect(Self.loaded(bytes)?.update.customer == .max)
+        for position in 58..<62 { bytes[position] = 0 }
+        #expect(Self.loaded(bytes)?.update.customer == 0)
     }
 
     @Test func `the longest update takes as many bytes as promised`() {

@@ -103,7 +103,7 @@ struct RejectionDigestTests {
             ),
             (
                 .number, 503, "Service Unavailable", "",
-                "rejected (503): limits.calls of the trunk is reached; raise it if these calls are wanted"
+                "rejected (503): limits.calls of the trunk or the route is reached; raise it if these calls are wanted"
             ),
         ]
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// The destination of a trunk's request by its called number: a route with its PBX, or the trunk's PBX.
+struct CalledRoute {
+    /// The Request-URI; nil if it is malformed.
+    let uri: SIPURI?
+    /// The called number; nil when unclear.
+    let number: E164Number?
+    /// Nil where no route matches.
+    let route: CallRoute?
+    let pbx: PBXPeer
+
+    /// Reads the called number and finds its route.
+    init(of request: SIPMessage, on trunk: TrunkPeer, _ routes: CallRoutes) {
+        uri = SIPURI(request.bytes, request.requestURI)
+        number = CalledNumber.of(request, uri, on: trunk, from: routes.source)
+        route = routes.route(of: number)
+        pbx = route?.pbx ?? trunk.pbx
+    }
+
+    var customer: CallCustomer? { route?.customer }
+
+    /// The attestation that the call needs for a brand.
+    func policy(on trunk: TrunkPeer) -> BrandingPolicy { route?.policy ?? trunk.policy }
+}
+
+extension ProxyCore {
+    /// Finds the destination of a new call; rejects the call with 404 if no route matches and the routes demand one.
+    ///
+    /// An emergency call, and the callback from its centre, always has a destination (RFC 5031, RFC 7090).
+    func route(_ arrival: Arrival, from trunk: TrunkPeer, isProtected: Bool) -> CalledRoute? {
+        let routes = settings.topology.routes
+        let called = CalledRoute(of: arrival.message, on: trunk, routes)
+        guard called.route == nil, routes.unmatched == .reject, !isProtected else { return called }
+        counters.add(.callsWithoutRoute)
+        reject(arrival, Refusal(404, "Not Found"), for: .noRoute)
+        return nil
+    }
+}
+
+extension GatewayTopology {
+    /// Whether a target is up that some call of a trunk could go to.
+    package func isFit(_ trunk: TrunkPeer, at now: UInt64) -> Bool {
+        trunk.pbx.targets.isFit(at: now) || routes.routes.contains { $0.pbx?.targets.isFit(at: now) ?? false }
+    }
+}

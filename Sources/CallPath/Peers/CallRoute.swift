@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// A route: the PBX, the policy and the limits of calls to some numbers.
+///
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
+package final class CallRoute: Sendable {
+    package let name: String
+    /// Nil for the trunk's PBX.
+    package let pbx: PBXPeer?
+    /// Nil for the trunk's policy.
+    package let policy: BrandingPolicy?
+    /// False forwards its calls without a brand.
+    package let brands: Bool
+    /// Its limits and its calls in progress; nil without limits.
+    package let admission: TrunkAdmission?
+    /// Nil for calls without a customer.
+    package let customer: CallCustomer?
+
+    package init(
+        name: String, pbx: PBXPeer? = nil, policy: BrandingPolicy? = nil, brands: Bool = true,
+        admission: TrunkAdmission? = nil, customer: CallCustomer? = nil
+    ) {
+        self.customer = customer
+        self.name = name
+        self.pbx = pbx
+        self.policy = policy
+        self.brands = brands
+        self.admission = admission
+    }
+}
+
+/// The routes by called number; immutable.
+package struct CallRoutes: Sendable {
+    /// The header that names the called number.
+    package enum Source: Hashable, Sendable {
+        /// The Request-URI, else To.
+        case requestURI
+        /// To, else the Request-URI.
+        case to
+    }
+
+    /// The treatment of a call that no route matches.
+    package enum Unmatched: Hashable, Sendable {
+        /// The call goes to the trunk's PBX.
+        case trunk
+        /// The call gets 404. An emergency call goes to the trunk's PBX.
+        case reject
+    }
+
+    let routes: [CallRoute]
+    let table: CalledNumberTable
+    let source: Source
+    let unmatched: Unmatched
+    /// The customers of all routes by their marks.
+    private let customers: [UInt32: CallCustomer]
+    /// The customers of PBXs that have the calls of one customer alone, by the key of the PBX.
+    private let owners: [UInt64: CallCustomer]
+
+    /// - Parameter table: its routes are positions in `routes`.
+    package init(
+        _ routes: [CallRoute] = [], table: CalledNumberTable = CalledNumberTable(), source: Source = .requestURI,
+        unmatched: Unmatched = .trunk
+    ) {
+        self.routes = routes
+        self.table = table
+        self.source = source
+        self.unmatched = unmatched
+        customers = routes.compactMap(\.customer).reduce(into: [:]) { $0[$1.mark] = $1 }
+        owners = Self.owners(of: routes)
+    }
+
+    private static func owners(of routes: [CallRoute]) -> [UInt64: CallCustomer] {
+        var owners: [UInt64: CallCustomer?] = [:]
+        for route in routes {
+            guard let pbx = route.pbx else { continue }
+            guard let known = owners[pbx.key] else {
+                owners[pbx.key] = .some(route.customer)
+                continue
+            }
+            // Of two customers on one PBX only the calling number shows which one calls.
+            if known !== route.customer { owners[pbx.key] = .some(nil) }
+        }
+        return owners.compactMapValues { $0 }
+    }
+
+    /// The customer with the mark of a route cookie; nil for one that was removed.
+    func customer(mark: UInt32) -> CallCustomer? { customers[mark] }
+
+    /// The customer of a PBX's call: the one whose calls the PBX has, else that of the calling number's route.
+    ///
+    /// A number of another PBX's route shows nothing: any PBX can write it.
+    func customer(ofCaller number: E164Number?, at pbx: PBXPeer) -> CallCustomer? {
+        guard !customers.isEmpty else { return nil }
+        if let owner = owners[pbx.key] { return owner }
+        return route(of: number).flatMap { $0.pbx?.key == pbx.key ? $0.customer : nil }
+    }
+
+    /// False without any route and with every call for the trunk's PBX.
+    var areUsed: Bool { !routes.isEmpty || unmatched == .reject }
+
+    /// The route of a called number; nil where none matches.
+    func route(of number: E164Number?) -> CallRoute? {
+        guard let number, let position = table.route(of: number), routes.indices.contains(position) else { return nil }
+        return routes[position]
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import GatewaySync
+import Logging
+import ServiceLifecycle
+
+/// The directory account of one customer, or of several with the same settings: one copy of the brands and one sync.
+///
+/// Its folder is named by the account, so no copy of another account is ever in it.
+final class CustomerAccount: Sendable {
+    let access: HeraldConfiguration.DirectoryAccess
+    /// A customer, for log lines.
+    let name: String
+    /// The brands and gates of its customers' calls.
+    let current: CurrentBranding
+    /// The folder of brands, device id and tokens.
+    let folder: String
+    let sync: SyncService
+    let publisher: BrandingPublisher
+    let client: DirectoryClient
+    let device: DeviceIdentity
+    private let brands: LoadedBrands
+    private let remote: RemoteConfigurationService
+    private let lifetime: CacheLifetime
+    private let logger: Logger
+
+    /// Opens the folder; the brands are empty before `load`.
+    ///
+    /// - Parameters:
+    ///   - name: a customer, for log lines.
+    ///   - earlier: the account that this one continues: its brands stay in force.
+    /// - Throws: errors of the API key and of the files of `tls`.
+    init(
+        _ access: HeraldConfiguration.DirectoryAccess, of name: String, _ start: GatewayStart,
+        _ troubles: StateTroubles, continuing earlier: CustomerAccount? = nil,
+        whileSyncing: @escaping @Sendable (Bool) -> Void
+    ) throws {
+        self.access = access
+        self.name = name
+        var logger = Logger(label: "herald.customers")
+        logger[metadataKey: "customer"] = "\(name)"
+        self.logger = logger
+        let folder = CustomerFolders.path(
+            ofAccount: try access.settings(version: HeraldVersion.current).account, in: start.configuration.state)
+        self.folder = folder
+        var own = start.configuration
+        (own.state, own.runtime, own.directory) = (folder, folder, access)
+        brands = LoadedBrands(accountIn: folder, own, current: earlier?.current, logger: logger)
+        current = brands.current
+        publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
+        let connection = try DirectoryConnection(own, access, brands, publisher, troubles, logger)
+        (client, device) = (connection.client, connection.device)
+        let indexFile = brands.indexFile
+        let rebuild = IndexRebuild { try await indexFile.rebuild() }
+        let store = brands.store
+        sync = connection.sync(
+            own, access, rebuild,
+            whileSyncing: { isSyncing in
+                whileSyncing(isSyncing)
+                if !isSyncing { store.rest() }
+            }, onBrands: {})
+        remote = RemoteConfigurationService(client: client, device: device, logger: logger)
+        lifetime = connection.lifetime(access, sync)
+    }
+
+    /// Loads the stored brands and gates.
+    func load() async {
+        defer { brands.store.rest() }
+        do {
+            var gates = try await brands.store.syncState().gates
+            gates.obeysVoipDialer = access.voipDialer == .obey
+            let stored = gates
+            await publisher.change { _ in stored }
+            await publisher.publish(try await brands.indexFile.load())
+        } catch {
+            logger.warning(
+                "the stored brands cannot be read; the next sync replaces them", metadata: ["error": "\(error)"])
+            sync.syncNow(full: true)
+        }
+    }
+
+    /// The sender of one customer's events.
+    ///
+    /// - Parameter polls: false where `CustomerOutboxWatch` wakes the sender when an event is due.
+    func sender(of customer: String, _ database: HeraldDatabase, polls: Bool = false) -> EventSender {
+        var schedule = EventSchedule(concurrency: 2)
+        if !polls { schedule.idle = .seconds(600) }
+        return EventSender(
+            client: client, outbox: EventOutboxStore(database, of: customer), publisher: publisher, device: device,
+            schedule: schedule, logger: logger)
+    }
+
+    /// The services of the account, in the order of their start.
+    func services(_ senders: [EventSender]) -> [any Service] { [client, sync, remote, lifetime] + senders }
+}
+
+/// Reports that customers have neither open calls nor waiting events.
+struct LastEvents: Service {
+    let customers: [String]
+    let reader: LedgerReader
+    let onEnd: @Sendable () -> Void
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled, customers.contains(where: { (try? reader.hasWork(of: $0)) ?? true }) {
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+        onEnd()
+        try? await gracefulShutdown()
+    }
+}
+
+/// The folders of accounts in the state folder.
+enum CustomerFolders {
+    /// The folder of an account.
+    static func path(ofAccount account: String, in state: String) -> String {
+        state + "/customers/account-" + account
+    }
+
+    /// The link to the folder of a customer's account, for commands.
+    static func link(of customer: String, in state: String) -> String { state + "/customers/by-name/" + customer }
+
+    /// Makes the links of customers and removes all others; folders of accounts stay for a later configuration.
+    static func link(_ accounts: [(customer: String, folder: String)], in state: String) throws {
+        let folder = state + "/customers/by-name"
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for name in try files.contentsOfDirectory(atPath: folder)
+        where !accounts.contains(where: { $0.customer == name }) {
+            try files.removeItem(atPath: folder + "/" + name)
+        }
+        for account in accounts {
+            let path = link(of: account.customer, in: state)
+            if (try? files.destinationOfSymbolicLink(atPath: path)) == account.folder { continue }
+            try? files.removeItem(atPath: path)
+            try files.createSymbolicLink(atPath: path, withDestinationPath: account.folder)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+package import ConfigurationFiles
+import GatewayAdmin
+
+/// `herald routes`: lists the routes of a configuration.
+package struct RouteListing {
+    private let configuration: HeraldConfiguration
+    private var routes: HeraldConfiguration.Routes { configuration.routes }
+
+    /// - Parameter configuration: loaded with the list files.
+    package init(_ configuration: HeraldConfiguration) { self.configuration = configuration }
+
+    /// Writes the routes to standard output in the order of the configuration.
+    package func list(asJSON: Bool) throws {
+        guard asJSON else { return Output.write(text) }
+        for route in routes.table { try Output.write(json: json(route)) }
+    }
+
+    /// The routes as a table, and the remarks about their entries.
+    package var text: String {
+        guard !routes.table.isEmpty else { return "no routes: each call goes to the pbx of its trunk\n" }
+        var table = TextTable([
+            "ROUTE", "NUMBERS", "PREFIXES", "PBX", "CUSTOMER", "POLICY", "BRANDS", "CALLS/S", "CALLS", "LISTS",
+        ])
+        for route in routes.table {
+            table.add([
+                route.name, String(route.numberCount), String(route.prefixCount), pbx(route),
+                route.customer.map { configuration.customers[$0].name },
+                route.policy?.rawValue ?? "of the trunk", route.brands ? "yes" : "no",
+                route.limits.callsPerSecond.map(String.init), route.limits.calls.map(String.init),
+                route.lists.joined(separator: " "),
+            ])
+        }
+        table.add([
+            "(other)", nil, nil, routes.unmatched == .trunk ? "of the trunk" : "404", nil, nil, nil, nil, nil, nil,
+        ])
+        let size =
+            "\(routes.numbers.numberCount) numbers and \(routes.numbers.prefixCount) prefixes, "
+            + "\((routes.numbers.byteCount + 1023) / 1024) KiB of memory\n"
+        return table.text + size + routes.remarks.map { "note    \($0)\n" }.joined()
+    }
+
+    private func pbx(_ route: HeraldConfiguration.Route) -> String {
+        route.pbx.map { configuration.pbx[$0].name } ?? "of the trunk"
+    }
+
+    /// One route as `--json` shows it.
+    func json(_ route: HeraldConfiguration.Route) -> [String: JSONValue?] {
+        [
+            "route": .string(route.name), "numbers": .int(route.numberCount), "prefixes": .int(route.prefixCount),
+            "pbx": JSONValue(route.pbx.map { configuration.pbx[$0].name }), "policy": JSONValue(route.policy?.rawValue),
+            "customer": JSONValue(route.customer.map { configuration.customers[$0].name }),
+            "brands": .bool(route.brands), "calls_per_second": JSONValue(route.limits.callsPerSecond),
+            "burst": JSONValue(route.limits.burst), "calls": JSONValue(route.limits.calls),
+            "lists": .array(route.lists.map(JSONValue.string)),
+        ]
+    }
+}

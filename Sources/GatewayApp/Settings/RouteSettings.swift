@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallPath
+import ConfigurationFiles
+
+// Routes in the form that the call path uses.
+
+extension HeraldConfiguration {
+    /// Builds the routes to the PBXs of the topology.
+    func callRoutes(to pbxs: [PBXPeer], on foundation: GatewayFoundation) -> CallRoutes {
+        let all = routes.table.map { route in
+            let limits = TrunkAdmission.Limits(route.limits)
+            let admission =
+                limits == .init() ? nil : foundation.trunks.admission(of: "route \(route.name)", limits)
+            return CallRoute(
+                name: route.name, pbx: route.pbx.map { pbxs[$0] },
+                policy: route.policy.flatMap { BrandingPolicy(rawValue: $0.rawValue) }, brands: route.brands,
+                admission: admission,
+                customer: route.customer.flatMap { foundation.customers?.customer(customers[$0]) })
+        }
+        return CallRoutes(
+            all, table: routes.numbers, source: routes.called == .to ? .to : .requestURI,
+            unmatched: routes.unmatched == .reject ? .reject : .trunk)
+    }
+}
+
+extension TrunkAdmission.Limits {
+    /// The limits as the configuration has them.
+    init(_ limits: HeraldConfiguration.TrunkLimits) {
+        self.init(
+            callsPerSecond: limits.callsPerSecond.map(Double.init), burst: limits.burst, mostCalls: limits.calls)
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import GatewayApp
+
+@Suite("Customers of a running gateway", .serialized, .timeLimit(.minutes(8)))
+struct RunningCustomerTests {
+    private let fixture: StartFixture
+    private let trunk: UDPPeer
+    private let pbx: UDPPeer
+    private let trunkAddress: String
+    private let text: ConfigurationText
+
+    init() async throws {
+        fixture = try await StartFixture()
+        trunkAddress = fixture.folder.address.replacing("127.84.", with: "127.90.")
+        let pbxAddress = fixture.folder.address.replacing("127.84.", with: "127.91.")
+        trunk = try UDPPeer(trunkAddress, port: 5060)
+        pbx = try UDPPeer(pbxAddress, port: 5060)
+        text = fixture.folder.sections.with(
+            "trunks", "[{name: carrier, sources: [\(trunkAddress)], next_hop: '\(trunkAddress):5060', trusted: true}]"
+        )
+        .with("pbx", "[{name: office, address: '\(pbxAddress):5060', probe: false}]")
+        for name in ["acme", "beta"] { try fixture.folder.put(Array("key-of-\(name)".utf8), in: name) }
+    }
+
+    /// A directory with one brand of this name, which handles events as `event` does.
+    private static func directory(
+        _ name: String, event: @escaping @Sendable () -> FaultyPeer.Response
+    ) throws -> FaultyPeer {
+        try FaultyPeer { request, _ in
+            if request.path.hasSuffix("/branding/sync") {
+                return .json(
+                    """
+                    {"branding": [{"phone_number_e164": "+61255501001", "brand_name": "\(name)", "logo_url": "",
+                    "call_reason": "", "updated_at": "2026-05-04T10:11:12Z"}], "synced_at": "2026-05-04T10:15:00Z",
+                    "config": {"branding_enabled": true, "mode": "live"}}
+                    """)
+            }
+            return request.method == "POST" && request.path.hasSuffix("/event") ? event() : .refusal(404)
+        }
+    }
+
+    private static let taken: FaultyPeer.Response = .json(#"{"success": true, "event_id": "e-1"}"#)
+
+    private static func keys(of directory: FaultyPeer) -> Set<String> {
+        Set(directory.requests.compactMap { $0.headers["x-api-key"] })
+    }
+
+    private static func events(at directory: FaultyPeer) -> [String] {
+        directory.requests.filter { $0.method == "POST" && $0.path.hasSuffix("/event") }.map(\.body)
+    }
+
+    /// The configuration with these customers, each with its number.
+    private func sections(_ customers: [(name: String, directory: FaultyPeer)]) -> ConfigurationText {
+        let accounts = customers.map { name, directory in
+            "{name: \(name), directory: {url: '\(directory.url)', api_key_file: \(name), timeout: 1s}}"
+        }
+        let routes = customers.map { name, _ in
+            "{numbers: ['+6125550200\(name == "acme" ? 1 : 2)'], pbx: office, customer: \(name)}"
+        }
+        return text.with("customers", "[\(accounts.joined(separator: ", "))]")
+            .with("routes", "{table: [\(routes.joined(separator: ", "))]}")
+    }
+
+    /// Places a call that the PBX rejects as busy, and gives the INVITE as the PBX got it.
+    private func place(_ call: String, to number: String) async -> String {
+        let gateway = fixture.folder.address
+        let invite = [
+            "INVITE sip:\(number)@\(gateway) SIP/2.0", "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bK\(call)",
+            "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:\(number)@\(gateway)>", "Call-ID: \(call)",
+            "CSeq: 1 INVITE", "Max-Forwards: 70", "Content-Length: 0", "", "",
+        ]
+        trunk.send(invite.joined(separator: "\r\n"), to: gateway)
+        var received = await pbx.receive()
+        while !received.contains("Call-ID: \(call)\r") || !received.hasPrefix("INVITE ") {
+            received = await pbx.receive()
+        }
+        let copied = received.components(separatedBy: "\r\n").filter { line in
+            ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].contains { line.hasPrefix($0) }
+        }
+        let busy = (["SIP/2.0 486 Busy Here"] + copied + ["Content-Length: 0", "", ""]).joined(separator: "\r\n")
+        pbx.send(busy.replacing("\r\nCall-ID:", with: ";tag=b\r\nCall-ID:"), to: gateway)
+        var response = await trunk.receive()
+        while !response.hasPrefix("SIP/2.0 486") { response = await trunk.receive() }
+        return received
+    }
+
+    /// Places calls until one has the brand: the first sync may take a moment.
+    private func placeBranded(_ call: String, to number: String, as name: String) async throws {
+        for attempt in 0... {
+            if await place("\(call)-\(attempt)", to: number).contains("\"\(name)\"") { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func until(_ isTrue: () -> Bool) async throws {
+        while !isTrue() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test func `a silent directory of one customer delays no event of another, and no directory sees a foreign key`()
+        async throws
+    {
+        let acme = try Self.directory("Acme Acres") { .silence }
+        let beta = try Self.directory("Beta Bank") { Self.taken }
+        let start = try fixture.start(sections([("acme", acme), ("beta", beta)]))
+        try await fixture.run(start) { _ in
+            try await placeBranded("acme", to: "+61255502001", as: "Acme Acres")
+            try await until { !Self.events(at: acme).isEmpty }
+            try await placeBranded("beta", to: "+61255502002", as: "Beta Bank")
+            try await until { Self.events(at: beta).count == 1 }
+            acme.close()
+        }
+        #expect(Self.keys(of: acme) == ["key-of-acme"] && Self.keys(of: beta) == ["key-of-beta"])
+        #expect(Self.events(at: beta).allSatisfy { $0.contains("+61255502002") && !$0.contains("+61255502001") })
+        let folder = fixture.folder.path + "/state"
+        let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: folder))
+        #expect(try reader.events(customer: "acme", limit: 9).allSatisfy { $0.state == .waiting })
+        #expect(try reader.events(customer: "beta", limit: 9).map(\.state) == [.delivered])
+        beta.close()
+    }
+
+    @Test func `a reload adds a customer, and one that it removes gets the events that wait`() async throws {
+        let isAway = Mutex(true)
+        let acme = try Self.directory("Acme Acres") { Self.taken }
+        let beta = try Self.directory("Beta Bank") { isAway.withLock { $0 } ? .status(503) : Self.taken }
+        let (one, both) = (sections([("acme", acme)]), sections([("acme", acme), ("beta", beta)]))
+        let folder = fixture.folder
+        try await fixture.run(try fixture.start(one)) { reload in
+            try folder.write(both)
+            #expect(await reload.run() == .applied(waiting: []))
+            try await placeBranded("beta", to: "+61255502002", as: "Beta Bank")
+            try await until { !Self.events(at: beta).isEmpty }
+            try folder.write(one)
+            #expect(await reload.run() == .applied(waiting: []))
+            #expect(await !place("later", to: "+61255502002").contains("Beta Bank"))
+            isAway.withLock { $0 = false }
+            let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: folder.path + "/state"))
+            while try reader.events(customer: "beta", limit: 9).contains(where: { $0.state != .delivered }) {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        #expect(Self.events(at: acme).isEmpty)
+        acme.close()
+        beta.close()
+    }
+
+    @Test func `a key that cannot be used is refused, and the customers stay as they are`() async throws {
+        let acme = try Self.directory("Acme Acres") { Self.taken }
+        let folder = fixture.folder
+        let good = sections([("acme", acme)])
+        try await fixture.run(try fixture.start(good)) { reload in
+            try folder.put(Array("two words".utf8), in: "beta")
+            try folder.write(sections([("acme", acme), ("beta", acme)]))
+            #expect(await !reload.run().isApplied)
+            try await placeBranded("acme", to: "+61255502001", as: "Acme Acres")
+        }
+        acme.close()
+    }
+
+    @Test func `the commands show the route, the customer and its stored brand of a called number`() async throws {
+        let acme = try Self.directory("Acme Acres") { Self.taken }
+        let start = try fixture.start(sections([("acme", acme)]))
+        try await fixture.run(start) { _ in try await placeBranded("acme", to: "+61255502001", as: "Acme Acres") }
+        acme.close()
+        let configuration = start.configuration
+        func lookup(_ called: String) -> BrandLookup {
+            BrandLookup(
+                "+61255501001", called: called, region: nil, trunk: nil, attestation: .none, configuration)
+        }
+        let report = try lookup("+61255502001").report()
+        #expect(report.text.contains("customer  acme\n") && report.text.contains("show: matched"), "\(report.text)")
+        #expect(report.json["customer"] == .string("acme") && report.json["route"] == .string("route1"))
+        let other = try #require(try lookup("+61255502009").destination())
+        #expect(other.text.contains("route     none: no route has the number\npbx       office\n"), "\(other.text)")
+        let listing = RouteListing(configuration)
+        let cells = listing.text.split(separator: "\n")[1].split(separator: " ").map(String.init)
+        #expect(cells.prefix(5) == ["route1", "1", "0", "office", "acme"])
+        #expect(listing.json(configuration.routes.table[0])["customer"] == .string("acme"))
+    }
+}
