@@ -2,6 +2,7 @@
 
 import Branding
 import BrandingAPI
+import CallAccounting
 import Foundation
 import GatewayStore
 import Testing
