@@ -187,6 +187,35 @@ struct SharedDatabaseTests {
         }
     }
 
+    @Test func `a role with rights on rows alone serves, and is told whom to ask for tables`() async throws {
+        let (server, url) = (try ThrowawayServer.shared.get(), try Engine.newURL())
+        let folder = TemporaryFolder()
+        let schema = try #require(url.split(separator: "D").last)
+        let role = "node_" + schema
+        let session = PostgreSQLSession(try server.address())
+        try session.script("CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role)")
+        let mine = server.url(user: role) + "&options=-csearch_path%3D\(schema)"
+        let error = #expect(throws: DirectoryDatabaseError.self) {
+            try DirectoryDatabase(server: DatabaseServer(url: mine), folder: folder.path)
+        }
+        #expect(error?.description.contains("the URL of the tables' owner once") == true)
+        _ = try DirectoryDatabase(server: DatabaseServer(url: url), folder: folder.path)
+        // As docs/postgresql.md has them.
+        try session.script(
+            """
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role);
+            GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role);
+            GRANT TEMPORARY ON DATABASE herald TO \(role);
+            """)
+        let node = try DirectoryDatabase(server: DatabaseServer(url: mine), folder: folder.path)
+        _ = try BrandEntries(node).put([entry("+61491570156")], now: 1)
+        let event = EventRequest(phoneNumber: "+61491570156", outcome: "displayed", eventKey: "key")
+        #expect(try await EventLedger(node).record(event, now: ManualTime.start).counted == true)
+        try await node.probe()
+        #expect(try await node.takesLease("housekeeping"))
+        #expect(try await !Retention(database: node, keepDays: 1).removeBatch(now: ManualTime.start))
+    }
+
     @Test func `a server that was away is used again, and its events wait for it`() async throws {
         let server = try ThrowawayServer()
         let folder = TemporaryFolder()
