@@ -21,7 +21,9 @@ struct UpdateBytes {
     static let least = 72
     static let most = 504
     private static let dialogBit: UInt8 = 128
-    /// E.164 numbers are below 10^15, which is below 2^50. The 28 bits above two of them hold the mark of a customer.
+    /// E.164 numbers are below 10^15, which is below 2^50.
+    ///
+    /// The 28 bits above two of them hold the mark of a customer.
     private static let numberBits: UInt64 = 50
 
     private let base: UnsafeMutableRawPointer
