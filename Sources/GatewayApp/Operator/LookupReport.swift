@@ -29,7 +29,6 @@ package struct LookupReport {
             ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
             ("brands", copy.origin),
         ]
-        if copy.hasLifetimeOfDirectory { lines.append(("lifetime", Self.lifetimeOfDirectory)) }
         lines.append(
             (
                 "decision",
@@ -45,9 +44,6 @@ package struct LookupReport {
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
         return facts.joined() + (headers.isEmpty ? "" : "\n" + headers.joined())
     }
-
-    private static let lifetimeOfDirectory =
-        "the directory sets it (no cache_lifetime), and only the running gateway knows it; not part of the decision"
 
     /// The same for `--json`.
     package var json: [String: JSONValue?] {
