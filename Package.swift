@@ -157,7 +157,7 @@ let package = Package(
             name: "DirectoryServer",
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
-                "CZlib", "MetricsPage", "WebPages", hummingbird, hummingbirdCore, httpTypes, nio,
+                "SafeText", "CZlib", "MetricsPage", "WebPages", hummingbird, hummingbirdCore, httpTypes, nio,
                 nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS,
             ],
             exclude: ["README.md"],

@@ -21,12 +21,15 @@ extension GatewayStatus {
         /// `trunk carrier` or `pbx office`.
         package var group: String
         package var address: String
-        /// `up`, `down`, `resting` after a 503 with Retry-After, or `disabled` by the operator.
+        /// `up`, `failing` where it still gets calls though its last one failed, `down`, `resting` after a 503 with
+        /// Retry-After, or `disabled` by the operator.
         package var state: String
         /// Whether calls are sent there at this moment; a target that is down is tried again now and then.
         package var takesCalls: Bool
         /// When the state began; nil for one that has been up since the start.
         package var since: Int64?
+        /// The last failure since its last response; nil for none.
+        package var cause: String?
         /// When it last responded to a call or an OPTIONS; nil for never.
         package var lastResponse: Int64?
         /// Calls in progress that were sent there.
@@ -36,23 +39,27 @@ extension GatewayStatus {
 
         package init(
             group: String, address: String, state: String, takesCalls: Bool, since: Int64? = nil,
-            lastResponse: Int64? = nil, calls: Int = 0, callsSent: UInt64 = 0
+            cause: String? = nil, lastResponse: Int64? = nil, calls: Int = 0, callsSent: UInt64 = 0
         ) {
             self.group = group
             self.address = address
             self.state = state
             self.takesCalls = takesCalls
             self.since = since
+            self.cause = cause
             self.lastResponse = lastResponse
             self.calls = calls
             self.callsSent = callsSent
         }
 
-        /// True if it is up and gets calls; a target that is down and due for a trial call is not in use.
-        package var isInUse: Bool { takesCalls && state == "up" }
+        /// True if it gets calls as usual; a target that is down and due for a trial call is not in use.
+        package var isInUse: Bool { takesCalls && (state == "up" || state == "failing") }
+
+        /// Such as `pbx office 192.0.2.20:5060 is failing: a call got 503`.
+        package var sentence: String { "\(group) \(address) is \(state)" + (cause.map { ": \($0)" } ?? "") }
 
         package enum CodingKeys: String, CodingKey {
-            case group, address, state, since, calls
+            case group, address, state, since, cause, calls
             case takesCalls = "takes_calls"
             case lastResponse = "last_response"
             case callsSent = "calls_sent"

@@ -25,14 +25,28 @@ package struct TargetLine: Hashable, Sendable {
         case .down:
             let group = target.group.isEmpty ? "its group" : target.group
             let calls =
-                hasOther
-                ? "its calls go to the other targets of \(group)"
-                : "no other target of \(group) is up: calls are rejected with 503 until one responds"
+                if target.isDisabled {
+                    "it is disabled and has no new calls"
+                } else if hasOther {
+                    "its calls go to the other targets of \(group)"
+                } else {
+                    "no other target of \(group) is up: calls are rejected with 503 until one responds"
+                }
             text = "\(name) is down: \(Self.reason(event)); \(calls)"
             isWarning = true
         case .resting:
             text = "\(name) asked for a pause with 503 and Retry-After; it has no calls until then"
             isWarning = true
+        }
+    }
+
+    /// The cause of a target's last failure, for its state.
+    package static func cause(of failure: TargetHealth.Failure) -> String {
+        switch failure.event {
+        case .silent: "a call had no response within health.patience"
+        case .unreachable: "a call could not be delivered (no route, or nothing listens there)"
+        case .refused: "a call got 503"
+        default: reason(failure.event)
         }
     }
 
@@ -58,9 +72,15 @@ extension GatewayTopology {
     package func pbxProblem(at now: UInt64) -> String? {
         guard !trunks.isEmpty, !trunks.contains(where: { isFit($0, at: now) }) else { return nil }
         var names: [String] = []
-        for pbx in trunks.map(\.pbx) + routes.routes.compactMap(\.pbx) where !names.contains(pbx.name) {
-            names.append(pbx.name)
+        let pbxs = trunks.map(\.pbx) + routes.routes.compactMap(\.pbx)
+        for pbx in pbxs where !names.contains(pbx.name) { names.append(pbx.name) }
+        let targets = pbxs.flatMap(\.targets.targets).map(\.targetState)
+        let group = "pbx \(names.joined(separator: ", "))"
+        let enabling = "herald targets --enable puts a disabled one into service"
+        if !targets.isEmpty, targets.allSatisfy(\.isDisabled) {
+            return "every target of \(group) is disabled: calls are rejected with 503; \(enabling)"
         }
-        return "no target of pbx \(names.joined(separator: ", ")) is up: calls are rejected with 503 until one responds"
+        let problem = "no target of \(group) is up: calls are rejected with 503 until one responds"
+        return targets.contains(where: \.isDisabled) ? "\(problem); \(enabling)" : problem
     }
 }

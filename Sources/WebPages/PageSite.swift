@@ -68,11 +68,20 @@ package final class PageSite: Sendable {
             router.on(RouterPath(page.path), method: page.method == .get ? .get : .post) { [self] request, context in
                 await response(of: page, request, context.parameters, address(context))
             }
+            guard page.method == .get else { continue }
+            router.head(RouterPath(page.path)) { [self] request, context in
+                let whole = await response(of: page, request, context.parameters, address(context))
+                if whole.headers[.contentType]?.hasPrefix("text/event-stream") == true { closeStream() }
+                return whole.createHeadResponse()
+            }
         }
         guard access.hasLogin else { return }
         router.get("/login") { [self] request, _ in
             if let refusal = refusalOfHost(request) { return refusal }
             return loginForm(request, notice: await loginNotice?())
+        }
+        router.head("/login") { [self] request, _ in
+            refusalOfHost(request)?.createHeadResponse() ?? loginForm(request, notice: nil).createHeadResponse()
         }
         router.post("/login") { [self] request, context in
             if let refusal = refusalOfHost(request) { return refusal }

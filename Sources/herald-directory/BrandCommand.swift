@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import SafeText
 
 /// `herald-directory brand`: the names, logos and call reasons of brands.
 struct BrandCommand: ParsableCommand {
@@ -30,6 +31,16 @@ struct BrandCommand: ParsableCommand {
             help: ArgumentHelp(
                 "active, or suspended or unresolved, which hold its numbers back from clients.", valueName: "state"))
         var owner: BrandList.Owner?
+
+        @Flag(help: "The brand as one JSON object instead of a sentence.")
+        var json = false
+
+        /// Writes the brand, or a sentence about it.
+        func write(_ brand: BrandList.Brand, _ verb: String) throws {
+            if json { return try Output.write(json: brand) }
+            let numbers = brand.numbers.map { "; \($0) active numbers" } ?? ""
+            Output.write("brand \(brand.id) \(verb): \(TerminalText.visible(brand.name))\(numbers)\n")
+        }
 
         /// Warns of a logo that the server does not have.
         func checkLogo(_ database: DirectoryDatabase, _ options: StateOptions) throws {
@@ -67,7 +78,8 @@ struct BrandCommand: ParsableCommand {
             let (database, account) = try options.open(creates: true)
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
-            try Output.write(json: try reportingRefusals { try brands.create(id: id, change, now: secondsNow()) })
+            let brand = try reportingRefusals { try brands.create(id: id, change, now: secondsNow()) }
+            try fields.write(brand, "created")
             try fields.checkLogo(database, options.state)
         }
     }
@@ -131,7 +143,8 @@ struct BrandCommand: ParsableCommand {
             let (database, account) = try options.open()
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
-            try Output.write(json: try reportingRefusals { try brands.change(id, change, now: secondsNow()) })
+            let brand = try reportingRefusals { try brands.change(id, change, now: secondsNow()) }
+            try fields.write(brand, "changed")
             try fields.checkLogo(database, options.state)
         }
     }

@@ -77,12 +77,18 @@ struct NumberCommand: ParsableCommand {
             help: ArgumentHelp("A call reason of its own; by default the brand's.", valueName: "text"))
         var reason: String?
 
+        @Flag(help: "The number and its brand as one JSON object instead of a sentence.")
+        var json = false
+
         @OptionGroup var options: AccountOptions
 
         func run() throws {
             let (database, account) = try options.open()
             let numbers = BrandNumbers(database, account: account)
             try reportingRefusals { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
+            if json {
+                return try Output.write(json: ["number_e164": "\(number)", "brand_id": brand])
+            }
             Output.write("\(number) belongs to \(TerminalText.visible(brand))\n")
         }
     }

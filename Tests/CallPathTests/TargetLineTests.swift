@@ -25,6 +25,12 @@ struct TargetLineTests {
         #expect(line(.down, .silent, hasOther: false).isWarning)
     }
 
+    @Test func `a disabled target that goes down has no calls to lose`() {
+        targetState.disable(true)
+        #expect(line(.down, .silent, hasOther: false).text.hasSuffix("; it is disabled and has no new calls"))
+        targetState.disable(false)
+    }
+
     @Test func `a target that ignores OPTIONS is left up, with the key that stops asking it`() {
         #expect(
             line(.up, .probeFailed, hasOther: false).text

@@ -39,6 +39,19 @@ struct CommandTests {
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
+    @Test func `a change prints a sentence, and one JSON object by its option`() async throws {
+        let created = try await run("brand", "create", "Acme Bank", "--id", "acme")
+        #expect(created.output == "brand acme created: Acme Bank; 0 active numbers\n", "\(created)")
+        let set = try await run("number", "set", "+61491570156", "--brand", "acme")
+        #expect(set.output == "+61491570156 belongs to acme\n")
+        let changed = try await run("brand", "change", "acme", "--name", "Acme")
+        #expect(changed.output == "brand acme changed: Acme; 1 active numbers\n", "\(changed)")
+        let json = try await run("brand", "change", "acme", "--reason", "Alert", "--json").output
+        #expect(json.hasPrefix("{\"brand_id\":\"acme\"") && json.hasSuffix("}\n"), "\(json)")
+        let number = try await run("number", "set", "+61491570156", "--brand", "acme", "--json").output
+        #expect(number == "{\"brand_id\":\"acme\",\"number_e164\":\"+61491570156\"}\n")
+    }
+
     @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {
         let file = folder.path + "/gateway-key"
         let shown = try await run("key", "create", "gateway", "--signed", "--write", file).output
@@ -83,7 +96,8 @@ struct CommandTests {
         #expect(bad.code != 0 && bad.errors.contains("line 3: \"x\" is no number without its country"))
         let some = try await run("import", folder.path + "/bad.csv", "--skip-bad").output
         #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
-        #expect(try await run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
+        #expect(
+            try await run("brand", "change", "acme", "--name", "Acme Bank", "--json").output.contains(#""numbers":1"#))
         #expect(try await run("export").output.contains("+61491570156,Acme Bank,,,acme"))
         #expect(try await run("number", "deactivate", "+61491570156").code == 0)
         #expect(try await run("number", "list").output.contains("inactive"))
@@ -111,7 +125,9 @@ struct CommandTests {
         #expect(changed.code == 0 && changed.output.contains(#""cap_this_month":null"#), "\(changed)")
         let refused = try await run("account", "change", "--included-imprints", "-1")
         #expect(refused.code == 1 && refused.errors.contains("the included imprints must be 0 or more"))
-        #expect(try await run("brand", "create", "Acme", "--reason", "-10 % today").output.contains("-10 % today"))
+        #expect(
+            try await run("brand", "create", "Acme", "--reason", "-10 % today", "--json").output.contains("-10 % today")
+        )
         for arguments in [["brand", "list", "--limit", "-1"], ["events", "--limit", "-1"]] {
             let limit = try await Self.program(arguments + ["--state", folder.path + "/state"])
             #expect(limit.code != 0 && limit.errors.contains("--limit must be 1 or more"), "\(limit.errors)")

@@ -56,10 +56,44 @@ struct ImportProgressTests {
         }
     }
 
+    @Test func `a file that is being read can be cancelled, which changes nothing and frees its slot`() async throws {
+        try await PageVisitor.run(edit: { $0.importPatience = .zero }) { visitor in
+            let release = try await Self.occupy(visitor.directory.database)
+            let sent = try await visitor.post("/accounts/main/import/text", ["text": Self.text])
+            let path = try #require(sent.headers["location"])
+            let page = try await Self.page(path, with: "Cancel the import", visitor)
+            #expect(page.contains("action=\"\(path)/cancel\""))
+            let cancelled = try await visitor.follow(try await visitor.post(path + "/cancel"))
+            #expect(cancelled.text.contains("Nothing was imported."))
+            release.signal()
+            let gone = try await visitor.get(path)
+            #expect(gone.status == 404 && gone.text.contains("or the server was restarted"))
+        }
+    }
+
+    @Test func `a cancelled work ends at its next progress, and changes that are being made cannot be cancelled`()
+        throws
+    {
+        let work = ImportWork(account: .first, path: "/x", region: nil, options: .init())
+        #expect(work.cancel())
+        #expect(throws: CancellationError.self) { try work.advance(to: .reading(1, of: 4)) }
+        let folder = TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path + "/state")
+        let confirmed = ImportWork(account: .first, path: "/x", region: nil, options: .init())
+        var result = BrandImport.Result()
+        try database.connection().write { connection in
+            _ = try EntryStaging(connection)
+            result.plan = try ImportPlan(.first, replaces: false, connection)
+        }
+        confirmed.end(.previewed(result, hasMoved: false))
+        #expect(confirmed.confirm() != nil && !confirmed.cancel())
+        try confirmed.advance(to: .merging)
+    }
+
     @Test func `a preview is confirmed once, and progress after the end changes nothing`() throws {
         let work = ImportWork(account: .first, path: "/x", region: nil, options: .init())
         #expect(work.confirm() == nil, "the file is still being read")
-        work.advance(to: .reading(1, of: 4))
+        try work.advance(to: .reading(1, of: 4))
         #expect(work.stage.progress == .reading(1, of: 4))
         var result = BrandImport.Result()
         work.end(.previewed(result, hasMoved: false))
@@ -73,7 +107,7 @@ struct ImportProgressTests {
         work.end(.previewed(result, hasMoved: false))
         #expect(work.confirm() == result.plan?.digest && work.confirm() == nil)
         work.end(.imported(result))
-        work.advance(to: .merging)
+        try work.advance(to: .merging)
         #expect(work.stage.progress == nil)
     }
 

@@ -4,6 +4,7 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewayStore
+import SIPCore
 import SIPTransport
 import Testing
 
@@ -46,11 +47,33 @@ struct OperatorControlTests {
         }
     }
 
+    private static let allDisabled =
+        "every target of pbx office is disabled: calls are rejected with 503; herald targets --enable puts a disabled one into "
+        + "service"
+
+    @Test func `a call that failed at a target shows in the state at once, with its cause`() async throws {
+        try await control { (control: OperatorControl, shared: GatewayShared) async throws in
+            let target = try #require(shared.settings.load().topology.trunks.first?.pbx.targets.targets.first)
+            target.targetState.record(.unreachable, at: Moment.now().milliseconds)
+            let state = await control.state()
+            let shown = try #require(state.gateway.targets.first { $0.group == "pbx office" })
+            #expect(shown.state == "failing" && shown.takesCalls && shown.isInUse && shown.since != nil)
+            let text = StatusText(state).text
+            #expect(
+                text.contains(
+                    "targets   2 of 2 take calls; pbx office 127.85.0.2:5060 is failing: a call could not be delivered"),
+                "\(text)")
+            #expect(GatewayOrders.table(of: [shown], at: shown.since ?? 0).contains("failing"))
+            target.targetState.record(.responded, at: Moment.now().milliseconds)
+            #expect(await control.targets().first { $0.group == "pbx office" }?.state == "up")
+        }
+    }
+
     @Test func `a target is named by its address or with its group`() async throws {
         try await control { (control: OperatorControl, _: GatewayShared) async throws in
             let disabled = try await control.setTarget("127.85.0.2:5060", isDisabled: true)
             #expect(disabled.state == "disabled" && !disabled.takesCalls && disabled.group == "pbx office")
-            #expect(await control.state().obstacle?.contains("no target of pbx office is up") == true)
+            #expect(await control.state().obstacle == Self.allDisabled)
             #expect(try await control.setTarget("pbx office 127.85.0.2:5060", isDisabled: false).takesCalls)
             let unknown = await #expect(throws: ControlProblem.self) {
                 try await control.setTarget("nowhere", isDisabled: true)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewayStore
 import Testing
 
 @testable import GatewayApp
@@ -26,7 +27,7 @@ struct StateTests {
 
     @Test func `a second gateway on the same folder is refused until the first is gone`() throws {
         var first = try claim([("gateway.state", "state")])
-        #expect(first.first?.isInPlace == true)
+        #expect(first.first?.standing == .inPlace)
         let error = #expect(throws: CommandFailure.self) { try claim([("gateway.runtime", "state")]) }
         #expect(
             error?.description
@@ -72,6 +73,36 @@ struct StateTests {
         #expect(
             troubles.texts.first?.contains("\(folder.path)/state was removed or replaced while herald runs") == true)
         #expect(folder.bytes(of: "state/secret") == bytes)
+    }
+
+    /// Changes the user of this thread's file accesses, `setfsuid` of the C library, and returns the earlier one.
+    private func setFileUser(_ user: CInt) throws -> CInt {
+        typealias Call = @convention(c) (CInt) -> CInt
+        return unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: Call.self)(user)
+    }
+
+    @Test func `a folder closed by another owner is named with its remedy, and the problem ends with its cause`() throws
+    {
+        let claims = try claim([("gateway.state", "state")])
+        let watch = StateWatchService(claims: claims, secret: secret(), troubles: troubles)
+        let path = folder.path + "/state"
+        #expect(chmod(path, 0) == 0)
+        // Root may look into every folder; another user of files may not. The user belongs to the thread alone.
+        let ownUser = try setFileUser(65_534)
+        watch.look()
+        watch.look()
+        _ = try setFileUser(ownUser)
+        #expect(
+            troubles.texts == [
+                """
+                the folder \(path) is closed to herald: Permission denied; calls go on, but files in it can be neither opened \
+                nor replaced; give it back to the user herald runs as with chown, and its mode with chmod 750
+                """
+            ])
+        _ = log.take()
+        #expect(chmod(path, 0o750) == 0)
+        watch.look()
+        #expect(troubles.texts.isEmpty && log.take() == ["notice \(path) is open again"])
     }
 
     @Test func `a problem is logged when it is new, and all of them at each reminder`() {

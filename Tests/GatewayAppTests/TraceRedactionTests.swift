@@ -130,13 +130,4 @@ struct TraceRedactionTests {
         let out = TraceRedaction(.withheld, secrets: [Array(Self.number.utf8)]).message(Array(text.utf8))
         #expect(!String(decoding: out, as: UTF8.self).contains("491570156"))
     }
-
-    @Test(arguments: [
-        ("+61491570156", "+61******156"), ("0491570156", "04*****156"), ("1001", "1001"), ("192.0.2.20", "192.0.2.20"),
-        ("203.0.113.255:5060", "203.0.113.255:5060"), ("tel:+1.201.555.0123", "tel:+1.2**.***.*123"),
-        ("(02) 5550-1001", "(02) ****-*001"), ("0491 570 156", "04** *** 156"), ("12345678", "12***678"), ("", ""),
-    ])
-    func `a number keeps its first two and last three digits, an address all`(text: String, masked: String) {
-        #expect(String(decoding: NumberMask.masked(Array(text.utf8)[...]), as: UTF8.self) == masked)
-    }
 }

@@ -20,6 +20,15 @@ struct PageSiteTests {
         }
     }
 
+    @Test func `HEAD of a page has its status and no body, and takes no place of a live page`() async throws {
+        try await TestSite.loopback.test { client in
+            let head = try await client.head("/")
+            #expect(head.status == .ok && head.text.isEmpty)
+            for _ in 0...PageSite.mostStreams { #expect(try await client.head("/live").status == .ok) }
+            #expect(try await client.head("/nowhere").status == .notFound)
+        }
+    }
+
     @Test func `blanks and plus signs of a search arrive`() async throws {
         try await TestSite.loopback.test { client in
             let page = try await client.get("/?name=a+b%2Bc%20d")

@@ -102,6 +102,8 @@ struct Client: Sendable {
         try await send(uri, .get, cookie, [:], nil)
     }
 
+    func head(_ uri: String) async throws -> Received { try await send(uri, .head, nil, [:], nil) }
+
     func post(_ uri: String, _ body: String, cookie: String?, _ headers: [String: String] = [:]) async throws
         -> Received
     {

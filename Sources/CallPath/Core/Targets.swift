@@ -63,7 +63,9 @@ extension ProxyCore {
         // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
         let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
-        transaction.targetState?.recordSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
+        transaction.targetState?.recordSilence(
+            of: UInt64(waited.milliseconds), patience: UInt64(settings.targetPatience.milliseconds),
+            at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false if there is none, or none may be tried.

@@ -43,7 +43,12 @@ struct ImportPages: Sendable {
             },
             desk.page(.post, "/accounts/:account/import/:preview") { try await confirm($0) },
             desk.page(.post, "/accounts/:account/import/:preview/cancel") { request in
-                let (account, id, _) = try await find(request)
+                let (account, id, work) = try await find(request)
+                guard work.cancel() else {
+                    throw PageProblem(
+                        .conflict,
+                        "The changes are being made already and cannot be cancelled. The brands show the result.")
+                }
                 pending.remove(id)
                 return .redirect(
                     to: account.path + "/import", notice: PageNotice(.done, "Nothing was imported."))
@@ -148,7 +153,7 @@ struct ImportPages: Sendable {
         return try await request.blocking {
             try BrandImport(
                 database, account: work.account, region: work.region.map { "\($0)" }, logos: place,
-                onProgress: { work.advance(to: $0) }
+                onProgress: { try work.advance(to: $0) }
             ) {
                 normaliser.normalise(Array($0.utf8))
             }.run(path: work.path, options, now: now())
@@ -163,7 +168,10 @@ struct ImportPages: Sendable {
         guard let work = pending.find(id), work.account == account.id else {
             throw PageProblem(
                 .notFound,
-                "This preview was used already, or an hour has passed. Nothing was changed. Send the file again.")
+                """
+                This import is over: it was used or cancelled, an hour has passed, or the server was restarted. Only confirmed \
+                changes were made, and the brands show them. Send the file again if they are missing.
+                """)
         }
         return (account, id, work)
     }

@@ -13,10 +13,12 @@ struct ImportProgressPage: Sendable {
     private var path: String { account.path + "/import/" + id }
 
     func page() -> PageResult {
-        request.result(
-            "Import", of: account, tab: "/import",
-            parts: [Self.part(work, path: path), PagePart(texts: ["You may leave this page. The import goes on."])],
-            live: path + "/progress")
+        var rest = PagePart(texts: ["You may leave this page. The work goes on."])
+        if case .reading = work.stage {
+            rest.form = EntryForm(path + "/cancel", [], button: "Cancel the import", isQuiet: true)
+        }
+        return request.result(
+            "Import", of: account, tab: "/import", parts: [Self.part(work, path: path), rest], live: path + "/progress")
     }
 
     /// The part of the page that is sent again.

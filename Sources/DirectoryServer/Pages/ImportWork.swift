@@ -36,6 +36,7 @@ final class ImportWork: Sendable {
     let region: Region?
     let options: BrandImport.Options
     private let state = Mutex(Stage.reading(nil))
+    private let cancelled = Atomic<Bool>(false)
 
     init(account: AccountID, path: String, region: Region?, options: BrandImport.Options) {
         (self.account, self.path, self.region, self.options) = (account, path, region, options)
@@ -54,7 +55,20 @@ final class ImportWork: Sendable {
         }
     }
 
-    func advance(to progress: BrandImport.Progress) {
+    /// Ends the reading of the file; false while confirmed changes are being made.
+    func cancel() -> Bool {
+        state.withLock { stage in
+            if case .importing = stage { return false }
+            cancelled.store(true, ordering: .relaxed)
+            return true
+        }
+    }
+
+    /// Records the progress.
+    ///
+    /// - Throws: `CancellationError` after `cancel`, which ends the work.
+    func advance(to progress: BrandImport.Progress) throws {
+        if cancelled.load(ordering: .relaxed) { throw CancellationError() }
         state.withLock { stage in
             switch stage {
             case .reading: stage = .reading(progress)

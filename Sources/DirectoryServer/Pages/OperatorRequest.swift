@@ -4,6 +4,7 @@ import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
+import SafeText
 import WebPages
 
 /// A request for a page of the operator, with access to the operations of the API.
@@ -39,10 +40,10 @@ struct OperatorRequest: Sendable {
     }
 
     /// A telephone number as this session may see it.
-    func shown(_ number: String) -> String { page.showsNumbers ? number : Amount.masked(number) }
+    func shown(_ number: String) -> String { page.showsNumbers ? number : NumberMask.masked(number) }
 
     /// A text in which telephone numbers appear as this session may see them.
-    func shownText(_ text: String) -> String { page.showsNumbers ? text : Amount.maskedText(text) }
+    func shownText(_ text: String) -> String { page.showsNumbers ? text : NumberMask.masked(text) }
 
     /// The rows of a page of a list.
     static let rows = 50

@@ -84,7 +84,7 @@ package struct BrandImport: Sendable {
     private let account: AccountID
     private let region: String?
     private let logos: LogoCheck
-    private let onProgress: @Sendable (Progress) -> Void
+    private let onProgress: @Sendable (Progress) throws -> Void
     private let normalise: @Sendable (String) -> E164Number?
 
     /// Prepares imports.
@@ -92,11 +92,11 @@ package struct BrandImport: Sendable {
     /// - Parameters:
     ///   - region: region of numbers in national format; nil for none.
     ///   - logos: location of the logo files that entries name.
-    ///   - onProgress: called after every 1,000 rows, on the thread of the import.
+    ///   - onProgress: called after every 1,000 rows, on the thread of the import; its error ends the import without a change.
     ///   - normalise: parses a number in the operator's notation.
     package init(
         _ database: DirectoryDatabase, account: AccountID = .first, region: String? = nil,
-        logos: LogoCheck.Place = .asServed, onProgress: @escaping @Sendable (Progress) -> Void = { _ in },
+        logos: LogoCheck.Place = .asServed, onProgress: @escaping @Sendable (Progress) throws -> Void = { _ in },
         normalise: @escaping @Sendable (String) -> E164Number?
     ) {
         self.database = database
@@ -158,7 +158,7 @@ package struct BrandImport: Sendable {
                 result.isWritten = false
                 return result
             }
-            onProgress(.merging)
+            try onProgress(.merging)
             if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
             try session.transaction(writes: true) {
                 _ = try ChangeCounter.lock(account, database)
@@ -198,7 +198,7 @@ package struct BrandImport: Sendable {
         var count = 0
         while let row = rows.next() {
             count += 1
-            if count % 1000 == 0 { onProgress(.reading(source.progress.read, of: source.progress.size)) }
+            if count % 1000 == 0 { try onProgress(.reading(source.progress.read, of: source.progress.size)) }
             do {
                 let entry = try entry(row.content.get(), line: row.line)
                 reject(try staging.add(entry, line: row.line), &result)

@@ -57,7 +57,6 @@ struct OverviewValues: Sendable {
         }
 
         let numbers: Int
-        let brands: Int
         let source: String
         let hasDirectory: Bool
         let lastSync: String
@@ -165,10 +164,13 @@ extension OverviewValues.Rejected {
 extension OverviewValues.Brands {
     init(_ status: GatewayStatus, at now: Int64) {
         numbers = status.branding.numbers
-        brands = status.branding.brands
+        let brands = status.branding.brands
         let sync = status.sync
         hasDirectory = sync != nil
-        source = sync == nil ? "a file, or none" : "the directory"
+        let count = brands == 1 ? "1 brand" : "\(brands) brands"
+        source =
+            sync != nil
+            ? "\(count), from the directory" : numbers == 0 ? "no directory, no file" : "\(count), from branding.file"
         lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"

@@ -30,19 +30,30 @@ struct PageTroubles {
         if let problem = status.pbxProblem {
             found.append(
                 PageTrouble(
-                    isError: true, "No PBX responds",
-                    sentence(problem) + " Check that the PBX runs, its address in herald.yaml, and the firewall."))
+                    isError: true, problem.hasPrefix("every target") ? "Every target is disabled" : "No PBX responds",
+                    sentence(problem)
+                        + (problem.hasPrefix("every target")
+                            ? "" : " Check that the PBX runs, its address in herald.yaml, and the firewall.")))
         }
         return found
             + status.targets.filter { $0.state != "up" }.map { target in
                 let since = target.since.map { " since \(PageTime.text($0)) UTC" } ?? ""
                 let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0)) UTC." }
-                let cause =
+                let title = "\(target.group): \(target.address) is \(target.state)\(since)"
+                let hasOther = status.targets.contains { $0.group == target.group && $0 != target && $0.isInUse }
+                let calls =
+                    target.isInUse
+                    ? "New calls still go there."
+                    : hasOther ? "Calls go to other targets of its group." : "It gets no calls."
+                if target.state == "disabled" {
+                    return PageTrouble(isError: false, title, calls + " The command herald targets --enable ends that.")
+                }
+                let cause = target.cause.map { sentence($0) + " " } ?? ""
+                let past =
                     target.state == "resting"
                     ? "It asked for a pause with 503 and Retry-After." : last ?? "It has never responded."
                 return PageTrouble(
-                    isError: false, "\(target.group): \(target.address) is \(target.state)\(since)",
-                    cause + " Calls go to other targets of its group. Check the peer, its address and the firewall.")
+                    isError: false, title, "\(cause)\(past) \(calls) Check the peer, its address and the firewall.")
             }
     }
 

@@ -88,7 +88,7 @@ struct DecisionSteps {
         let name = evidence.isNamed ? "name written" : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
         switch evidence.parts {
-        case .logoReasonAndName: return "\(name), with logo and reason as far as the brand has them"
+        case .logoReasonAndName: return "\(name), Call-Info with the brand's logo and reason"
         case .reasonAndName: return "\(name), the logo left out for max_datagram"
         case .name, .none: return "\(name), logo and reason left out for max_datagram"
         }

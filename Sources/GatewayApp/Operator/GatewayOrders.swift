@@ -106,13 +106,13 @@ package struct GatewayOrders: Sendable {
     }
 
     static func table(of targets: [GatewayStatus.Target], at now: Int64) -> String {
-        var table = TextTable(["GROUP", "ADDRESS", "STATE", "SINCE", "LAST RESPONSE", "CALLS", "CALLS SENT"])
+        var table = TextTable(["GROUP", "ADDRESS", "STATE", "SINCE", "LAST RESPONSE", "CALLS", "CALLS SENT", "CAUSE"])
         for target in targets {
             table.add([
                 target.group, target.address, target.state == "up" && !target.takesCalls ? "down" : target.state,
                 target.since.map { "\(AgeText.text(now - $0)) ago" } ?? "the start",
                 target.lastResponse.map { "\(AgeText.text(now - $0)) ago" } ?? "never",
-                "\(target.calls)", "\(target.callsSent)",
+                "\(target.calls)", "\(target.callsSent)", target.cause,
             ])
         }
         return table.text

@@ -33,7 +33,6 @@ package struct LookupReport {
         ]
         lines += destination?.lines.dropLast() ?? []
         lines.append(("brands", copy.origin))
-        if copy.hasLifetimeOfDirectory { lines.append(("lifetime", Self.lifetimeOfDirectory)) }
         lines.append(
             (
                 "decision",
@@ -54,9 +53,6 @@ package struct LookupReport {
             name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
         }.joined()
     }
-
-    private static let lifetimeOfDirectory =
-        "the directory sets it (no cache_lifetime), and only the running gateway knows it; not part of the decision"
 
     /// The same for `--json`.
     package var json: [String: JSONValue?] {

@@ -80,7 +80,7 @@ struct StatusText {
 
     private var operation: [(String, String)] {
         let usable = gateway.targets.filter(\.isInUse).count
-        let down = gateway.targets.filter { !$0.isInUse }.map { "\($0.group) \($0.address) is \($0.state)" }
+        let down = gateway.targets.filter { !$0.isInUse || $0.state != "up" }.map(\.sentence)
         let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
         var facts = [("targets", targets)] + gateway.siblings.map { ("sibling", Self.text(of: $0)) }
         facts += [("log", state.log.text.trimmingLineEnd)]

@@ -15,8 +15,6 @@ struct StoredBrands {
     let gates: BrandingGates
     /// Source of the brands, for the report.
     let origin: String
-    /// True if the lifetime of the copy is the directory's, which only the running gateway knows.
-    private(set) var hasLifetimeOfDirectory = false
     /// URL of the record's logo; nil without one.
     private(set) var namedLogo: String?
     /// State of the gateway's own copy of the logo; nil where it keeps none.
@@ -65,7 +63,6 @@ struct StoredBrands {
             logoCopy = LogoResponse.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
         }
         gates = Self.gates(state.gates, configuration, lastSync: state.lastSync)
-        hasLifetimeOfDirectory = configuration.directory.map { $0.cacheLifetime == nil } ?? false
         origin =
             state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? "no copy yet: no sync has succeeded"
     }

@@ -37,9 +37,18 @@ final class FolderClaim: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// False once the folder was removed or replaced; files written since then are lost with the process.
-    var isInPlace: Bool {
-        guard descriptor >= 0 else { return true }
-        return FileIdentity(descriptor) == FileIdentity(path)
+    /// Whether the folder was removed or replaced, so that files written since then are lost with the process, or is closed
+    /// to this process.
+    var standing: FileIdentity.Standing {
+        guard descriptor >= 0 else { return .inPlace }
+        return FileIdentity.standing(of: FileIdentity(descriptor), at: path)
+    }
+
+    /// The problem of a closed folder, with the remedy.
+    func closed(_ code: CInt) -> String {
+        """
+        the folder \(folder) is closed to herald: \(SystemError.text(code)); calls go on, but files in it can be neither opened \
+        nor replaced; give it back to the user herald runs as with chown, and its mode with chmod 750
+        """
     }
 }

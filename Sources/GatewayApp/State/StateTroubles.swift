@@ -17,7 +17,7 @@ final class StateTroubles: Sendable {
     /// All problems, oldest first.
     var texts: [String] { all.withLock { $0 } }
 
-    /// Adds a problem that lasts until the next start; logs it if it is new.
+    /// Adds a problem that lasts until the next start or `end`; logs it if it is new.
     func add(_ text: String) {
         let isNew = all.withLock { all in
             guard !all.contains(text) else { return false }
@@ -25,6 +25,16 @@ final class StateTroubles: Sendable {
             return true
         }
         if isNew { logger.error("\(text)") }
+    }
+
+    /// Removes problems by the beginning of their text, and logs their end if there were any.
+    func end(_ beginning: String, _ notice: String) {
+        let hadAny = all.withLock { all in
+            let before = all.count
+            all.removeAll { $0.hasPrefix(beginning + ":") }
+            return all.count < before
+        }
+        if hadAny { logger.notice("\(notice)") }
     }
 
     /// Logs all problems again.
@@ -79,13 +89,19 @@ struct StateWatchService: Service {
 
     /// Checks each folder once.
     func look() {
-        for claim in claims where !claim.isInPlace {
-            troubles.add(
-                """
-                the folder \(claim.folder) was removed or replaced while herald runs; calls go on, but another herald on it \
-                would go unnoticed; put it back and restart herald
-                """)
-            secret.restore()
+        for claim in claims {
+            switch claim.standing {
+            case .inPlace:
+                troubles.end("the folder \(claim.folder) is closed to herald", "\(claim.folder) is open again")
+            case .closed(let code): troubles.add(claim.closed(code))
+            case .gone:
+                troubles.add(
+                    """
+                    the folder \(claim.folder) was removed or replaced while herald runs; calls go on, but another herald on \
+                    it would go unnoticed; put it back and restart herald
+                    """)
+                secret.restore()
+            }
         }
     }
 }

@@ -20,21 +20,22 @@ extension GatewayStatusReport {
 
 extension GatewayStatus.Target {
     fileprivate init(_ target: TargetState, at now: Moment) {
-        let (state, since) = target.state
+        let (state, changedAt, failure) = target.state
         let word =
             switch state {
             case _ where target.isDisabled: "disabled"
-            case .up: "up"
+            case .up: failure == nil ? "up" : "failing"
             case .down: "down"
             case .resting: "resting"
             }
         func wall(_ monotonic: UInt64?) -> Int64? {
             monotonic.map { (now.wallMicroseconds - Int64(now.milliseconds &- $0) * 1000) / 1_000_000 }
         }
+        let since = word == "failing" ? failure?.since : changedAt
         self.init(
             group: target.group, address: target.address, state: word,
             takesCalls: target.isUp(at: now.milliseconds), since: wall(since),
-            lastResponse: wall(target.lastReceivedAt),
+            cause: failure.map(TargetLine.cause), lastResponse: wall(target.lastReceivedAt),
             calls: target.openCalls, callsSent: target.sentCalls)
     }
 }

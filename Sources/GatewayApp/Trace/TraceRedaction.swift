@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayAdmin
+import SafeText
 
 /// Removes from a message what a reader of a trace may not see.
 ///

@@ -6,6 +6,7 @@ import CallPath
 import Foundation
 import GatewayAdmin
 import SIPCore
+import SafeText
 
 /// A record of the tap with everything that its readers may see of it.
 struct TracedView {

@@ -111,8 +111,10 @@ package final class LedgerFile: Sendable {
         }
     }
 
-    /// False if the open file was removed, renamed or replaced.
-    var isInPlace: Bool { state.withLock { $0.database == nil || $0.identity == FileIdentity(path) } }
+    /// False if the open file was removed, renamed or replaced; true where its folder is closed to this process.
+    var isInPlace: Bool {
+        state.withLock { $0.database == nil || FileIdentity.standing(of: $0.identity, at: path) != .gone }
+    }
 
     /// The damage of the ledger, if an error of its use shows one.
     func damage(shownBy error: any Error) -> HeraldDatabaseError? {
@@ -155,6 +157,22 @@ package struct FileIdentity: Hashable, Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
+    }
+
+    /// The state of a file that was open under a path.
+    package enum Standing: Hashable, Sendable {
+        case inPlace
+        /// Removed, renamed or replaced.
+        case gone
+        /// The system does not let this process look: the error number.
+        case closed(CInt)
+    }
+
+    /// Compares the file of a path with a known one.
+    package static func standing(of known: FileIdentity?, at path: String) -> Standing {
+        if let present = FileIdentity(path) { return present == known ? .inPlace : .gone }
+        let code = errno
+        return code == ENOENT || code == ENOTDIR ? .gone : .closed(code)
     }
 
     private init(_ status: stat) { (device, number) = (UInt(status.st_dev), UInt(status.st_ino)) }

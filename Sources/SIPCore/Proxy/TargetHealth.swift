@@ -59,7 +59,18 @@ package struct TargetHealth: Hashable, Sendable {
         case unreachable
     }
 
+    /// A failure that no response has followed.
+    package struct Failure: Hashable, Sendable {
+        package let event: Event
+        /// Monotonic milliseconds of the first failure after the last response.
+        package let since: UInt64
+    }
+
     package private(set) var state = State.up
+    /// The last failure since the last response; nil for none.
+    ///
+    /// It changes nothing in the choice of targets.
+    package private(set) var failure: Failure?
     /// Monotonic milliseconds of the last change of the flag; nil before the first.
     package private(set) var changedAt: UInt64?
     private var rules: TargetHealthRules
@@ -105,7 +116,7 @@ package struct TargetHealth: Hashable, Sendable {
     package func isUp(at now: UInt64) -> Bool { openFrom <= now }
 
     /// True when a response to a call would change nothing.
-    package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 }
+    package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 && failure == nil }
 
     /// Successful probes in a row that lift a target: doubled with each relapse, at most eightfold.
     package var probesToRise: Int { rules.upAfter << min(relapses, 3) }
@@ -116,6 +127,7 @@ package struct TargetHealth: Hashable, Sendable {
     package mutating func receive(_ event: Event, at now: UInt64) -> State? {
         let before = state
         if event == .probeFailed, !isSilenceTrusted { return hint() }
+        show(event, at: now)
         switch event {
         case .probeSucceeded: probeSucceeded(at: now)
         case .probeFailed: probeFailed(isRefused: false, at: now)
@@ -126,6 +138,15 @@ package struct TargetHealth: Hashable, Sendable {
         case .unreachable: silent(isUnreached: true, at: now)
         }
         return state == before ? nil : state
+    }
+
+    /// Takes an event for `failure` alone.
+    package mutating func show(_ event: Event, at now: UInt64) {
+        switch event {
+        case .probeSucceeded, .responded: failure = nil
+        case .probeFailed, .probeRefused, .refused, .silent, .unreachable:
+            failure = Failure(event: event, since: failure?.since ?? now)
+        }
     }
 
     private var isSilenceTrusted: Bool { rules.trustsSilence || hasRespondedToProbe }

@@ -87,16 +87,28 @@ package final class TargetState: Sendable {
         return last == 0 ? nil : last
     }
 
-    /// The state and its begin; nil for a target that has been up since the start.
+    /// The state, its begin, and the failure since the last response; no begin for a target that has been up since the start.
     ///
-    /// Holds the lock for a copy of two values, so that a reader delays no thread of the call path.
-    package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
+    /// Holds the lock for a copy of three values, so that a reader delays no thread of the call path.
+    package var state: (state: TargetHealth.State, since: UInt64?, failure: TargetHealth.Failure?) {
+        health.withLock { ($0.state, $0.changedAt, $0.failure) }
+    }
 
-    /// Records that it left a call without any response for so many milliseconds.
+    /// Records that it left a call without any response.
     ///
-    /// Ignored if it responded to another call or a probe meanwhile: then this one call keeps it silent.
-    package func recordSilence(of waited: UInt64, at now: UInt64) {
-        if lastReceivedAt.map({ $0 + waited < now }) ?? true { record(.silent, at: now) }
+    /// A response to another call or a probe meanwhile excuses it: then this one call keeps it silent.
+    ///
+    /// - Parameters:
+    ///   - waited: milliseconds without any response from which on the silence counts for its health.
+    ///   - patience: the time that the call waited, from which on the silence shows in its state.
+    package func recordSilence(of waited: UInt64, patience: UInt64, at now: UInt64) {
+        let last = lastReceivedAt
+        if last.map({ $0 + waited < now }) ?? true { return record(.silent, at: now) }
+        guard last.map({ $0 + patience < now }) ?? true else { return }
+        health.withLock { health in
+            health.show(.silent, at: now)
+            publish(health)
+        }
     }
 
     /// Records an event of the target.

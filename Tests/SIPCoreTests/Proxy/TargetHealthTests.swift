@@ -52,6 +52,38 @@ struct TargetHealthTests {
         #expect(health.isUp(at: now) == row.isUp, "\(row.why)")
     }
 
+    static let failures: [(why: String, events: [Event], cause: Event?)] = [
+        ("nothing has failed", [], nil),
+        ("one silent call shows at once", [.silent], .silent),
+        ("a call that could not be delivered too", [.unreachable], .unreachable),
+        ("a 503 without Retry-After too", [.refused(retryAfter: nil)], .refused(retryAfter: nil)),
+        ("a lost probe too", [.probeFailed], .probeFailed),
+        ("the last failure is shown", [.silent, .unreachable], .unreachable),
+        ("a response to a call ends it", [.silent, .responded], nil),
+        ("a response to a probe ends it", [.unreachable, .probeSucceeded], nil),
+    ]
+
+    @Test(arguments: failures)
+    func `a failure shows until the next response, and the target stays up`(
+        row: (why: String, events: [Event], cause: Event?)
+    ) {
+        let (health, now) = after(row.events) { $0.silencesAllowed = 9 }
+        #expect(health.failure?.event == row.cause, "\(row.why)")
+        #expect(health.failure == nil || health.failure?.since == 1_001_000, "\(row.why)")
+        #expect(health.isUp(at: now) && health.state == .up, "\(row.why)")
+    }
+
+    @Test func `a silent call within the time that counts shows, and the choice of targets stays`() {
+        let target = TargetState(name: "office", rules: TargetHealthRules())
+        target.record(.probeSucceeded, at: 10_000)
+        for _ in 0..<5 { target.recordSilence(of: 32_000, patience: 4_000, at: 16_000) }
+        #expect(target.state.failure?.event == .silent && target.isUp(at: 16_000))
+        target.record(.responded, at: 17_000)
+        #expect(target.state.failure == nil)
+        target.recordSilence(of: 32_000, patience: 4_000, at: 18_000)
+        #expect(target.state.failure == nil, "another call had its response while this one waited")
+    }
+
     @Test func `a rest ends by itself, after two minutes at the most`() {
         let (health, now) = after([.refused(retryAfter: 86_400)])
         #expect(!health.isUp(at: now + 119_999))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts, sizes and telephone numbers as people read them.
+/// Counts, sizes and times as people read them.
 enum Amount {
     /// Such as `1,234,567`.
     static func count(_ count: some BinaryInteger) -> String {
@@ -32,23 +32,5 @@ enum Amount {
     /// True for a text of `time`.
     static func isTime(_ text: String) -> Bool {
         text.utf8.count == 19 && text.utf8.first.map { (0x30...0x39).contains($0) } ?? false && text.contains(":")
-    }
-
-    /// A number with its first three and last two digits; whole if it has fewer than seven digits.
-    static func masked(_ number: String) -> String {
-        let digits = number.count { $0.isASCII && $0.isNumber }
-        guard digits >= 7 else { return number }
-        var position = 0
-        return String(
-            number.map { character in
-                guard character.isASCII, character.isNumber else { return character }
-                position += 1
-                return position <= 3 || position > digits - 2 ? character : "•"
-            })
-    }
-
-    /// A text in which every run of seven or more digits is masked, with blanks and separators inside it.
-    static func maskedText(_ text: String) -> String {
-        text.replacing(/\+?[0-9](?:[ ().\/-]*[0-9]){6,}/) { masked(String($0.output)) }
     }
 }

@@ -75,10 +75,9 @@ package struct Doctor: Sendable {
         findings += state.gateway.gates.filter { !$0.open }.map {
             DoctorFinding("gateway", .warning, "the gate \($0.gate) is closed: \($0.reason ?? "no call is branded")")
         }
-        for target in state.gateway.targets where !target.isInUse {
-            findings.append(
-                DoctorFinding(
-                    "gateway", .warning, "\(target.group) \(target.address) is \(target.state); see herald targets"))
+        for target in state.gateway.targets where !target.isInUse || target.state != "up" {
+            let remedy = target.state == "disabled" ? "herald targets --enable ends that" : "see herald targets"
+            findings.append(DoctorFinding("gateway", .warning, "\(target.sentence); \(remedy)"))
         }
         guard findings.isEmpty else { return findings }
         return [DoctorFinding("gateway", .ok, "runs and takes calls, herald \(state.gateway.version)")]
