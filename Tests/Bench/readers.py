@@ -13,7 +13,7 @@ from .subjects import ADMIN, HOST, Herald
 COLLECTOR = (HOST, 9060)
 # The first page's live part, read as a browser reads it.
 PAGE = f"import urllib.request\nfor line in urllib.request.urlopen('http://{ADMIN}/live', timeout=600): pass\n"
-KINDS = ("none", "hep", "trace", "page")
+KINDS = ("none", "hep", "trace", "number", "page")
 
 
 class Watched(Herald):
@@ -31,11 +31,13 @@ class Watched(Herald):
 
     def reading(self):
         """The command of the reader; nil without one."""
+        trace = [self.binary, "trace", "--for", "1h", "--config", os.path.join(self.folder, "herald.yaml")]
         return {
             "none": None,
             "hep": [os.path.join(self.cache, "sink"), COLLECTOR[0], str(COLLECTOR[1])],
-            "trace": [self.binary, "trace", "--trunk", "carrier", "--for", "1h", "--config",
-                      os.path.join(self.folder, "herald.yaml")],
+            "trace": [*trace, "--trunk", "carrier"],
+            # Nobody has the number: the cost of calls that are not shown.
+            "number": [*trace, "--number", "+61299999999"],
             "page": [sys.executable, "-c", PAGE],
         }[self.kind]
 
