@@ -9,53 +9,87 @@ package enum NumberMask {
 
     /// A text of people with every number masked; a slash belongs to a number as well.
     package static func masked(_ text: String) -> String {
-        String(decoding: masked(Array(text.utf8)[...], separators: " -.()/"), as: UTF8.self)
+        var out = Array(text.utf8)
+        mask(&out, from: 0, keepsEnds: true, joinsSlashes: true)
+        return String(decoding: out, as: UTF8.self)
     }
 
     /// The bytes with every run of seven digits or more masked; the length stays.
     ///
     /// Blanks, hyphens, dots and brackets between digits belong to the run, except in an IPv4 address.
     ///
-    /// - Parameters:
-    ///   - keepsEnds: false hides the first and the last digits as well.
-    ///   - separators: the characters between digits of one number.
-    package static func masked(
-        _ bytes: ArraySlice<UInt8>, keepsEnds: Bool = true, separators: String = " -.()"
-    ) -> [UInt8] {
+    /// - Parameter keepsEnds: false hides the first and the last digits as well.
+    package static func masked(_ bytes: ArraySlice<UInt8>, keepsEnds: Bool = true) -> [UInt8] {
         var out = Array(bytes)
-        var start = 0
-        while start < out.count {
-            guard isDigit(out[start]) else {
-                start += 1
-                continue
-            }
-            let end = runEnd(out, from: start, separators)
-            let digits = (start..<end).filter { isDigit(out[$0]) }
-            if digits.count >= fewest, !isAddress(out[start..<end]) {
-                let kept = keepsEnds ? 2 : 0
-                for position in digits.dropFirst(kept).dropLast(keepsEnds ? 3 : 0) { out[position] = 42 }
-            }
-            start = end
-        }
+        mask(&out, from: 0, keepsEnds: keepsEnds)
         return out
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
-
-    /// The end behind the last digit of a run.
-    private static func runEnd(_ bytes: [UInt8], from start: Int, _ separators: String) -> Int {
-        var end = start
-        var position = start
-        while position < bytes.count, isDigit(bytes[position]) || separators.utf8.contains(bytes[position]) {
-            position += 1
-            if isDigit(bytes[position - 1]) { end = position }
+    /// Masks the bytes behind a position in their place.
+    ///
+    /// - Parameter joinsSlashes: true if a slash between digits belongs to the run as well.
+    package static func mask(
+        _ out: inout [UInt8], from position: Int, keepsEnds: Bool, joinsSlashes: Bool = false
+    ) {
+        var bytes = out.mutableSpan
+        var start = position
+        while start < bytes.count {
+            guard isDigit(bytes[start]) else {
+                start += 1
+                continue
+            }
+            var end = start
+            var next = start
+            var digits = 0
+            while next < bytes.count, isDigit(bytes[next]) || isSeparator(bytes[next], joinsSlashes) {
+                next += 1
+                guard isDigit(bytes[next - 1]) else { continue }
+                end = next
+                digits += 1
+            }
+            if digits >= fewest, !isAddress(bytes, start..<end) {
+                hide(&bytes, start..<end, keepsEnds ? 2..<(digits - 3) : 0..<digits)
+            }
+            start = end
         }
-        return end
+    }
+
+    private static func hide(_ bytes: inout MutableSpan<UInt8>, _ run: Range<Int>, _ hidden: Range<Int>) {
+        var digit = 0
+        for position in run where isDigit(bytes[position]) {
+            if hidden.contains(digit) { bytes[position] = UInt8(ascii: "*") }
+            digit += 1
+        }
+    }
+
+    /// A decimal digit of ASCII.
+    package static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 <= 9 }
+
+    /// A blank, hyphen, dot or bracket, or a slash where it joins digits.
+    @inline(__always)
+    private static func isSeparator(_ byte: UInt8, _ joinsSlashes: Bool) -> Bool {
+        switch byte {
+        case 0x20, 0x28, 0x29, 0x2D, 0x2E: true
+        case 0x2F: joinsSlashes
+        default: false
+        }
     }
 
     /// True for four numbers of at most 255 with dots.
-    private static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8(String(decoding: $0, as: UTF8.self)) != nil }
+    private static func isAddress(_ bytes: borrowing MutableSpan<UInt8>, _ run: Range<Int>) -> Bool {
+        var (dots, value, isEmpty) = (0, 0, true)
+        for position in run {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: ".") {
+                guard !isEmpty else { return false }
+                (dots, value, isEmpty) = (dots + 1, 0, true)
+            } else {
+                guard isDigit(byte) else { return false }
+                value = value * 10 + Int(byte - 48)
+                guard value <= 255 else { return false }
+                isEmpty = false
+            }
+        }
+        return dots == 3 && !isEmpty
     }
 }

@@ -89,6 +89,7 @@ class Measurement:
     def cost(self, rate):
         subject = self.subject
         before, began, written = subject.cpu_seconds(), time.monotonic(), subject.written()
+        threads = subject.thread_seconds()
         is_read = isinstance(subject, Watched) and subject.reading()
         left_out = subject.left_out() if is_read else 0
         with self.load(rate, self.options.seconds) as load:
@@ -96,13 +97,16 @@ class Measurement:
             time.sleep(self.linger)
             used = subject.cpu_seconds() - before - self.idle * (time.monotonic() - began)
             written = subject.written() - written
+            threads = [used - threads.get(thread, 0) for thread, used in sorted(subject.thread_seconds().items())]
         if isinstance(subject, Watched) and not subject.has_reader():
             raise Failed(f"the reader of {subject.name} has ended")
         counts = load.counts()
         calls = max(1, counts["ended"])
         if is_read:
             counts["left_out"] = subject.left_out() - left_out
-        self.take("cost", rate=rate, microseconds=used / calls * 1e6, written_bytes=written / calls, **counts)
+        # By thread in the order of their start; the busiest without a reader is the call thread.
+        busy = " ".join(f"{used / calls * 1e6:.1f}" for used in threads if used / calls > 1e-6)
+        self.take("cost", rate=rate, microseconds=used / calls * 1e6, written_bytes=written / calls, threads=busy, **counts)
 
     def delay(self):
         with Delays() as delays, self.load(self.options.delay_rate, self.options.seconds) as load:
@@ -154,7 +158,7 @@ def add_options(words):
     words.add_argument("--steps", type=rates, default=[], metavar="RATES",
                        help="finds the highest rate: steps such as 3000,4000,6000 until two fail")
     words.add_argument("--readers", type=readers, default=["none"], metavar="KINDS",
-                       help="a turn of Herald with each: none, hep (a collector by UDP), trace (herald trace), page (none)")
+                       help="a turn of Herald with each: none, hep (a collector by UDP), trace (of all calls), number (trace of no call), page (none)")
     words.add_argument("--no-linger", action="store_true",
                        help="leaves out the work after the last call (33 s a figure)")
     words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")

@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 
+from heraldtest import probes
 from .subjects import ADMIN, HOST, Herald
 
 COLLECTOR = (HOST, 9060)
 # The first page's live part, read as a browser reads it.
 PAGE = f"import urllib.request\nfor line in urllib.request.urlopen('http://{ADMIN}/live', timeout=600): pass\n"
-KINDS = ("none", "hep", "trace", "page")
+KINDS = ("none", "hep", "trace", "number", "page")
 
 
 class Watched(Herald):
@@ -30,11 +31,13 @@ class Watched(Herald):
 
     def reading(self):
         """The command of the reader; nil without one."""
+        trace = [self.binary, "trace", "--for", "1h", "--config", os.path.join(self.folder, "herald.yaml")]
         return {
             "none": None,
             "hep": [os.path.join(self.cache, "sink"), COLLECTOR[0], str(COLLECTOR[1])],
-            "trace": [self.binary, "trace", "--trunk", "carrier", "--for", "1h", "--config",
-                      os.path.join(self.folder, "herald.yaml")],
+            "trace": [*trace, "--trunk", "carrier"],
+            # Nobody has the number: the cost of calls that are not shown.
+            "number": [*trace, "--number", "+61299999999"],
             "page": [sys.executable, "-c", PAGE],
         }[self.kind]
 
@@ -49,8 +52,9 @@ class Watched(Herald):
 
     def left_out(self):
         """Messages that the trace or the export has left out since the start."""
-        metrics = self.metrics()
-        return metrics.get("herald_trace_dropped_total", 0)
+        series = probes.metrics(ADMIN, 10)
+        return (probes.families(series).get("herald_trace_dropped_total", 0)
+                + series.get('herald_hep_messages_total{result="dropped"}', 0))
 
     def has_reader(self):
         """Whether the reader still reads; true for none."""

@@ -66,6 +66,10 @@ class Subject:
     def cpu_seconds(self):
         return total(Process.cpu_seconds, self.processes())
 
+    def thread_seconds(self):
+        """{thread id: CPU seconds} of their threads that live"""
+        return {thread: used for process in self.processes() for thread, used in process.thread_seconds().items()}
+
     def memory(self):
         """Bytes in memory; a page that several of them share counts once."""
         return total(Process.share, self.processes())

@@ -40,6 +40,20 @@ struct HEPExporterTests {
         }
     }
 
+    @Test func `a full queue drops whole batches and counts their messages once`() {
+        let dropped = Atomic<Int>(0)
+        let line = TraceExamples.line(.message(TraceExamples.message(text: String(repeating: "z", count: 8000))))
+        let queue = HEPQueue(HEPPacket(captureID: 1), .masked) { dropped.add($0, ordering: .relaxed) }
+        let batch = queue.batch([TraceLine](repeating: line, count: 10))
+        let fitting = HEPQueue.longest / batch.bytes.count
+        for _ in 0..<(fitting + 3) { queue.offer(batch) }
+        #expect(queue.waiting == fitting * 10)
+        #expect(dropped.load(ordering: .relaxed) == 30)
+        queue.remove(batch)
+        queue.offer(batch)
+        #expect(dropped.load(ordering: .relaxed) == 30)
+    }
+
     /// Exports endless messages for as long as `body` takes.
     private func export(
         to collector: TCPCollector, message text: String,
@@ -75,18 +89,30 @@ private final class EndlessMessages: TraceSource {
 
     init(_ line: TraceLine) { self.line = line }
 
-    func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> { try export(order.numbers) }
+    func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> { AsyncStream { $0.finish() } }
 
-    func export(_ numbers: TraceOrder.Numbers) throws(TraceRefusal) -> AsyncStream<TraceLine> {
-        let (stream, continuation) = AsyncStream.makeStream(of: TraceLine.self, bufferingPolicy: .bufferingNewest(200))
-        let producer = Task { [line] in
+    func export(to queue: HEPQueue) throws(TraceRefusal) {
+        let batch = queue.batch([TraceLine](repeating: line, count: 100))
+        let producer = Task {
             while !Task.isCancelled {
-                for _ in 0..<100 { continuation.yield(line) }
+                queue.offer(batch)
                 try? await Task.sleep(for: .milliseconds(1))
             }
         }
-        continuation.onTermination = { _ in producer.cancel() }
-        return stream
+        queue.onEnd { producer.cancel() }
+    }
+}
+
+extension HEPQueue {
+    /// The packets of messages.
+    func batch(_ lines: [TraceLine]) -> HEPBatch {
+        var batch = HEPBatch()
+        for line in lines {
+            guard case .message(let message) = line.event else { continue }
+            batch.bytes += packet.bytes(of: message, callID: line.callID, wallMicroseconds: line.wallMicroseconds)
+            batch.ends.append(batch.bytes.count)
+        }
+        return batch
     }
 }
 

@@ -5,6 +5,28 @@ import Testing
 
 @testable import GatewayAdmin
 
+extension HEPPacket {
+    /// The packet of an example.
+    func bytes(of message: TracedMessage, callID: String, wallMicroseconds: Int64) -> [UInt8] {
+        func address(_ end: TraceEndpoint) -> Address {
+            func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+            return Address(
+                high: end.isIPv6 ? number(end.bytes.prefix(8)) : 0, low: number(end.bytes.suffix(8)), port: end.port,
+                isIPv6: end.isIPv6)
+        }
+        var packet: [UInt8] = [1, 2, 3]
+        let head = Head(
+            source: address(message.source), destination: address(message.destination),
+            transport: message.transport, wallMicroseconds: wallMicroseconds)
+        append(head, to: &packet) {
+            $0 += callID.utf8
+        } payload: {
+            $0 += message.bytes
+        }
+        return Array(packet.dropFirst(3))
+    }
+}
+
 @Suite("HEP packets, by the chunk table of the HEP3 specification")
 struct HEPPacketTests {
     /// The types of vendor 0 and the lengths of their values; 0 for any length.
@@ -65,6 +87,13 @@ struct HEPPacketTests {
         let packet = HEPPacket(captureID: 1)
             .bytes(of: TraceExamples.message(transport: transport), callID: "c", wallMicroseconds: 0)
         #expect(try Self.chunks(packet)[0x02] == [number])
+    }
+
+    @Test func `an IPv4 end beside an IPv6 end is a mapped address`() throws {
+        let message = TraceExamples.message(from: TraceExamples.trunk, to: TraceExamples.herald6)
+        let chunks = try Self.chunks(HEPPacket(captureID: 1).bytes(of: message, callID: "", wallMicroseconds: 0))
+        #expect(chunks[0x05] == [UInt8](repeating: 0, count: 10) + [255, 255] + TraceExamples.trunk.bytes)
+        #expect(chunks[0x06] == TraceExamples.herald6.bytes && chunks[0x03] == nil)
     }
 
     @Test func `a packet is never longer than a datagram`() throws {

@@ -44,10 +44,11 @@ struct TraceSocketTests {
             return stream
         }
 
-        func export(_ numbers: TraceOrder.Numbers) throws(TraceRefusal) -> AsyncStream<TraceLine> {
+        func export(to queue: HEPQueue) throws(TraceRefusal) {
             var order = TraceOrder()
-            order.numbers = numbers
-            return try trace(order)
+            order.numbers = queue.numbers
+            orders.withLock { $0.append(order) }
+            queue.offer(queue.batch(events))
         }
     }
 
@@ -151,6 +152,7 @@ struct TraceSocketTests {
             #expect(await one.receive() == expected)
             exporter.use(collector(other.port))
             #expect(await other.receive() == expected)
+            while exporter.counts.sent < 2 { try await Task.sleep(for: .milliseconds(5)) }
             #expect(exporter.counts.sent == 2)
             await services.triggerGracefulShutdown()
             try await group.waitForAll()

@@ -273,6 +273,15 @@ struct ReloadTests {
         await transport.streams?.stop()
     }
 
+    @Test func `the buffer of traces waits for a restart, a collector does not`() throws {
+        let folder = try GatewayFolder()
+        let running = try folder.configuration(folder.sections)
+        let text = folder.sections.with("trace", "{buffer: 16384, hep: {collector: '127.0.0.1:9060'}}")
+        var next = try folder.configuration(text)
+        #expect(RestartOnlySettings(running, hasStreams: false).restore(in: &next) == ["trace.buffer"])
+        #expect(next.trace.buffer == 8192 && next.trace.hep != nil)
+    }
+
     @Test func `with TCP or TLS the size of a message waits for a restart too`() throws {
         let folder = try GatewayFolder()
         let running = try folder.configuration(folder.sections)

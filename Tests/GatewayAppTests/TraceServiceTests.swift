@@ -89,6 +89,24 @@ struct TraceServiceTests {
         lines.compactMap { if case .message(let message) = $0.event { message } else { nil } }
     }
 
+    private static func queue(_ numbers: TraceOrder.Numbers) -> HEPQueue {
+        HEPQueue(HEPPacket(captureID: 1), numbers) { _ in }
+    }
+
+    /// The packets that wait in an export; the gateway stops with it.
+    private func packets(_ queue: HEPQueue) async -> [String] {
+        service.stop()
+        var packets: [String] = []
+        for await batch in queue.batches {
+            var start = 0
+            for end in batch.ends {
+                packets.append(String(decoding: batch.bytes[start..<end], as: UTF8.self))
+                start = end
+            }
+        }
+        return packets
+    }
+
     /// Everything that an export of these events contains: JSON, HEP and pcap are made of it.
     private static func everything(_ lines: [TraceLine]) throws -> String {
         try lines.map { line in
@@ -160,6 +178,43 @@ struct TraceServiceTests {
         #expect(Self.messages(lines).count >= 4)
         #expect(!(try Self.everything(lines)).contains("491570156"))
         #expect(!(try Self.everything(lines)).contains("NDkxNTcwMTU2"), "nor in Base64")
+    }
+
+    @Test(arguments: withheld, [TraceOrder.Numbers.masked, .full])
+    func `a withheld number leaves by no packet`(invite: String, numbers: TraceOrder.Numbers) async throws {
+        let queue = Self.queue(numbers)
+        try service.export(to: queue)
+        _ = receive(invite)
+        let packets = await packets(queue)
+        #expect(packets.count >= 2)
+        #expect(!packets.joined().contains("491570156"))
+    }
+
+    @Test func `an export has the messages of a trace, masked as in the trace`() async throws {
+        let (masked, full) = (Self.queue(.masked), Self.queue(.full))
+        try service.export(to: masked)
+        try service.export(to: full)
+        let stream = try service.trace(TraceOrder())
+        _ = receive(Self.invite())
+        _ = receive("noise\u{1}")
+        let messages = Self.messages(await events(stream))
+        let (maskedPackets, fullPackets) = (await packets(masked), await packets(full))
+        #expect(maskedPackets.count == messages.count && fullPackets.count == messages.count)
+        for (packet, message) in zip(maskedPackets, messages) {
+            #expect(packet.hasPrefix("HEP3") && packet.hasSuffix(String(decoding: message.bytes, as: UTF8.self)))
+        }
+        #expect(maskedPackets.first?.contains("call1") == true)
+        #expect(fullPackets.joined().contains("0491570156@carrier.example"))
+    }
+
+    @Test func `an export of more messages than a trace has waiting loses none`() async throws {
+        let queue = Self.queue(.masked)
+        try service.export(to: queue)
+        for number in 0..<300 { _ = receive(Self.invite("call\(number)")) }
+        let packets = await packets(queue)
+        #expect(packets.count > TraceService.waiting)
+        #expect(service.dropped.ring == 0 && service.dropped.readers == 0)
+        #expect((0..<300).allSatisfy { number in packets.contains { $0.contains("Call-ID: call\(number)\r\n") } })
     }
 
     @Test func `a number that its caller withholds is found by no order, one that is shown is`() async throws {
@@ -251,7 +306,8 @@ struct TraceServiceTests {
         let streams = try (0..<TraceService.mostReaders).map { _ in try service.trace(order) }
         #expect(throws: TraceRefusal("4 traces run already; wait for the end of one")) { try service.trace(order) }
         // The export is none of them.
-        let export = try service.export(.masked)
+        let export = Self.queue(.masked)
+        try service.export(to: export)
         clock.milliseconds.add(60_000, ordering: .relaxed)
         service.drain()
         for stream in streams {

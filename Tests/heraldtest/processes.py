@@ -55,6 +55,17 @@ class Process:
                 pass
         return names
 
+    def thread_seconds(self):
+        """{thread id: the scheduler's run time}, of the threads that live"""
+        seconds = {}
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                with open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                    seconds[int(thread)] = int(file.read().split()[0]) / 1e9
+            except OSError:
+                pass
+        return seconds
+
     def number(self, file, name):
         """The number behind a name in one of its files in /proc."""
         with open(f"/proc/{self.pid}/{file}", encoding="utf-8", errors="replace") as lines:

@@ -98,7 +98,7 @@ package final class GatewayElement: SIPElement {
 
     /// Copies the messages to send for a trace.
     private func traceSent() {
-        for message in outgoing { shared.trace.sent(message, held.settings.topology, at: lastActivity) }
+        for message in outgoing { shared.trace.sent(message, at: lastActivity) }
     }
 
     /// Whether a transaction of that branch is in memory.

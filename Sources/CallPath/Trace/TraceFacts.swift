@@ -4,36 +4,43 @@ import SIPCore
 
 /// The facts of a message that a trace needs: the call, the parties, and whether a party withholds its number.
 ///
-/// Read off the call path, from the copy of the message.
+/// Read off the call path, from the copy of the message. The parties and the summary are read when they are needed.
 package struct TraceFacts: Sendable {
-    /// The first line without its URI: `INVITE`, `180 Ringing`.
-    package let summary: String
-    package let callID: [UInt8]
+    private let message: SIPMessage
+    private let callIDRange: Range<Int>
     /// True for a request that begins something: no To tag, and neither CANCEL nor ACK.
     package let isInitial: Bool
     /// True if the message asks for privacy, in whatever header and from whatever peer.
     ///
     /// Broader than the decision of the call path, which ignores claims of untrusted trunks.
     package let asksForPrivacy: Bool
-    /// The users of all URIs that may name the sender of the first request.
-    package let callers: [[UInt8]]
-    /// The users of Request-URI and To.
-    package let called: [[UInt8]]
+
+    private static let limits = SIPLimits(headerFields: 1000, headerBytes: 65_535)
 
     /// Nil if the bytes are no SIP message that Herald can read.
     package init?(_ bytes: [UInt8]) {
-        guard
-            let message = try? SIPMessage.index(bytes.span, limits: SIPLimits(headerFields: 1000, headerBytes: 65_535)),
-            let callID = message.first(.callID)
+        guard let message = try? SIPMessage.index(bytes, limits: Self.limits), let callID = message.first(.callID)
         else { return nil }
-        self.callID = Array(message[callID.value])
-        summary = Self.summary(of: message)
+        self.message = message
+        callIDRange = callID.value
         isInitial = message.method.map { $0 != .cancel && $0 != .ack && !message.isInDialog } ?? false
         asksForPrivacy = CallerPrivacy.isAsked(in: message) || Self.hasAnonymousName(message)
-        callers = Self.identities.flatMap { Self.users(of: $0, in: message) }
+    }
+
+    /// The Call-ID, as bytes of the message.
+    package var callID: ArraySlice<UInt8> { message[callIDRange] }
+
+    /// The first line without its URI: `INVITE`, `180 Ringing`.
+    package var summary: String { Self.summary(of: message) }
+
+    /// The users of all URIs that may name the sender of the first request.
+    package var callers: [[UInt8]] { Self.identities.flatMap { Self.users(of: $0, in: message) } }
+
+    /// The users of Request-URI and To.
+    package var called: [[UInt8]] {
         var called = Self.users(of: .to, in: message)
         if let uri = SIPURI(message.bytes, message.requestURI) { called.append(Array(uri.unescapedUser)) }
-        self.called = called
+        return called
     }
 
     private static let identities: [HeaderName] = [
@@ -49,7 +56,10 @@ package struct TraceFacts: Sendable {
 
     private static func hasAnonymousName(_ message: SIPMessage) -> Bool {
         message.headers.contains { field in
-            guard [.pAssertedIdentity, .pPreferredIdentity, .remotePartyID].contains(field.name) else { return false }
+            switch field.name {
+            case .pAssertedIdentity, .pPreferredIdentity, .remotePartyID: break
+            default: return false
+            }
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
                 if AnonymousNames.asksForNoName(AnonymousNames.name(in: message, extent.displayName)) { return true }

@@ -16,24 +16,28 @@ package struct TraceRecord: Sendable {
         case decided
     }
 
-    package let kind: Kind
+    package var kind = Kind.received
     /// Wall clock in microseconds since 1970.
-    package let wallMicroseconds: Int64
+    package var wallMicroseconds: Int64 = 0
+    /// Monotonic clock of the same moment.
+    package var milliseconds: UInt64 = 0
     /// The far end of a message.
-    package let address: PeerAddress
+    package var address = PeerAddress(ipv4: 0, port: 0)
     /// Position of the local socket.
-    package let socket: Int
+    package var socket = 0
     /// The stream connection; 0 for datagrams.
-    package let connection: UInt64
-    /// The number of the configured peer at the far end; 0 for an unknown peer.
-    package let peer: UInt64
+    package var connection: UInt64 = 0
+    /// The number of the configured peer with this certificate, 0 for an unknown peer; nil if the address decides.
+    package var certified: UInt64?
     /// Bytes of the whole message; more than `bytes` holds if the message was cut.
-    package let length: Int
+    package var length = 0
     /// The message; of a decision the Call-ID.
-    package let bytes: [UInt8]
+    package var bytes: [UInt8] = []
     /// The name of the brand; empty without one.
-    package let brand: [UInt8]
-    package let decision: TracedDecision
+    package var brand: [UInt8] = []
+    package var decision = TracedDecision()
+
+    package init() {}
 }
 
 /// A branding decision with its evidence.

@@ -13,11 +13,11 @@ final class TraceRing: Sendable {
     struct Head {
         var kind = TraceRecord.Kind.received
         var wallMicroseconds: Int64 = 0
+        var milliseconds: UInt64 = 0
         var address = PeerAddress(ipv4: 0, port: 0)
         var socket = 0
         var connection: UInt64 = 0
-        var peer: UInt64 = 0
-        var decision = TracedDecision()
+        var certified: UInt64?
     }
 
     private struct Content {
@@ -25,6 +25,8 @@ final class TraceRing: Sendable {
         var length = 0
         var bytes: [UInt8] = []
         var brand: [UInt8] = []
+        /// Of a decision; stale in a message.
+        var decision = TracedDecision()
     }
 
     private final class Slot: Sendable {
@@ -36,36 +38,39 @@ final class TraceRing: Sendable {
 
     /// Bytes of a message that a record keeps.
     static let longestMessage = 8192
-    private static let longestBrand = 256
+    /// Bytes of a slot at first; a longer message enlarges it for good.
+    private static let usualMessage = 2048
 
     private let slots: [Slot]
     private let tail = Atomic<UInt64>(0)
     private let head = Atomic<UInt64>(0)
-    private let reserved = Atomic<Bool>(false)
     private let lost = Atomic<UInt64>(0)
+    /// Turns a position into an index.
+    private let mask: UInt64
 
-    /// Makes a ring; `reserve` must follow before the first write.
-    init(capacity: Int) { slots = (0..<max(2, capacity)).map { Slot($0) } }
-
-    /// Allocates the memory of all slots, once; the slots keep it.
-    func reserve() {
-        guard !reserved.exchange(true, ordering: .relaxed) else { return }
-        for slot in slots {
-            slot.content.withLock { content in
-                content.bytes.reserveCapacity(Self.longestMessage)
-                content.brand.reserveCapacity(Self.longestBrand)
-            }
-        }
+    /// Allocates the memory of all slots.
+    ///
+    /// - Parameter capacity: records, rounded up to a power of two.
+    init(capacity: Int) {
+        var count = 2
+        while count < capacity { count *= 2 }
+        slots = (0..<count).map { Slot($0) }
+        mask = UInt64(count - 1)
+        for slot in slots { slot.content.withLock { $0.bytes.reserveCapacity(Self.usualMessage) } }
     }
 
     /// Records that found the ring full.
     var dropped: UInt64 { lost.load(ordering: .relaxed) }
 
     /// Copies a record into a free slot; drops and counts it if there is none.
-    func append(_ head: Head, _ bytes: Span<UInt8>, brand: (inout [UInt8]) -> Void = { _ in }) {
+    ///
+    /// - Parameter decided: adds the decision and the name of the brand.
+    func append(
+        _ head: Head, _ bytes: Span<UInt8>, decided: ((inout TracedDecision, inout [UInt8]) -> Void)? = nil
+    ) {
         var position = tail.load(ordering: .relaxed)
         while true {
-            let slot = slots[Int(position % UInt64(slots.count))]
+            let slot = slots[Int(position & mask)]
             let ahead = Int64(bitPattern: slot.sequence.load(ordering: .acquiring) &- position)
             if ahead < 0 {
                 lost.wrappingAdd(1, ordering: .relaxed)
@@ -86,31 +91,41 @@ final class TraceRing: Sendable {
                 content.length = bytes.count
                 content.bytes.removeAll(keepingCapacity: true)
                 bytes.withUnsafeBufferPointer { content.bytes.append(contentsOf: $0.prefix(Self.longestMessage)) }
-                content.brand.removeAll(keepingCapacity: true)
-                brand(&content.brand)
+                if let decided {
+                    content.brand.removeAll(keepingCapacity: true)
+                    decided(&content.decision, &content.brand)
+                }
             }
             return slot.sequence.store(position &+ 1, ordering: .releasing)
         }
     }
 
-    /// Takes the oldest record; nil if there is none.
+    /// Copies the oldest record into one whose memory is reused; false if there is none.
     ///
     /// One reader at a time.
-    func take() -> TraceRecord? {
+    func take(into record: inout TraceRecord) -> Bool {
         let position = head.load(ordering: .relaxed)
-        let slot = slots[Int(position % UInt64(slots.count))]
-        guard slot.sequence.load(ordering: .acquiring) == position &+ 1 else { return nil }
-        let record = slot.content.withLock { content in
-            let head = content.head
+        let slot = slots[Int(position & mask)]
+        guard slot.sequence.load(ordering: .acquiring) == position &+ 1 else { return false }
+        slot.content.withLock { content in
+            record.kind = content.head.kind
+            record.wallMicroseconds = content.head.wallMicroseconds
+            record.milliseconds = content.head.milliseconds
+            record.address = content.head.address
+            record.socket = content.head.socket
+            record.connection = content.head.connection
+            record.certified = content.head.certified
+            record.length = content.length
             // Real copies: an array that shared the buffer would make the next writer allocate.
-            return TraceRecord(
-                kind: head.kind, wallMicroseconds: head.wallMicroseconds, address: head.address, socket: head.socket,
-                connection: head.connection, peer: head.peer, length: content.length,
-                bytes: content.bytes.withUnsafeBufferPointer { Array($0) },
-                brand: content.brand.withUnsafeBufferPointer { Array($0) }, decision: head.decision)
+            record.bytes.removeAll(keepingCapacity: true)
+            content.bytes.withUnsafeBufferPointer { record.bytes.append(contentsOf: $0) }
+            guard content.head.kind == .decided else { return }
+            record.brand.removeAll(keepingCapacity: true)
+            content.brand.withUnsafeBufferPointer { record.brand.append(contentsOf: $0) }
+            record.decision = content.decision
         }
         head.store(position &+ 1, ordering: .relaxed)
         slot.sequence.store(position &+ UInt64(slots.count), ordering: .releasing)
-        return record
+        return true
     }
 }

@@ -10,53 +10,62 @@ import Synchronization
 /// Switched off it costs one relaxed load a message. Switched on, a worker copies at most 8 KiB a message into a ring and never
 /// waits: a full ring drops the copy and counts it. Any thread writes; one thread reads.
 package final class TraceTap: Sendable {
-    private let isEnabled = Atomic<Bool>(false)
-    private let ring: TraceRing
+    /// Records that wait for the reader unless the configuration has another number.
+    package static let usualCapacity = 8192
 
-    /// - Parameter capacity: records that wait for the reader.
-    package init(capacity: Int = 1024) { ring = TraceRing(capacity: capacity) }
+    private let isEnabled = Atomic<Bool>(false)
+    private let ring = AtomicLazyReference<TraceRing>()
+
+    package init() {}
 
     /// Whether workers copy.
     package var isOn: Bool { isEnabled.load(ordering: .relaxed) }
 
     /// Records that found the ring full.
-    package var dropped: UInt64 { ring.dropped }
+    package var dropped: UInt64 { ring.load()?.dropped ?? 0 }
 
-    /// Switches the copying on or off; the first time allocates 8 MiB, which stay.
-    package func set(_ enabled: Bool) {
-        if enabled { ring.reserve() }
-        isEnabled.store(enabled, ordering: .relaxed)
+    /// Switches the copying on.
+    ///
+    /// - Parameter capacity: records that wait for the reader; counts at the first call, which allocates 2 KiB for each.
+    package func start(capacity: Int = usualCapacity) {
+        if ring.load() == nil { _ = ring.storeIfNil(TraceRing(capacity: capacity)) }
+        isEnabled.store(true, ordering: .releasing)
     }
 
-    /// Takes the oldest record; nil if there is none.
+    /// Switches the copying off; the memory stays.
+    package func stop() { isEnabled.store(false, ordering: .relaxed) }
+
+    /// Copies the oldest record into one whose memory is reused; false if there is none.
     ///
     /// One reader at a time.
-    package func take() -> TraceRecord? { ring.take() }
+    package func take(into record: inout TraceRecord) -> Bool { ring.load()?.take(into: &record) ?? false }
 
     /// Copies a message that has arrived, before anything rejects it.
     func received(_ bytes: Span<UInt8>, by flow: Flow, _ topology: GatewayTopology, at now: Moment) {
         var head = TraceRing.Head()
         head.kind = .received
         head.wallMicroseconds = now.wallMicroseconds
+        head.milliseconds = now.milliseconds
         head.address = flow.source
         head.socket = flow.socket
         head.connection = flow.connection
-        head.peer = (topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now))?.number ?? 0
-        ring.append(head, bytes)
+        // The reader has no certificate; it looks up all other peers.
+        if flow.certificate != nil {
+            head.certified = (topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now))?.number ?? 0
+        }
+        ring.load()?.append(head, bytes)
     }
 
     /// Copies a message on its way to a socket.
-    func sent(_ message: OutgoingMessage, _ topology: GatewayTopology, at now: Moment) {
+    func sent(_ message: OutgoingMessage, at now: Moment) {
         var head = TraceRing.Head()
         head.kind = .sent
         head.wallMicroseconds = now.wallMicroseconds
+        head.milliseconds = now.milliseconds
         head.address = message.destination
         head.socket = message.socket
         head.connection = message.connection
-        let flow = Flow(source: message.destination, socket: message.socket, connection: message.connection)
-        let peer = topology.peer(of: flow) ?? topology.peer(at: message.destination, orFormerAt: now)
-        head.peer = peer?.number ?? 0
-        ring.append(head, message.bytes.span)
+        ring.load()?.append(head, message.bytes.span)
     }
 
     /// Copies the decision on an INVITE with its evidence.
@@ -65,10 +74,10 @@ package final class TraceTap: Sendable {
         head.kind = .decided
         head.wallMicroseconds = context.arrival.now.wallMicroseconds
         head.address = context.arrival.flow.source
-        head.decision = TracedDecision(context, decorated, evidence)
         guard let callID = context.invite.first(.callID) else { return }
         let message = context.invite.bytes
-        ring.append(head, message.span.extracting(callID.value)) { brand in
+        ring.load()?.append(head, message.span.extracting(callID.value)) { decision, brand in
+            decision = TracedDecision(context, decorated, evidence)
             if let entry = decorated.entry { context.index.append(.name, of: entry, to: &brand) }
         }
     }
@@ -89,14 +98,23 @@ extension GatewayTopology {
         package let isTrunk: Bool
     }
 
-    /// The peer with the number of a trace record; nil for an unknown peer.
-    package func tracedPeer(_ number: UInt64) -> TracedPeer? {
-        for peer in peers where peer.number == number {
-            switch peer {
-            case .trunk(let trunk): return TracedPeer(name: trunk.name, isTrunk: true)
-            case .pbx(let pbx): return TracedPeer(name: pbx.name, isTrunk: false)
-            }
+    /// The peer at the far end of a traced message; nil for an unknown peer.
+    package func tracedPeer(of record: TraceRecord) -> TracedPeer? {
+        switch peer(of: record) {
+        case .trunk(let trunk): TracedPeer(name: trunk.name, isTrunk: true)
+        case .pbx(let pbx): TracedPeer(name: pbx.name, isTrunk: false)
+        case nil: nil
         }
-        return nil
+    }
+
+    /// True if the peer of an address may change with time, because a reload has removed peers.
+    package var hasFormerPeers: Bool { former.count > 0 }
+
+    private func peer(of record: TraceRecord) -> Peer? {
+        if let number = record.certified { return peers.first { $0.number == number } }
+        let now = Moment(milliseconds: record.milliseconds, wallMicroseconds: record.wallMicroseconds)
+        let flow = Flow(source: record.address, socket: record.socket, connection: record.connection)
+        if let peer = peer(of: flow) { return peer }
+        return record.kind == .sent ? peer(at: record.address, orFormerAt: now) : formerPeer(of: flow, at: now)
     }
 }

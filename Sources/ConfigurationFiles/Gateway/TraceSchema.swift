@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HeraldConfiguration {
-    /// The export of traced messages.
+    /// The copies of messages for traces, and their export.
     package struct Trace: Hashable, Sendable {
+        /// Messages that wait for the reader of traces.
+        package var buffer = 8192
         /// Nil exports nothing.
         package var hep: HEP?
     }
@@ -30,6 +32,7 @@ extension HeraldSchema {
     func trace() -> HeraldConfiguration.Trace {
         var trace = HeraldConfiguration.Trace()
         root.within("trace") { section in
+            trace.buffer = section.integer("buffer", default: trace.buffer, in: 1024...262_144)
             trace.hep = section.section("hep") { section in
                 if !section.has("collector") { section.missing("collector", "192.0.2.50:9060") }
                 let collector = section.parsed("collector") { text throws(AddressProblem) in

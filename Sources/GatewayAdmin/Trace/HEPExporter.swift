@@ -50,6 +50,8 @@ package final class HEPExporter: Service {
     private let changes: AsyncStream<HEPCollector?>.Continuation
     private let sentCount = Atomic<UInt64>(0)
     private let droppedCount = Atomic<UInt64>(0)
+    /// True from a dropped batch to the next one that leaves.
+    private let stalls = Atomic<Bool>(false)
     private let lastWarning = Mutex<(at: ContinuousClock.Instant, isOpen: Bool)?>(nil)
 
     /// - Parameter collector: nil to send nothing until `use` names one.
@@ -119,14 +121,24 @@ package final class HEPExporter: Service {
 
     /// Sends until the connection or the service ends.
     private func send(over channel: any Channel, _ collector: HEPCollector) async {
-        guard let lines = try? source.export(collector.numbers) else { return }
+        let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey)
+        let queue = HEPQueue(packet, collector.numbers) { [self] messages in
+            droppedCount.wrappingAdd(UInt64(messages), ordering: .relaxed)
+            stalls.store(true, ordering: .relaxed)
+            report(collector, "it does not read what was sent")
+        }
+        guard (try? source.export(to: queue)) != nil else { return }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.forward(lines, over: channel, collector) }
+            group.addTask { await self.forward(queue, over: channel, collector) }
             // A collector that goes away ends the export before the next message is lost on its connection.
             group.addTask { await Self.end(of: channel) }
             await group.next()
+            // A write that waits for a stalled collector ends with its connection.
+            channel.close(promise: nil)
             group.cancelAll()
         }
+        droppedCount.wrappingAdd(UInt64(max(0, queue.waiting)), ordering: .relaxed)
+        stalls.store(false, ordering: .relaxed)
     }
 
     /// Returns when the channel has closed, or the task is cancelled.
@@ -136,23 +148,38 @@ package final class HEPExporter: Service {
         for await _ in closed {}
     }
 
-    private func forward(_ lines: AsyncStream<TraceLine>, over channel: any Channel, _ collector: HEPCollector) async {
-        let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey)
-        var takesMessages = true
-        for await line in lines {
-            guard case .message(let message) = line.event else { continue }
-            guard channel.isActive, channel.isWritable else {
-                droppedCount.wrappingAdd(1, ordering: .relaxed)
-                if channel.isActive, takesMessages { report(collector, "it does not read what was sent") }
-                takesMessages = false
-                continue
+    /// Writes batches, each when the system has taken the one before it.
+    private func forward(_ queue: HEPQueue, over channel: any Channel, _ collector: HEPCollector) async {
+        for await batch in queue.batches {
+            do {
+                try await Self.write(batch, to: channel, collector.transport)
+                sentCount.wrappingAdd(UInt64(batch.ends.count), ordering: .relaxed)
+                if stalls.exchange(false, ordering: .relaxed) { report(collector, nil) }
+            } catch {
+                droppedCount.wrappingAdd(UInt64(batch.ends.count), ordering: .relaxed)
             }
-            if !takesMessages { report(collector, nil) }
-            takesMessages = true
-            let bytes = packet.bytes(of: message, callID: line.callID, wallMicroseconds: line.wallMicroseconds)
-            channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
-            sentCount.wrappingAdd(1, ordering: .relaxed)
+            queue.remove(batch)
         }
+    }
+
+    /// Hands a batch to the system: in one piece by TCP, as datagrams with few system calls by UDP.
+    private static func write(
+        _ batch: HEPBatch, to channel: any Channel, _ transport: HEPCollector.Transport
+    ) async throws {
+        let buffer = ByteBuffer(bytes: batch.bytes)
+        if transport == .tcp { return try await channel.writeAndFlush(buffer) }
+        let done = channel.eventLoop.makePromise(of: Void.self)
+        channel.eventLoop.execute {
+            var start = 0
+            for (number, end) in batch.ends.enumerated() {
+                let datagram = buffer.getSlice(at: start, length: end - start)
+                channel.write(datagram ?? ByteBuffer(), promise: number == batch.ends.count - 1 ? done : nil)
+                start = end
+            }
+            if batch.isEmpty { done.succeed() }
+            channel.flush()
+        }
+        try await done.futureResult.get()
     }
 
     /// Logs a failure, at most once a minute, and the end of a logged failure.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Writes a traced message as a packet of the Homer Encapsulation Protocol, version 3.
 ///
 /// A packet is `HEP3`, its length in two bytes, and chunks. A chunk is a vendor (0), a type and a length in two bytes each, and
@@ -39,38 +37,105 @@ package struct HEPPacket: Sendable {
         self.authKey = Array(authKey.utf8)
     }
 
-    /// The packet of a message; the payload is cut where the packet would be too long.
-    package func bytes(of message: TracedMessage, callID: String, wallMicroseconds: Int64) -> [UInt8] {
-        var packet = Array("HEP3".utf8) + [0, 0]
-        packet.reserveCapacity(message.bytes.count + 256)
-        let isIPv6 = message.source.isIPv6
+    /// The end of a hop: an address and a port.
+    package struct Address: Hashable, Sendable {
+        /// The address bytes in network order as two integers; IPv4 has the low 32 bits of `low`.
+        package let high: UInt64
+        package let low: UInt64
+        package let port: UInt16
+        package let isIPv6: Bool
+
+        package init(high: UInt64, low: UInt64, port: UInt16, isIPv6: Bool) {
+            self.high = high
+            self.low = low
+            self.port = port
+            self.isIPv6 = isIPv6
+        }
+    }
+
+    /// The facts of a message beside its text.
+    package struct Head: Hashable, Sendable {
+        package var source: Address
+        package var destination: Address
+        package var transport: TracedMessage.Transport
+        package var wallMicroseconds: Int64
+
+        package init(
+            source: Address, destination: Address, transport: TracedMessage.Transport, wallMicroseconds: Int64
+        ) {
+            self.source = source
+            self.destination = destination
+            self.transport = transport
+            self.wallMicroseconds = wallMicroseconds
+        }
+    }
+
+    /// Appends the packet of a message; the payload is cut where the packet would be too long.
+    ///
+    /// - Parameters:
+    ///   - callID: appends the correlation identifier, of which 1,024 bytes count.
+    ///   - payload: appends the message.
+    package func append(
+        _ head: Head, to packet: inout [UInt8], callID: (inout [UInt8]) -> Void, payload: (inout [UInt8]) -> Void
+    ) {
+        let start = packet.count
+        Self.append(0x4845_5033 as UInt32, to: &packet)  // HEP3
+        Self.append(0 as UInt16, to: &packet)
+        let isIPv6 = head.source.isIPv6 || head.destination.isIPv6
         // AF_INET and AF_INET6 of Linux.
-        Self.append(.addressFamily, [isIPv6 ? 10 : 2], to: &packet)
+        Self.append(.addressFamily, (isIPv6 ? 10 : 2) as UInt8, to: &packet)
         // TLS is TCP for IP.
-        Self.append(.transport, [message.transport == .udp ? 17 : 6], to: &packet)
-        Self.append(isIPv6 ? .sourceIPv6 : .sourceIPv4, message.source.bytes, to: &packet)
-        Self.append(isIPv6 ? .destinationIPv6 : .destinationIPv4, message.destination.bytes, to: &packet)
-        Self.append(.sourcePort, Self.network(message.source.port), to: &packet)
-        Self.append(.destinationPort, Self.network(message.destination.port), to: &packet)
-        let seconds = UInt32(truncatingIfNeeded: wallMicroseconds / 1_000_000)
-        Self.append(.seconds, Self.network(seconds), to: &packet)
-        Self.append(.microseconds, Self.network(UInt32(truncatingIfNeeded: wallMicroseconds % 1_000_000)), to: &packet)
-        Self.append(.payloadType, [1], to: &packet)
-        Self.append(.captureID, Self.network(captureID), to: &packet)
-        if !authKey.isEmpty { Self.append(.authKey, authKey, to: &packet) }
-        Self.append(.correlationID, Array(callID.utf8.prefix(1024)), to: &packet)
-        Self.append(.payload, Array(message.bytes.prefix(Self.longest - packet.count - 6)), to: &packet)
-        let length = Self.network(UInt16(packet.count))
-        packet[4] = length[0]
-        packet[5] = length[1]
-        return packet
+        Self.append(.transport, (head.transport == .udp ? 17 : 6) as UInt8, to: &packet)
+        Self.append(isIPv6 ? .sourceIPv6 : .sourceIPv4, head.source, isIPv6: isIPv6, to: &packet)
+        Self.append(isIPv6 ? .destinationIPv6 : .destinationIPv4, head.destination, isIPv6: isIPv6, to: &packet)
+        Self.append(.sourcePort, head.source.port, to: &packet)
+        Self.append(.destinationPort, head.destination.port, to: &packet)
+        Self.append(.seconds, UInt32(truncatingIfNeeded: head.wallMicroseconds / 1_000_000), to: &packet)
+        Self.append(.microseconds, UInt32(truncatingIfNeeded: head.wallMicroseconds % 1_000_000), to: &packet)
+        Self.append(.payloadType, 1 as UInt8, to: &packet)
+        Self.append(.captureID, captureID, to: &packet)
+        if !authKey.isEmpty { Self.append(.authKey, to: &packet, longest: Self.longest) { $0 += authKey } }
+        Self.append(.correlationID, to: &packet, longest: 1024, callID)
+        Self.append(.payload, to: &packet, longest: Self.longest - (packet.count - start) - 6, payload)
+        Self.store(packet.count - start, in: &packet, at: start + 4)
     }
 
-    private static func append(_ chunk: Chunk, _ value: [UInt8], to packet: inout [UInt8]) {
-        packet += [0, 0] + network(chunk.rawValue) + network(UInt16(value.count + 6)) + value
+    /// Appends a chunk whose value is written in its place.
+    private static func append(
+        _ chunk: Chunk, to packet: inout [UInt8], longest: Int, _ value: (inout [UInt8]) -> Void
+    ) {
+        appendHead(of: chunk, length: 0, to: &packet)
+        let start = packet.count
+        value(&packet)
+        if packet.count - start > longest { packet.removeLast(packet.count - start - longest) }
+        store(packet.count - start + 6, in: &packet, at: start - 2)
     }
 
-    private static func network(_ value: some FixedWidthInteger) -> [UInt8] {
-        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    private static func append(_ chunk: Chunk, _ value: some FixedWidthInteger, to packet: inout [UInt8]) {
+        appendHead(of: chunk, length: value.bitWidth / 8, to: &packet)
+        append(value, to: &packet)
+    }
+
+    private static func append(_ chunk: Chunk, _ address: Address, isIPv6: Bool, to packet: inout [UInt8]) {
+        appendHead(of: chunk, length: isIPv6 ? 16 : 4, to: &packet)
+        guard isIPv6 else { return append(UInt32(truncatingIfNeeded: address.low), to: &packet) }
+        append(address.high, to: &packet)
+        // An IPv4 end beside an IPv6 end is written as a mapped address (RFC 4291 §2.5.5.2).
+        append(address.isIPv6 ? address.low : address.low | 0xFFFF_0000_0000, to: &packet)
+    }
+
+    private static func appendHead(of chunk: Chunk, length: Int, to packet: inout [UInt8]) {
+        append(0 as UInt16, to: &packet)
+        append(chunk.rawValue, to: &packet)
+        append(UInt16(length + 6), to: &packet)
+    }
+
+    private static func append(_ value: some FixedWidthInteger, to packet: inout [UInt8]) {
+        withUnsafeBytes(of: value.bigEndian) { packet.append(contentsOf: $0) }
+    }
+
+    private static func store(_ length: Int, in packet: inout [UInt8], at position: Int) {
+        packet[position] = UInt8(truncatingIfNeeded: length >> 8)
+        packet[position + 1] = UInt8(truncatingIfNeeded: length)
     }
 }

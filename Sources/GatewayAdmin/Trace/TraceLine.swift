@@ -131,7 +131,7 @@ package protocol TraceSource: Sendable {
     /// Begins a trace of all calls for an export, which does not count as one of the few traces.
     ///
     /// - Throws: `TraceRefusal` if the gateway stops.
-    func export(_ numbers: TraceOrder.Numbers) throws(TraceRefusal) -> AsyncStream<TraceLine>
+    func export(to queue: HEPQueue) throws(TraceRefusal)
 }
 
 /// The reason why a trace does not begin, with its remedy.

@@ -50,7 +50,9 @@ struct GatewayServices {
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
         let counts = endedCalls
         state.recorder.onEndedCalls { counts.add($0) }
-        let trace = TraceService(callPath.shared.trace, settings: callPath.settings.current, now: { .now() })
+        let trace = TraceService(
+            callPath.shared.trace, capacity: start.configuration.trace.buffer, settings: callPath.settings.current,
+            now: { .now() })
         state.recorder.onEndedCalls { trace.ended($0) }
         traces = TraceServices(
             service: trace,

@@ -48,6 +48,7 @@ struct RestartOnlySettings: Sendable {
         }
         changed += restorePhones(in: &next)
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
+        keep("trace.buffer", \.trace.buffer)
         keep("streams", \.streams)
         keep("limits.max_transactions", \.limits.maxTransactions)
         // Open streams frame messages by the limit of their start.

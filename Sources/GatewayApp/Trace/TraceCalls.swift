@@ -6,75 +6,164 @@ import GatewayAdmin
 /// The calls of running traces, by Call-ID.
 ///
 /// Of each it keeps what later messages do not show: whether the caller withholds the number, the parties, the trunk. Bounded:
-/// two generations, of which the older one is dropped when the younger one is full.
+/// two generations, of which the older one is dropped when the younger one is full. The marks of a call take 32 bytes and stay
+/// longer than its parties, so that a long call of a busy gateway stays readable.
 struct TraceCalls {
-    /// One call.
-    struct Call {
-        /// False if the trace has not seen its first request from a configured peer: nobody knows if the caller is withheld.
-        var isKnown = false
-        var isWithheld = false
-        /// The users that named the caller.
+    /// The facts that decide which parts of a message a reader may see.
+    struct Marks: OptionSet {
+        let rawValue: UInt8
+        /// A trace has seen the first request, from a configured peer.
+        ///
+        /// Otherwise nobody knows if the caller is withheld.
+        static let known = Marks(rawValue: 1)
+        static let withheld = Marks(rawValue: 2)
+    }
+
+    /// The users that named a party, and the trunks of the messages.
+    struct Parties {
         var callers: [[UInt8]] = []
         var called: [[UInt8]] = []
-        /// The trunks of its messages.
         var trunks: Set<String> = []
     }
 
-    private let most: Int
-    private var young: [[UInt8]: Call] = [:]
-    private var old: [[UInt8]: Call] = [:]
+    /// A Call-ID, as two hashes with the process's random seed.
+    struct Key: Hashable {
+        private let high: Int
+        private let low: Int
 
-    init(most: Int = 10_000) { self.most = most }
-
-    /// Changes a call and returns it.
-    mutating func update(_ callID: [UInt8], _ change: (inout Call) -> Void) -> Call {
-        let key = Array(callID.prefix(512))
-        var call = young[key] ?? old[key] ?? Call()
-        change(&call)
-        if young[key] == nil, young.count >= most {
-            old = young
-            young.removeAll(keepingCapacity: true)
+        init(_ callID: ArraySlice<UInt8>) {
+            (high, low) = callID.prefix(512).withUnsafeBytes { bytes in
+                var (one, other) = (Hasher(), Hasher())
+                one.combine(bytes: bytes)
+                other.combine(1 as UInt8)
+                other.combine(bytes: bytes)
+                return (one.finalize(), other.finalize())
+            }
         }
-        young[key] = call
-        return call
     }
 
-    /// The call; nil if no trace has seen it.
-    func call(_ callID: [UInt8]) -> Call? {
-        let key = Array(callID.prefix(512))
-        return young[key] ?? old[key]
+    private var marks: Generations<Key, Marks>
+    private var parties: Generations<Key, Parties>
+
+    /// - Parameters:
+    ///   - most: calls of a generation.
+    ///   - mostParties: calls of a generation whose parties are kept.
+    init(most: Int = 250_000, mostParties: Int = 10_000) {
+        marks = Generations(most: most)
+        parties = Generations(most: mostParties)
     }
 
-    /// Forgets all calls.
-    mutating func removeAll() { (young, old) = ([:], [:]) }
-}
-
-extension TraceCalls.Call {
-    /// Adds the facts of a message.
+    /// Adds the facts of a message, and returns the marks of its call.
     ///
     /// A request of an unknown peer makes no call known: it could make a withheld caller's call readable.
-    mutating func add(_ facts: TraceFacts, isReceived: Bool, isFromPeer: Bool) {
-        if facts.asksForPrivacy { isWithheld = true }
-        guard isReceived, facts.isInitial, isFromPeer else { return }
-        isKnown = true
-        for user in facts.callers where !callers.contains(user) && callers.count < 16 { callers.append(user) }
-        for user in facts.called where !called.contains(user) && called.count < 16 { called.append(user) }
+    mutating func add(
+        _ facts: TraceFacts, _ key: Key, isReceived: Bool, peer: GatewayTopology.TracedPeer?, keepsTrunk: Bool
+    ) -> Marks {
+        let before = marks.use(key)
+        var after = before ?? []
+        if facts.asksForPrivacy { after.insert(.withheld) }
+        if isReceived, facts.isInitial, peer != nil {
+            after.insert(.known)
+            addParties(facts, key)
+        }
+        if after != before { marks[key] = after }
+        if let peer, peer.isTrunk, keepsTrunk || facts.isInitial { addTrunk(peer.name, key) }
+        return after
     }
 
+    /// Marks the call of a decision.
+    mutating func add(isWithheld: Bool, _ key: Key) -> Marks {
+        let before = marks.use(key)
+        var after = before ?? []
+        if isWithheld { after.insert(.withheld) }
+        if after != before { marks[key] = after }
+        return after
+    }
+
+    private mutating func addParties(_ facts: TraceFacts, _ key: Key) {
+        var call = parties.use(key) ?? Parties()
+        for user in facts.callers where !call.callers.contains(user) && call.callers.count < 16 {
+            call.callers.append(user)
+        }
+        for user in facts.called where !call.called.contains(user) && call.called.count < 16 {
+            call.called.append(user)
+        }
+        parties[key] = call
+    }
+
+    private mutating func addTrunk(_ name: String, _ key: Key) {
+        var call = parties.use(key) ?? Parties()
+        guard call.trunks.insert(name).inserted else { return }
+        parties[key] = call
+    }
+
+    /// The marks of a call; nil if no trace has seen it.
+    func marks(of key: Key) -> Marks? { marks[key] }
+
+    /// The parties of a call; nil if no trace has seen them, or not lately.
+    mutating func parties(of key: Key) -> Parties? { parties.use(key) }
+
+    /// Forgets all calls.
+    mutating func removeAll() {
+        marks.removeAll()
+        parties.removeAll()
+    }
+}
+
+extension TraceCalls.Marks {
     /// The parts of its messages that a reader may see.
     func exposure(_ numbers: TraceOrder.Numbers) -> TraceRedaction.Exposure {
-        guard isKnown, !isWithheld else { return .withheld }
+        guard contains(.known), !contains(.withheld) else { return .withheld }
         return numbers == .full ? .full : .masked
     }
+}
 
-    /// Whether an order includes the call.
+extension TraceOrder {
+    /// Whether an order selects by the parties of a call.
+    var asksForParties: Bool { number != nil || trunk != nil }
+
+    /// Whether an order includes a call.
     ///
     /// A withheld number matches no order, or an order could find it out.
-    func matches(_ order: TraceOrder, callID: [UInt8]) -> Bool {
-        if let trunk = order.trunk, !trunks.contains(trunk) { return false }
-        if let part = order.callID, callID.firstRange(of: Array(part.utf8)) == nil { return false }
-        guard let number = order.number else { return true }
+    func matches(_ marks: TraceCalls.Marks, callID: ArraySlice<UInt8>, _ parties: TraceCalls.Parties?) -> Bool {
+        if let trunk, parties?.trunks.contains(trunk) != true { return false }
+        if let part = self.callID, callID.firstRange(of: Array(part.utf8)) == nil { return false }
+        guard let number else { return true }
+        guard let parties else { return false }
         let wanted = Array(number.utf8)
-        return ((isWithheld ? [] : callers) + called).contains { TraceOrder.isSame($0, wanted) }
+        return ((marks.contains(.withheld) ? [] : parties.callers) + parties.called)
+            .contains { TraceOrder.isSame($0, wanted) }
     }
+}
+
+/// A dictionary that drops its older half when the younger one is full.
+struct Generations<Key: Hashable, Value> {
+    private let most: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
+
+    /// - Parameter most: entries of a generation.
+    init(most: Int) { self.most = most }
+
+    subscript(key: Key) -> Value? {
+        get { young[key] ?? old[key] }
+        set {
+            if young.count >= most, young[key] == nil {
+                old = young
+                young = [:]
+            }
+            young[key] = newValue
+        }
+    }
+
+    /// The value of a key, which belongs to the younger generation from then on.
+    mutating func use(_ key: Key) -> Value? {
+        if let value = young[key] { return value }
+        guard let value = old[key] else { return nil }
+        self[key] = value
+        return value
+    }
+
+    /// Drops all entries.
+    mutating func removeAll() { (young, old) = ([:], [:]) }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayAdmin
+import SIPCore
 import SafeText
 
 /// Removes from a message what a reader of a trace may not see.
 ///
 /// It reads lines, not SIP grammar, so it works for malformed messages as well. For a withheld caller it keeps only header
-/// fields that are known to name nobody, so an unknown field cannot carry the number out.
+/// fields that are known to name nobody, so an unknown field cannot carry the number out. One pass, into memory of the caller.
 struct TraceRedaction {
     /// The parts of a message that a reader may see.
     enum Exposure: Hashable, Sendable {
@@ -32,45 +33,66 @@ struct TraceRedaction {
     func message(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count + 64)
-        var contentType: [UInt8] = []
+        append(bytes, to: &out)
+        return out
+    }
+
+    /// Appends the message as the reader may see it; the length of the body stays.
+    func append(_ message: [UInt8], to out: inout [UInt8]) {
+        let start = out.count
+        let bytes = message.span
+        var contentType = 0..<0
         var position = 0
         var isFirst = true
         while position < bytes.count {
             let line = Self.line(in: bytes, at: position, folded: !isFirst)
             position = line.next
+            let ending = line.content.upperBound..<line.next
             if line.content.isEmpty, !isFirst {
-                out += bytes[line.content.endIndex..<line.next]
+                out.append(ending, of: bytes)
                 break
             }
             if isFirst {
-                out += startLine(line.content)
+                appendStartLine(bytes, line.content, to: &out)
                 isFirst = false
             } else {
-                let field = TraceField(line.content)
-                if field.name == "content-type" { contentType = Array(field.value) }
-                out += header(field, line.content)
+                let field = TraceField(bytes, line.content)
+                if field.kind == .contentType { contentType = field.value }
+                append(field, line.content, bytes, to: &out)
             }
-            out += bytes[line.content.endIndex..<line.next]
+            out.append(ending, of: bytes)
         }
-        out += body(bytes[position...], contentType)
-        return hidingSecrets(out)
+        appendBody(bytes, position..<bytes.count, contentType, to: &out)
+        hideSecrets(in: &out, from: start)
     }
 
-    /// A short text, such as a Call-ID or a summary, as the reader may see it.
+    /// A short text, such as a summary, as the reader may see it.
     func text(_ bytes: [UInt8]) -> String {
-        let shown = hidingSecrets(
-            exposure == .full ? bytes : NumberMask.masked(bytes[...], keepsEnds: exposure == .masked))
+        var shown = exposure == .full ? bytes : NumberMask.masked(bytes[...], keepsEnds: exposure == .masked)
+        hideSecrets(in: &shown, from: 0)
         return String(decoding: shown, as: UTF8.self)
     }
 
     /// A Call-ID as the reader may see it.
-    func callID(_ bytes: [UInt8]) -> String { String(decoding: hidingSecrets(bytes), as: UTF8.self) }
+    func callID(_ bytes: ArraySlice<UInt8>) -> String {
+        var shown: [UInt8] = []
+        appendCallID(bytes, to: &shown)
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    /// Appends a Call-ID as the reader may see it.
+    func appendCallID(_ bytes: ArraySlice<UInt8>, to out: inout [UInt8]) {
+        let start = out.count
+        bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
+        hideSecrets(in: &out, from: start)
+    }
 
     // MARK: Lines
 
     /// A line up to its CR or LF, with the folded lines behind it (RFC 3261 §7.3.1).
-    private static func line(in bytes: [UInt8], at start: Int, folded: Bool) -> (content: ArraySlice<UInt8>, next: Int)
-    {
+    private static func line(
+        in bytes: Span<UInt8>, at start: Int, folded: Bool
+    ) -> (content: Range<Int>, next: Int) {
         var end = start
         while true {
             while end < bytes.count, bytes[end] != 13, bytes[end] != 10 { end += 1 }
@@ -78,81 +100,167 @@ struct TraceRedaction {
             if next < bytes.count, bytes[next] == 13 { next += 1 }
             if next < bytes.count, bytes[next] == 10 { next += 1 }
             guard folded, end > start, next < bytes.count, bytes[next] == 32 || bytes[next] == 9 else {
-                return (bytes[start..<end], next)
+                return (start..<end, next)
             }
             end = next
         }
     }
 
-    private func startLine(_ line: ArraySlice<UInt8>) -> [UInt8] {
-        if exposure == .full { return Array(line) }
-        if line.starts(with: "SIP/2.0 ".utf8) {
-            return line.prefix(12) + NumberMask.masked(line.dropFirst(12), keepsEnds: exposure == .masked)
+    private func appendStartLine(_ bytes: Span<UInt8>, _ line: Range<Int>, to out: inout [UInt8]) {
+        if exposure == .full { return out.append(line, of: bytes) }
+        if Self.has(bytes, line, "SIP/2.0 ", at: line.lowerBound) {
+            let status = min(line.lowerBound + 12, line.upperBound)
+            out.append(line.lowerBound..<status, of: bytes)
+            return appendMasked(bytes, status..<line.upperBound, keepsEnds: exposure == .masked, to: &out)
         }
-        if exposure == .masked { return NumberMask.masked(line) }
-        let words = line.split(separator: 32, omittingEmptySubsequences: false)
-        guard words.count == 3, words[2].elementsEqual("SIP/2.0".utf8),
-            words[0].allSatisfy({ (97...122).contains($0 | 0x20) })
-        else { return Self.stars }
-        return Array(words[0]) + Array(" sip:***@anonymous.invalid SIP/2.0".utf8)
+        if exposure == .masked { return appendMasked(bytes, line, keepsEnds: true, to: &out) }
+        guard let end = Self.methodEnd(of: bytes, line) else { return out.append("***") }
+        out.append(line.lowerBound..<end, of: bytes)
+        out.append(" sip:***@anonymous.invalid SIP/2.0")
     }
 
-    private func header(_ field: TraceField, _ line: ArraySlice<UInt8>) -> [UInt8] {
-        let start = Array(line[..<field.value.startIndex])
-        if TraceField.credentials.contains(field.name) { return start + Self.stars }
-        if exposure == .full { return Array(line) }
-        if field.name == "via" { return start + TraceField.withoutOriginalFrom(field.value) }
-        if TraceField.opaque.contains(field.name) { return Array(line) }
-        if TraceField.routes.contains(field.name) || TraceField.harmless.contains(field.name) {
-            return start + NumberMask.masked(TraceField.withoutCookie(field.value), keepsEnds: exposure == .masked)
+    /// The end of the method of a request line: letters, and exactly two blanks in front of URI and version.
+    private static func methodEnd(of bytes: Span<UInt8>, _ line: Range<Int>) -> Int? {
+        var blanks: [Int] = []
+        for position in line where bytes[position] == 32 {
+            guard blanks.count < 2 else { return nil }
+            blanks.append(position)
         }
-        guard exposure == .withheld else {
-            if field.name == "identity" { return start + Self.stars }
-            let (value, tag, rest) = TraceField.splitTag(field.value)
-            return start + NumberMask.masked(value) + tag + NumberMask.masked(rest)
-        }
-        guard TraceField.tagged.contains(field.name) else { return start + Self.stars }
-        return start + Array("<sip:***@anonymous.invalid>".utf8) + TraceField.splitTag(field.value).tag
+        guard blanks.count == 2, line.upperBound - blanks[1] == 8,
+            has(bytes, line, "SIP/2.0", at: blanks[1] + 1)
+        else { return nil }
+        for position in line.lowerBound..<blanks[0] where !(97...122).contains(bytes[position] | 0x20) { return nil }
+        return blanks[0]
     }
 
-    private static let stars = Array("***".utf8)
+    /// Whether a text is at a position of a line.
+    private static func has(_ bytes: Span<UInt8>, _ line: Range<Int>, _ text: StaticString, at start: Int) -> Bool {
+        guard start + text.utf8CodeUnitCount <= line.upperBound else { return false }
+        return text.withUTF8Buffer { text in
+            for position in text.indices where bytes[start + position] != text[position] { return false }
+            return true
+        }
+    }
+
+    private func append(_ field: TraceField, _ line: Range<Int>, _ bytes: Span<UInt8>, to out: inout [UInt8]) {
+        let name = line.lowerBound..<field.value.lowerBound
+        switch (field.kind, exposure) {
+        case (.credentials, _), (.identity, .masked), (.identity, .withheld), (.other, .withheld):
+            out.append(name, of: bytes)
+            out.append("***")
+        case (_, .full), (.opaque, _), (.contentType, _): out.append(line, of: bytes)
+        case (.via, _):
+            out.append(name, of: bytes)
+            Self.append(bytes, field.value, without: ";hf=", to: &out)
+        case (.route, _), (.harmless, _):
+            out.append(name, of: bytes)
+            let start = out.count
+            Self.append(bytes, field.value, without: ";hd=", to: &out)
+            NumberMask.mask(&out, from: start, keepsEnds: exposure == .masked)
+        case (.tagged, .withheld):
+            out.append(name, of: bytes)
+            out.append("<sip:***@anonymous.invalid>")
+            out.append(TraceField.splitTag(bytes, field.value).tag, of: bytes)
+        case (.tagged, .masked), (.other, .masked):
+            let parts = TraceField.splitTag(bytes, field.value)
+            out.append(name, of: bytes)
+            appendMasked(bytes, parts.value, keepsEnds: true, to: &out)
+            out.append(parts.tag, of: bytes)
+            appendMasked(bytes, parts.rest, keepsEnds: true, to: &out)
+        }
+    }
+
+    /// Appends a value with stars in place of a parameter's value.
+    ///
+    /// In a route it is Herald's cookie, which has the caller's number in hexadecimal digits. In a Via it is the received
+    /// From, which a gateway of a cluster writes into it.
+    ///
+    /// - Parameter parameter: semicolon, name and equals sign.
+    private static func append(
+        _ bytes: Span<UInt8>, _ value: Range<Int>, without parameter: StaticString, to out: inout [UInt8]
+    ) {
+        var start = value.lowerBound
+        var position = start
+        while position < value.upperBound {
+            guard bytes[position] == UInt8(ascii: ";"), has(bytes, value, parameter, at: position) else {
+                position += 1
+                continue
+            }
+            position += parameter.utf8CodeUnitCount
+            out.append(start..<position, of: bytes)
+            out.append("***")
+            while position < value.upperBound, TraceField.isTokenByte(bytes[position]) { position += 1 }
+            start = position
+        }
+        out.append(start..<value.upperBound, of: bytes)
+    }
+
+    private func appendMasked(_ bytes: Span<UInt8>, _ part: Range<Int>, keepsEnds: Bool, to out: inout [UInt8]) {
+        let start = out.count
+        out.append(part, of: bytes)
+        NumberMask.mask(&out, from: start, keepsEnds: keepsEnds)
+    }
 
     // MARK: Body
 
-    private func body(_ body: ArraySlice<UInt8>, _ contentType: [UInt8]) -> [UInt8] {
-        guard exposure != .full, !body.isEmpty else { return Array(body) }
-        let isSDP = String(decoding: contentType.prefix(15), as: UTF8.self).lowercased() == "application/sdp"
-        guard isSDP else {
-            return exposure == .masked ? NumberMask.masked(body) : body.map { $0 == 13 || $0 == 10 ? $0 : 42 }
-        }
-        var out: [UInt8] = []
-        var start = body.startIndex
-        while start < body.endIndex {
-            let end = body[start...].firstIndex(of: 10).map { $0 + 1 } ?? body.endIndex
-            out += description(body[start..<end])
+    private func appendBody(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ contentType: Range<Int>, to out: inout [UInt8]
+    ) {
+        guard exposure != .full, !body.isEmpty else { return out.append(body, of: bytes) }
+        let type = "application/sdp"
+        let isSDP =
+            contentType.count >= type.utf8.count
+            && zip(contentType, type.utf8).allSatisfy {
+                let byte = bytes[$0]
+                return ((65...90).contains(byte) ? byte | 0x20 : byte) == $1
+            }
+        guard isSDP else { return appendHidden(bytes, body, to: &out) }
+        var start = body.lowerBound
+        while start < body.upperBound {
+            var end = start
+            while end < body.upperBound, bytes[end] != 10 { end += 1 }
+            end = min(end + 1, body.upperBound)
+            appendDescription(bytes, start..<end, to: &out)
             start = end
         }
-        return out
+    }
+
+    /// A text with masked numbers; for a withheld call an asterisk for every character.
+    private func appendHidden(_ bytes: Span<UInt8>, _ text: Range<Int>, to out: inout [UInt8]) {
+        if exposure == .masked { return appendMasked(bytes, text, keepsEnds: true, to: &out) }
+        for position in text {
+            let byte = bytes[position]
+            out.append(byte == 13 || byte == 10 ? byte : UInt8(ascii: "*"))
+        }
     }
 
     /// A line of a session description, with its length: texts and user names may name a person (RFC 8866 §5).
-    private func description(_ line: ArraySlice<UInt8>) -> [UInt8] {
-        guard line.count > 2, line[line.startIndex + 1] == UInt8(ascii: "=") else {
-            return exposure == .masked ? NumberMask.masked(line) : line.map { $0 == 13 || $0 == 10 ? $0 : 42 }
+    private func appendDescription(_ bytes: Span<UInt8>, _ line: Range<Int>, to out: inout [UInt8]) {
+        guard line.count > 2, bytes[line.lowerBound + 1] == UInt8(ascii: "=") else {
+            return appendHidden(bytes, line, to: &out)
         }
-        switch line[line.startIndex] {
+        let text = line.lowerBound + 2
+        switch bytes[line.lowerBound] {
         case UInt8(ascii: "v"), UInt8(ascii: "t"), UInt8(ascii: "m"), UInt8(ascii: "c"), UInt8(ascii: "b"):
-            return Array(line)
+            out.append(line, of: bytes)
         case UInt8(ascii: "o"):
             // The user name alone; the numbers behind it are the session's.
-            let end = line.firstIndex(of: 32) ?? line.endIndex
-            let name = line[(line.startIndex + 2)..<end]
-            let hidden = exposure == .masked ? NumberMask.masked(name) : name.map { _ in 42 }
-            return Array(line[..<name.startIndex]) + hidden + Array(line[end...])
-        case UInt8(ascii: "a"): return exposure == .masked ? Array(line) : NumberMask.masked(line, keepsEnds: false)
+            var end = text
+            while end < line.upperBound, bytes[end] != 32 { end += 1 }
+            out.append(line.lowerBound..<text, of: bytes)
+            if exposure == .masked {
+                appendMasked(bytes, text..<end, keepsEnds: true, to: &out)
+            } else {
+                out.append(contentsOf: repeatElement(UInt8(ascii: "*"), count: end - text))
+            }
+            out.append(end..<line.upperBound, of: bytes)
+        case UInt8(ascii: "a"):
+            if exposure == .masked { return out.append(line, of: bytes) }
+            appendMasked(bytes, line, keepsEnds: false, to: &out)
         default:
-            if exposure == .masked { return NumberMask.masked(line) }
-            return Array(line.prefix(2)) + line.dropFirst(2).map { $0 == 13 || $0 == 10 ? $0 : 42 }
+            if exposure == .masked { return appendMasked(bytes, line, keepsEnds: true, to: &out) }
+            out.append(line.lowerBound..<text, of: bytes)
+            appendHidden(bytes, text..<line.upperBound, to: &out)
         }
     }
 
@@ -160,24 +268,36 @@ struct TraceRedaction {
 
     /// The digits by which a withheld number is found: its last seven, or all of a shorter one.
     private static func ending(_ user: [UInt8]) -> [UInt8]? {
-        let digits = user.filter { (48...57).contains($0) }
+        let digits = user.filter { NumberMask.isDigit($0) }
         return digits.count >= 5 ? Array(digits.suffix(7)) : nil
     }
 
     /// The last defence: a withheld number in a field that should not have it, such as the Call-ID.
-    private func hidingSecrets(_ bytes: [UInt8]) -> [UInt8] {
-        guard !secrets.isEmpty else { return bytes }
-        var out = bytes
-        for secret in secrets {
-            var start = 0
-            while let found = out[start...].firstRange(of: secret) {
-                var (first, end) = (found.lowerBound, found.upperBound)
-                while first > 0, (48...57).contains(out[first - 1]) { first -= 1 }
-                while end < out.count, (48...57).contains(out[end]) { end += 1 }
-                for position in first..<end { out[position] = 42 }
-                start = end
+    ///
+    /// Hides every run of digits that contains one.
+    private func hideSecrets(in out: inout [UInt8], from position: Int) {
+        guard !secrets.isEmpty else { return }
+        var bytes = out.mutableSpan
+        var start = position
+        while start < bytes.count {
+            var end = start
+            while end < bytes.count, NumberMask.isDigit(bytes[end]) { end += 1 }
+            if end - start >= 5, secrets.contains(where: { Self.contains(bytes, start..<end, $0) }) {
+                for place in start..<end { bytes[place] = UInt8(ascii: "*") }
             }
+            start = end + 1
         }
-        return out
+    }
+
+    private static func contains(
+        _ bytes: borrowing MutableSpan<UInt8>, _ run: Range<Int>, _ secret: [UInt8]
+    ) -> Bool {
+        guard run.count >= secret.count else { return false }
+        for start in run.lowerBound...(run.upperBound - secret.count) {
+            var length = 0
+            while length < secret.count, bytes[start + length] == secret[length] { length += 1 }
+            if length == secret.count { return true }
+        }
+        return false
     }
 }

@@ -19,41 +19,65 @@ final class TraceService: Service, TraceSource {
     /// Events that wait for one reader.
     static let waiting = 512
 
+    /// Bytes of packets that leave together.
+    static let longestBatch = 65_536
+    /// Records of a round, so that a flood does not keep the lock.
+    private static let round = 2048
+
     /// Seconds of the longest trace.
     static let longest = 86_400
 
     private struct Reader {
         let order: TraceOrder
         let events: AsyncStream<TraceLine>.Continuation
-        /// Monotonic milliseconds; nil for no end.
-        let until: UInt64?
+        /// Monotonic milliseconds.
+        let until: UInt64
         var lost = 0
         var nextAlive: UInt64 = 0
         /// The ring's drops when the reader began, or was last informed.
         var dropsSeen: UInt64
     }
 
+    /// An export with the packets of the present round.
+    private struct Export {
+        let queue: HEPQueue
+        var batch = HEPBatch()
+    }
+
     private struct State {
         var readers: [Int: Reader] = [:]
+        var exports: [Int: Export] = [:]
         var next = 0
+        /// The oldest record; its memory is reused.
+        var record = TraceRecord()
+        var peers = TracedPeers()
+        var hasIdleTap: Bool { readers.isEmpty && exports.isEmpty }
+        /// Whether a reader selects by the trunk or the parties of a call.
+        var asksForParties: Bool { readers.values.contains { $0.order.asksForParties } }
         var calls = TraceCalls()
         var lost: UInt64 = 0
         var hasStopped = false
     }
 
     private let tap: TraceTap
+    private let capacity: Int
     private let settings: CurrentSettings
     private let now: @Sendable () -> Moment
     private let state = Mutex(State())
     private let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    init(_ tap: TraceTap, settings: CurrentSettings, now: @escaping @Sendable () -> Moment) {
+    /// - Parameter capacity: records that wait for this service.
+    init(
+        _ tap: TraceTap, capacity: Int = TraceTap.usualCapacity, settings: CurrentSettings,
+        now: @escaping @Sendable () -> Moment
+    ) {
         self.tap = tap
+        self.capacity = capacity
         self.settings = settings
         self.now = now
     }
 
-    /// Events that were left out: the ring was full, or a reader too slow.
+    /// Events that were left out: no reader got those of a full ring, one reader did not get those it was too slow for.
     var dropped: (ring: UInt64, readers: UInt64) { (tap.dropped, state.withLock { $0.lost }) }
 
     func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> {
@@ -63,43 +87,47 @@ final class TraceService: Service, TraceSource {
         }
         var order = order
         order.seconds = min(max(1, order.seconds ?? 300), Self.longest)
-        return try stream(order, isLimited: true)
-    }
-
-    func export(_ numbers: TraceOrder.Numbers) throws(TraceRefusal) -> AsyncStream<TraceLine> {
-        var order = TraceOrder()
-        order.numbers = numbers
-        return try stream(order, isLimited: false)
-    }
-
-    private func stream(_ order: TraceOrder, isLimited: Bool) throws(TraceRefusal) -> AsyncStream<TraceLine> {
         let (stream, events) = AsyncStream.makeStream(
             of: TraceLine.self, bufferingPolicy: .bufferingOldest(Self.waiting))
-        let start = now().milliseconds
-        let until = order.seconds.map { start + UInt64(max(0, $0)) * 1000 }
-        let id = try state.withLock { state throws(TraceRefusal) in
-            guard !state.hasStopped else { throw TraceRefusal("the gateway is stopping and traces nothing") }
-            guard !isLimited || state.readers.values.count(where: { $0.until != nil }) < Self.mostReaders else {
+        let until = now().milliseconds + UInt64(order.seconds ?? 0) * 1000
+        let id = try begin { state throws(TraceRefusal) in
+            guard state.readers.count < Self.mostReaders else {
                 throw TraceRefusal("\(Self.mostReaders) traces run already; wait for the end of one")
             }
-            state.next += 1
             state.readers[state.next] = Reader(order: order, events: events, until: until, dropsSeen: tap.dropped)
-            // Records of an earlier trace are of no use.
-            if state.readers.count == 1 { while tap.take() != nil {} }
-            // Under the lock, so that the end of another reader does not switch the tap off.
-            tap.set(true)
-            return state.next
         }
         events.onTermination = { [weak self] _ in self?.remove(id) }
-        wake.yield()
         return stream
+    }
+
+    func export(to queue: HEPQueue) throws(TraceRefusal) {
+        let id = try begin { state throws(TraceRefusal) in state.exports[state.next] = Export(queue: queue) }
+        queue.onEnd { [weak self] in self?.remove(id) }
+    }
+
+    /// Adds a reader under a new number, and switches the tap on.
+    private func begin(_ add: (inout State) throws(TraceRefusal) -> Void) throws(TraceRefusal) -> Int {
+        let id = try state.withLock { state throws(TraceRefusal) in
+            guard !state.hasStopped else { throw TraceRefusal("the gateway is stopping and traces nothing") }
+            let isFirst = state.hasIdleTap
+            state.next += 1
+            try add(&state)
+            // Records of an earlier trace are of no use.
+            if isFirst { while tap.take(into: &state.record) {} }
+            // Under the lock, so that the end of another reader does not switch the tap off.
+            tap.start(capacity: capacity)
+            return state.next
+        }
+        wake.yield()
+        return id
     }
 
     private func remove(_ id: Int) {
         state.withLock { state in
             state.readers[id] = nil
-            guard state.readers.isEmpty else { return }
-            tap.set(false)
+            state.exports[id] = nil
+            guard state.hasIdleTap else { return }
+            tap.stop()
             state.calls.removeAll()
         }
     }
@@ -109,10 +137,12 @@ final class TraceService: Service, TraceSource {
         guard tap.isOn else { return }
         let time = now().wallMicroseconds
         state.withLock { state in
+            guard !state.readers.isEmpty else { return }
             for record in records {
-                let callID = Array(record.sipCallID.utf8)
-                guard let call = state.calls.call(callID) else { continue }
-                send(.outcome(record.traced), of: callID, call, [], at: time, &state)
+                let callID = Array(record.sipCallID.utf8)[...]
+                let key = TraceCalls.Key(callID)
+                guard let marks = state.calls.marks(of: key) else { continue }
+                send(of: callID, marks, state.calls.parties(of: key), at: time, &state) { _ in .outcome(record.traced) }
             }
         }
     }
@@ -128,41 +158,58 @@ final class TraceService: Service, TraceSource {
     private func read() async {
         for await _ in wakes {
             while tap.isOn, !Task.isCancelled {
-                drain()
-                try? await Task.sleep(for: .milliseconds(20))
+                if drain() { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(20)) }
             }
         }
     }
 
     /// Ends all traces; no further one begins.
     func stop() {
-        let readers = state.withLock { state in
+        let (readers, queues) = state.withLock { state in
             state.hasStopped = true
-            return state.readers.values.map(\.events)
+            return (state.readers.values.map(\.events), state.exports.values.map(\.queue))
         }
         let time = now().wallMicroseconds
         for reader in readers {
             reader.yield(TraceLine(.end("the gateway stops"), wallMicroseconds: time))
             reader.finish()
         }
+        for queue in queues { queue.finish() }
     }
 
-    /// Passes all waiting records on, and ends traces whose time is over.
-    func drain() {
+    /// Passes waiting records on, and ends traces whose time is over.
+    ///
+    /// - Returns: true if more records may wait.
+    @discardableResult func drain() -> Bool {
         let moment = now()
         let settings = settings.load()
-        let over = state.withLock { state in
-            // Bounded, so that a flood does not keep the lock.
-            for _ in 0..<2048 {
-                guard let record = tap.take() else { break }
-                pass(record, settings.topology, &state)
+        let (over, isFull) = state.withLock { state in
+            state.peers.use(settings)
+            let asksForParties = state.asksForParties
+            var count = 0
+            // Exclusive while it is read: no copy of its bytes.
+            var record = TraceRecord()
+            swap(&record, &state.record)
+            while count < Self.round, tap.take(into: &record) {
+                pass(record, settings.topology, asksForParties: asksForParties, &state)
+                count += 1
             }
-            return keepAlive(moment, &state)
+            swap(&record, &state.record)
+            for id in state.exports.keys { flush(id, &state) }
+            return (keepAlive(moment, &state), count == Self.round)
         }
         for reader in over {
             reader.yield(TraceLine(.end("its time is over; see --for"), wallMicroseconds: moment.wallMicroseconds))
             reader.finish()
         }
+        return isFull
+    }
+
+    /// Passes the packets of an export to its queue.
+    private func flush(_ id: Int, _ state: inout State) {
+        guard let export = state.exports[id], !export.batch.isEmpty else { return }
+        state.exports[id]?.batch = HEPBatch()
+        export.queue.offer(export.batch)
     }
 
     /// Sends a sign of life once a second, so that a closed connection is found; returns the readers whose time is over.
@@ -170,7 +217,7 @@ final class TraceService: Service, TraceSource {
         var over: [AsyncStream<TraceLine>.Continuation] = []
         for id in state.readers.keys {
             guard let reader = state.readers[id] else { continue }
-            if let until = reader.until, until <= moment.milliseconds { over.append(reader.events) }
+            if reader.until <= moment.milliseconds { over.append(reader.events) }
             guard reader.nextAlive <= moment.milliseconds else { continue }
             state.readers[id]?.nextAlive = moment.milliseconds + 1000
             deliver(TraceLine(.alive, wallMicroseconds: moment.wallMicroseconds), to: id, &state)
@@ -180,49 +227,57 @@ final class TraceService: Service, TraceSource {
 
     // MARK: Records
 
-    private func pass(_ record: TraceRecord, _ topology: GatewayTopology, _ state: inout State) {
-        if record.kind == .decided { return passDecision(record, topology, &state) }
+    private func pass(
+        _ record: TraceRecord, _ topology: GatewayTopology, asksForParties: Bool, _ state: inout State
+    ) {
+        if record.kind == .decided { return passDecision(record, &state) }
         let facts = TraceFacts(record.bytes)
         let callID = facts?.callID ?? []
-        let peer = topology.tracedPeer(record.peer)
-        let isReceived = record.kind == .received
+        let peer = state.peers.peer(of: record, topology)
         // A message that nobody can read belongs to no call.
-        let call =
-            facts == nil
-            ? TraceCalls.Call()
-            : state.calls.update(callID) { call in
-                if let facts { call.add(facts, isReceived: isReceived, isFromPeer: peer != nil) }
-                if let peer, peer.isTrunk { call.trunks.insert(peer.name) }
-            }
-        let view = TracedView(record: record, facts: facts, call: call, peer: peer, sockets: topology.sockets)
-        for id in state.readers.keys {
-            guard let reader = state.readers[id], call.matches(reader.order, callID: callID) else { continue }
+        var marks: TraceCalls.Marks = []
+        var parties: TraceCalls.Parties?
+        if let facts {
+            let key = TraceCalls.Key(callID)
+            marks = state.calls.add(
+                facts, key, isReceived: record.kind == .received, peer: peer, keepsTrunk: asksForParties)
+            if asksForParties || marks.exposure(.masked) == .withheld { parties = state.calls.parties(of: key) }
+        }
+        let view = TracedView(
+            record: record, facts: facts, marks: marks, parties: parties, peer: peer, sockets: topology.sockets)
+        for id in state.exports.keys {
+            guard let queue = state.exports[id]?.queue else { continue }
+            // In its place: a copy of the batch would cost more than the packet.
+            view.append(queue.packet, queue.numbers, to: &state.exports[id, default: Export(queue: queue)].batch)
+            if state.exports[id]?.batch.bytes.count ?? 0 >= Self.longestBatch { flush(id, &state) }
+        }
+        for (id, reader) in state.readers where reader.order.matches(marks, callID: callID, parties) {
             deliver(view.line(reader.order.numbers), to: id, &state)
         }
     }
 
-    private func passDecision(_ record: TraceRecord, _ topology: GatewayTopology, _ state: inout State) {
+    private func passDecision(_ record: TraceRecord, _ state: inout State) {
         let decision = record.decision
-        let call = state.calls.update(record.bytes) { if decision.evidence.isWithheld { $0.isWithheld = true } }
+        let callID = record.bytes[...]
+        let key = TraceCalls.Key(callID)
+        let marks = state.calls.add(isWithheld: decision.evidence.isWithheld, key)
+        guard !state.readers.isEmpty else { return }
         let brand = String(decoding: record.brand, as: UTF8.self)
         let text = decision.reason?.description ?? (brand.isEmpty ? "matched" : "matched \"\(brand)\"")
-        for id in state.readers.keys {
-            guard let order = state.readers[id]?.order, call.matches(order, callID: record.bytes) else { continue }
-            let event = TraceLine.Event.decision(text, evidence: decision.evidence(order.numbers, brand: brand))
-            let shown = TraceRedaction(call.exposure(order.numbers), secrets: call.callers).callID(record.bytes)
-            deliver(
-                TraceLine(event, wallMicroseconds: record.wallMicroseconds, callID: shown), to: id, &state)
+        send(of: callID, marks, state.calls.parties(of: key), at: record.wallMicroseconds, &state) { numbers in
+            .decision(text, evidence: decision.evidence(numbers, brand: brand))
         }
     }
 
     private func send(
-        _ event: TraceLine.Event, of callID: [UInt8], _ call: TraceCalls.Call, _ secrets: [[UInt8]], at time: Int64,
-        _ state: inout State
+        of callID: ArraySlice<UInt8>, _ marks: TraceCalls.Marks, _ parties: TraceCalls.Parties?, at time: Int64,
+        _ state: inout State, event: (TraceOrder.Numbers) -> TraceLine.Event
     ) {
-        for id in state.readers.keys {
-            guard let order = state.readers[id]?.order, call.matches(order, callID: callID) else { continue }
-            let shown = TraceRedaction(call.exposure(order.numbers), secrets: call.callers).callID(callID)
-            deliver(TraceLine(event, wallMicroseconds: time, callID: shown), to: id, &state)
+        for (id, reader) in state.readers where reader.order.matches(marks, callID: callID, parties) {
+            let numbers = reader.order.numbers
+            let redaction = TraceRedaction(marks.exposure(numbers), secrets: parties?.callers ?? [])
+            let shown = redaction.callID(callID)
+            deliver(TraceLine(event(numbers), wallMicroseconds: time, callID: shown), to: id, &state)
         }
     }
 

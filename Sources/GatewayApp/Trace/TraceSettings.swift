@@ -31,7 +31,8 @@ struct TraceServices: ReloadablePart {
         let exported = exporter.counts
         func lost(_ place: String, _ value: UInt64) -> CounterSample {
             CounterSample(
-                name: "herald_trace_dropped_total", help: "Events of traces that were left out, by place",
+                name: "herald_trace_dropped_total",
+                help: "Events of traces that were left out, by place: at a full ring, or for a reader that is too slow",
                 labels: [MetricLabel("at", place)], value: value)
         }
         func sent(_ result: String, _ value: UInt64) -> CounterSample {

@@ -13,20 +13,30 @@ struct TracedView {
     let record: TraceRecord
     /// Nil for a message that Herald cannot read.
     let facts: TraceFacts?
-    let call: TraceCalls.Call
+    let marks: TraceCalls.Marks
+    let parties: TraceCalls.Parties?
     /// Nil for an unknown peer.
     let peer: GatewayTopology.TracedPeer?
     let sockets: [LocalSocket]
 
+    private var isReceived: Bool { record.kind == .received }
+    private var socket: LocalSocket? { sockets.indices.contains(record.socket) ? sockets[record.socket] : nil }
+    private var near: PeerAddress { socket?.address ?? record.address.with(port: 0) }
+
+    /// The rules for a reader.
+    private func redaction(_ numbers: TraceOrder.Numbers) -> TraceRedaction {
+        let exposure = marks.exposure(numbers)
+        guard exposure == .withheld else { return TraceRedaction(exposure) }
+        // A later message may name the caller in another field, or the callee that withholds its own number.
+        var secrets = (parties?.callers ?? []) + (facts?.callers ?? [])
+        if !marks.contains(.known) || parties == nil { secrets += facts?.called ?? [] }
+        return TraceRedaction(exposure, secrets: secrets)
+    }
+
     /// The event for a reader.
     func line(_ numbers: TraceOrder.Numbers) -> TraceLine {
-        // A later message may name the caller in another field, or the callee that withholds its own number.
-        let secrets = call.callers + (facts?.callers ?? []) + (call.isKnown ? [] : facts?.called ?? [])
-        let redaction = TraceRedaction(call.exposure(numbers), secrets: secrets)
-        let isReceived = record.kind == .received
-        let far = TraceEndpoint(record.address)
-        let socket = sockets.indices.contains(record.socket) ? sockets[record.socket] : nil
-        let near = socket.map { TraceEndpoint($0.address) } ?? TraceEndpoint(record.address.with(port: 0))
+        let redaction = redaction(numbers)
+        let (far, near) = (TraceEndpoint(record.address), TraceEndpoint(near))
         let message = TracedMessage(
             isReceived: isReceived, transport: socket?.transport.traced ?? .udp, source: isReceived ? far : near,
             destination: isReceived ? near : far, side: peer.map { $0.isTrunk ? .trunk : .pbx } ?? .unknown,
@@ -36,6 +46,28 @@ struct TracedView {
         return TraceLine(
             .message(message), wallMicroseconds: record.wallMicroseconds,
             callID: redaction.callID(facts?.callID ?? []))
+    }
+
+    /// Appends the packet for a collector.
+    func append(_ packet: HEPPacket, _ numbers: TraceOrder.Numbers, to batch: inout HEPBatch) {
+        if batch.isEmpty { batch.bytes.reserveCapacity(TraceService.longestBatch + record.bytes.count + 1500) }
+        let redaction = redaction(numbers)
+        let (far, near) = (HEPPacket.Address(record.address), HEPPacket.Address(near))
+        let head = HEPPacket.Head(
+            source: isReceived ? far : near, destination: isReceived ? near : far,
+            transport: socket?.transport.traced ?? .udp, wallMicroseconds: record.wallMicroseconds)
+        packet.append(head, to: &batch.bytes) { out in
+            if let facts { redaction.appendCallID(facts.callID, to: &out) }
+        } payload: { out in
+            redaction.append(record.bytes, to: &out)
+        }
+        batch.ends.append(batch.bytes.count)
+    }
+}
+
+extension HEPPacket.Address {
+    fileprivate init(_ address: PeerAddress) {
+        self.init(high: address.high, low: address.low, port: address.port, isIPv6: address.isIPv6)
     }
 }
 
