@@ -84,7 +84,7 @@ extension HEPExporter {
 }
 
 /// The same message for ever, a hundred at once.
-private final class EndlessMessages: TraceSource {
+final class EndlessMessages: TraceSource {
     private let line: TraceLine
 
     init(_ line: TraceLine) { self.line = line }

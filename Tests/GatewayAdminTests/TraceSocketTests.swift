@@ -159,6 +159,22 @@ struct TraceSocketTests {
         }
         #expect(source.orders.withLock { $0 }.allSatisfy { $0.numbers == .masked && $0.seconds == nil })
     }
+
+    @Test func `by UDP the export goes on while nobody listens`() async throws {
+        let port = try UDPCollector().port
+        let exporter = HEPExporter(
+            source: EndlessMessages(TraceExamples.line(.message(TraceExamples.message()))),
+            collector: HEPCollector(
+                host: "127.0.0.1", port: port, transport: .udp, captureID: 9, authKey: "", numbers: .masked),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let run = Task { try await exporter.run() }
+        while exporter.counts.sent + exporter.counts.dropped < 1000 { try await Task.sleep(for: .milliseconds(5)) }
+        let late = try UDPCollector(port: port)
+        #expect(await late.receive().starts(with: "HEP3".utf8))
+        exporter.use(nil)
+        run.cancel()
+        try await run.value
+    }
 }
 
 /// A UDP socket on a free port of loopback.
@@ -166,10 +182,11 @@ private final class UDPCollector: Sendable {
     let port: Int
     private let descriptor: Int32
 
-    init() throws {
+    init(port wanted: Int = 0) throws {
         descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(wanted).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let (descriptor, size) = (descriptor, length)
