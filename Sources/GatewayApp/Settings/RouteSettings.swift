@@ -10,7 +10,7 @@ extension HeraldConfiguration {
     /// Builds the routes to the PBXs of the topology.
     func callRoutes(to pbxs: [PBXPeer], on foundation: GatewayFoundation) -> CallRoutes {
         let all = routes.table.map { route in
-            let limits = TrunkAdmission.Limits(route.limits)
+            let limits = route.limits.admitted(in: cluster)
             let admission =
                 limits == .init() ? nil : foundation.trunks.admission(of: "route \(route.name)", limits)
             return CallRoute(
@@ -22,13 +22,5 @@ extension HeraldConfiguration {
         return CallRoutes(
             all, table: routes.numbers, source: routes.called == .to ? .to : .requestURI,
             unmatched: routes.unmatched == .reject ? .reject : .trunk)
-    }
-}
-
-extension TrunkAdmission.Limits {
-    /// The limits as the configuration has them.
-    init(_ limits: HeraldConfiguration.TrunkLimits) {
-        self.init(
-            callsPerSecond: limits.callsPerSecond.map(Double.init), burst: limits.burst, mostCalls: limits.calls)
     }
 }
