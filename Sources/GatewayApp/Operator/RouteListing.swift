@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
-package import ConfigurationFiles
 import GatewayAdmin
+import SafeText
 
 /// `herald routes`: lists the routes of a configuration.
 package struct RouteListing {
