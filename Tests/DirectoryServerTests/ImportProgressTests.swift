@@ -2,7 +2,6 @@
 
 import DirectoryFixtures
 import Foundation
-import GRDB
 import TestFixtures
 import Testing
 
@@ -25,13 +24,15 @@ struct ImportProgressTests {
 
     /// Holds the lock of writers until the semaphore is signalled.
     private static func occupy(_ database: DirectoryDatabase) async throws -> DispatchSemaphore {
-        let (connection, release) = (try database.connection(), DispatchSemaphore(value: 0))
+        let release = DispatchSemaphore(value: 0)
         let (taken, take) = AsyncStream<Void>.makeStream()
         Thread.detachNewThread {
-            try? connection.inTransaction(.immediate) { _ in
-                take.finish()
-                release.wait()
-                return .rollback
+            try? database.pool.session { session in
+                try session.transaction(writes: true) {
+                    take.finish()
+                    release.wait()
+                    return false
+                }
             }
         }
         for await _ in taken {}
@@ -81,9 +82,9 @@ struct ImportProgressTests {
         let database = try DirectoryDatabase(folder: folder.path + "/state")
         let confirmed = ImportWork(account: .first, path: "/x", region: nil, options: .init())
         var result = BrandImport.Result()
-        try database.connection().write { connection in
-            _ = try EntryStaging(connection)
-            result.plan = try ImportPlan(.first, replaces: false, connection)
+        try database.pool.session { session in
+            _ = try EntryStaging(session.connection)
+            result.plan = try ImportPlan(.first, replaces: false, session.connection)
         }
         confirmed.end(.previewed(result, hasMoved: false))
         #expect(confirmed.confirm() != nil && !confirmed.cancel())
@@ -100,9 +101,9 @@ struct ImportProgressTests {
         #expect(work.confirm() == nil, "the file has invalid lines")
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path + "/state")
-        try database.connection().write { connection in
-            _ = try EntryStaging(connection)
-            result.plan = try ImportPlan(.first, replaces: false, connection)
+        try database.pool.session { session in
+            _ = try EntryStaging(session.connection)
+            result.plan = try ImportPlan(.first, replaces: false, session.connection)
         }
         work.end(.previewed(result, hasMoved: false))
         #expect(work.confirm() == result.plan?.digest && work.confirm() == nil)

@@ -2,6 +2,7 @@
 
 import Branding
 import BrandingAPI
+package import ConfigurationFiles
 import GatewayAdmin
 import SafeText
 
