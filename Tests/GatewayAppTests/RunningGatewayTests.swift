@@ -57,8 +57,9 @@ struct RunningGatewayTests {
         #expect(
             names == [
                 "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
-                "ReplaceableServices", "ReplaceableServices", "RejectionService", "ControlServer", "TraceService",
-                "HEPExporter", "ReplaceableServices", "SystemdReport",
+                "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
+                "RejectionService", "ControlServer", "TraceService", "HEPExporter", "ReplaceableServices",
+                "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()

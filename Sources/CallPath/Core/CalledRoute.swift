@@ -27,20 +27,6 @@ struct CalledRoute {
     func policy(on trunk: TrunkPeer) -> BrandingPolicy { route?.policy ?? trunk.policy }
 }
 
-extension ProxyCore {
-    /// Finds the destination of a new call; rejects the call with 404 if no route matches and the routes demand one.
-    ///
-    /// An emergency call, and the callback from its centre, always has a destination (RFC 5031, RFC 7090).
-    func route(_ arrival: Arrival, from trunk: TrunkPeer, isProtected: Bool) -> CalledRoute? {
-        let routes = settings.topology.routes
-        let called = CalledRoute(of: arrival.message, on: trunk, routes)
-        guard called.route == nil, routes.unmatched == .reject, !isProtected else { return called }
-        counters.add(.callsWithoutRoute)
-        reject(arrival, Refusal(404, "Not Found"), for: .noRoute)
-        return nil
-    }
-}
-
 extension GatewayTopology {
     /// Whether a target is up that some call of a trunk could go to.
     package func isFit(_ trunk: TrunkPeer, at now: UInt64) -> Bool {

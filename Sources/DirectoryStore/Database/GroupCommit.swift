@@ -3,6 +3,7 @@
 import BrandingAPI
 import Dispatch
 import MetricsPage
+import PostgreSQL
 import Synchronization
 
 /// Commits small writes of many requests in one transaction; each write returns after it is on disk.
@@ -94,7 +95,7 @@ final class GroupCommit: Sendable {
                 }
                 times.record(ContinuousClock.now - began)
                 return group.forEach { $0.end(nil) }
-            } catch  where DirectoryDatabase.isOutage(error) {
+            } catch  where (error as? PostgreSQLError)?.isOutage == true {
                 return group.forEach { $0.end(error) }
             } catch  where batches && hasBegun {
                 // One after another shows which write fails.

@@ -28,7 +28,7 @@ protocol ByteStore: Sendable {
     func removeUpload(_ id: String) throws
 
     /// Removes the bytes of uploads that are not in the database.
-    func sweepUploads(_ database: DirectoryDatabase)
+    func sweepUploads(known pool: any SQLPool)
 
     /// Opens the bytes of a finished upload.
     ///

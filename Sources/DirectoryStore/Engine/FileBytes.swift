@@ -40,11 +40,11 @@ struct FileBytes: ByteStore {
 
     func removeUpload(_ id: String) throws { try UploadFile(folder, id).remove() }
 
-    func sweepUploads(_ database: DirectoryDatabase) {
+    func sweepUploads(known pool: any SQLPool) {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(in: folder))) ?? []
         // The next reader of the database reports a read error.
         guard !files.isEmpty,
-            let known = try? database.pool.read({ Set(try $0.values(String.self, "SELECT id FROM upload")) })
+            let known = try? pool.read({ Set(try $0.values(String.self, "SELECT id FROM upload")) })
         else { return }
         for file in files where UUID(uuidString: file) != nil && !known.contains(file) {
             try? removeUpload(file)

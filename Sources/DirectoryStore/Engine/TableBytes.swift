@@ -46,7 +46,7 @@ struct TableBytes: ByteStore {
         try pool.write(.locked) { try $0.execute("DELETE FROM blob WHERE hash = ? AND part > 0", [id]) }
     }
 
-    func sweepUploads(_: DirectoryDatabase) {
+    func sweepUploads(known _: any SQLPool) {
         // The row of an upload is older than its chunks, so no upload of another node is taken for lost.
         _ = try? pool.write(.locked) { database in
             try database.execute(

@@ -52,5 +52,5 @@ package struct UploadExpiry: Sendable {
     ///
     /// It must run before the server listens, because an upload may begin meanwhile. Only files with names from this
     /// server are considered.
-    package func sweep() { database.bytes.sweepUploads(database) }
+    package func sweep() { database.bytes.sweepUploads(known: database.pool) }
 }

@@ -104,3 +104,8 @@ struct SQLRow {
         preconditionFailure("no column \(name)")
     }
 }
+
+extension SQLTable {
+    /// The rows in their order.
+    var all: [SQLRow] { (0..<rows.count).map { SQLRow(self, $0) } }
+}

@@ -54,7 +54,7 @@ final class AdminPort: ReloadablePart {
         (id, self.gate, notices) = (configuration.id, gate, logger)
         let settings = Settings(configuration)
         state = Mutex(State(settings: settings, certificate: try Self.certificate(settings)))
-        services = ReplaceableServices(logger: logger)
+        services = ReplaceableServices(logger: logger, patience: .seconds(5))
     }
 
     /// Hands the server of the start over; called once, before it runs.

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Services that a reload replaces as a whole: the old ones end, then the new ones start.
 ///
-/// The old services end gracefully, so requests in flight get their responses first. Any thread replaces.
+/// The old services end gracefully, so requests in flight get their responses first. After `patience` they are cancelled:
+/// a connection that is opened while its server ends may never get a response. Any thread replaces.
 final class ReplaceableServices: Service {
     /// Makes services at the moment of their start, when the services before them have ended.
     typealias Generation = @Sendable () async -> [any Service]
@@ -18,10 +19,13 @@ final class ReplaceableServices: Service {
 
     private let state: Mutex<State>
     private let logger: Logger
+    private let patience: Duration
 
-    init(logger: Logger, _ first: @escaping Generation = { [] }) {
+    /// - Parameter patience: the longest time in which replaced services end by themselves.
+    init(logger: Logger, patience: Duration = .seconds(30), _ first: @escaping Generation = { [] }) {
         state = Mutex(State(waiting: first))
         self.logger = logger
+        self.patience = patience
     }
 
     /// Replaces the running services, and those that wait for their start.
@@ -42,16 +46,24 @@ final class ReplaceableServices: Service {
                 return state.waiting.take()
             }
             guard let next else { return }
-            try await group(await next(), until: isOver).run()
+            do {
+                try await group(await next(), until: isOver).run()
+            } catch  where (isReplaced || Task.isShuttingDownGracefully) && !Task.isCancelled {
+                logger.debug("replaced services were cancelled", metadata: ["error": "\(error)"])
+            }
         }
     }
 
+    /// True once the next generation waits for the end of the present one.
+    private var isReplaced: Bool { state.withLock { $0.waiting != nil } }
+
     private func group(_ services: [any Service], until isOver: AsyncStream<Void>) -> ServiceGroup {
-        ServiceGroup(
-            configuration: .init(
-                services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) } + [
-                    .init(service: Ending(isOver: isOver), successTerminationBehavior: .gracefullyShutdownGroup)
-                ], logger: logger))
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) } + [
+                .init(service: Ending(isOver: isOver), successTerminationBehavior: .gracefullyShutdownGroup)
+            ], logger: logger)
+        configuration.maximumGracefulShutdownDuration = patience
+        return ServiceGroup(configuration: configuration)
     }
 
     /// Returns when the generation is to end, which ends its group.

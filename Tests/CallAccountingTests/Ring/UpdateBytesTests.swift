@@ -66,11 +66,12 @@ struct UpdateBytesTests {
         #expect(Self.loaded(Self.stored(Self.entries[index])) == Self.entries[index])
     }
 
-    @Test func `an INVITE of the version before, with two causes of 0, has no customer`() {
-        var bytes = Self.stored(Self.entries[0])
-        #expect(Self.loaded(bytes)?.update.customer == .max)
-        for position in 58..<62 { bytes[position] = 0 }
-        #expect(Self.loaded(bytes)?.update.customer == 0)
+    @Test func `an INVITE of the version before, with nothing above its numbers, has no customer and no evidence`() {
+        var update = Self.entries[0].update
+        (update.customer, update.evidence) = (0, nil)
+        let bytes = Self.stored(Entry(update: update))
+        #expect(bytes[56..<60].allSatisfy { $0 == 0 } && bytes[47] == 0 && bytes[55] == 0)
+        #expect(Self.loaded(bytes)?.update == update)
     }
 
     @Test func `the longest update takes as many bytes as promised`() {
