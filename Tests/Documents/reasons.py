@@ -64,6 +64,7 @@ OUTPUT = (
     ("docs/performance/method.md", "carrier (SIPp)", "a drawing"),
     ("docs/shared-ledger.md", "CREATE ROLE herald_owner", "GatewayShareTests ship with such roles"),
     ("docs/shared-ledger.md", "GRANT USAGE ON SCHEMA", "GatewayShareTests ship with such rights"),
+    ("docs/shared-ledger.md", "HERALD_SHARED_CALLS", "a measurement, which takes minutes; the suite runs without it"),
     ("docs/pages.md", "xdg-open", "opens a browser; Deploy/test-peers pages uses the pages"),
 )
 
