@@ -255,27 +255,38 @@ class TLSCarrier:
         self.response(200)
 
 
-def taking_pbx(port):
-    """A PBX on UDP that takes each call, until its socket is closed."""
-    pbx = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    pbx.bind((HOST, port))
+class TakingPBX:
+    """A PBX on UDP that takes each call until `stop`, which frees its port."""
 
-    def run():
-        while True:
+    def __init__(self, port):
+        self.port = port
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((HOST, port))
+        # A thread that waits in recvfrom keeps the port of a closed socket.
+        self.socket.settimeout(0.2)
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.is_over.is_set():
             try:
-                request, gateway = pbx.recvfrom(65535)
-            except OSError:
-                return
+                request, gateway = self.socket.recvfrom(65535)
+            except TimeoutError:
+                continue
             lines = request.decode().split("\r\n")
             if lines[0].startswith("ACK "):
                 continue
             kept = [line + (";tag=p" if line.startswith("To:") and ";tag=" not in line else "") for line in lines
                     if line.split(":")[0] in ("Via", "From", "To", "Call-ID", "CSeq", "Record-Route")]
-            pbx.sendto("\r\n".join(
-                ["SIP/2.0 200 OK", *kept, f"Contact: <sip:pbx@{HOST}:{port}>", "Content-Length: 0", "", ""]).encode(), gateway)
+            self.socket.sendto("\r\n".join(
+                ["SIP/2.0 200 OK", *kept, f"Contact: <sip:pbx@{HOST}:{self.port}>", "Content-Length: 0", "",
+                 ""]).encode(), gateway)
 
-    threading.Thread(target=run, daemon=True).start()
-    return pbx
+    def stop(self):
+        self.is_over.set()
+        self.thread.join()
+        self.socket.close()
 
 
 def call_by_tls(testbed, folder, run):
@@ -291,7 +302,7 @@ def call_by_tls(testbed, folder, run):
         listen=f"  - {{name: tls, address: '{HOST}:{run.ports.gateway}', transport: tls, "
                f"certificate: {files[0]}, key: {files[1]}}}\n")
     testbed.start_gateway()
-    pbx = taking_pbx(run.ports.pbx)
+    pbx = TakingPBX(run.ports.pbx)
     ladder, lines = None, None
     try:
         ladder = Trace(testbed, folder, "ladder", "--trunk", "carrier")
@@ -320,7 +331,7 @@ def call_by_tls(testbed, folder, run):
         for trace in (ladder, lines):
             if trace:
                 trace.stop()
-        pbx.close()
+        pbx.stop()
         testbed.gateway.stop()
         testbed.write_config()
         testbed.start_gateway()
