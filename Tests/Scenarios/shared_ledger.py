@@ -74,23 +74,23 @@ cluster:
   ledger: {server.url}
 """)
         testbed.start_gateway()
-        run.place(answered(), brand(1070), os.path.join(folder, "first"))
-        run.expect_events(testbed, brand(1070), SEEN)
-        wait_until(lambda: shared_calls(testbed, brand(1070)) == ["north"], PATIENCE, "the call is not in the shared ledger")
+        run.place(answered(), brand(1076), os.path.join(folder, "first"))
+        run.expect_events(testbed, brand(1076), SEEN)
+        wait_until(lambda: shared_calls(testbed, brand(1076)) == ["north"], PATIENCE, "the call is not in the shared ledger")
         wait_until(lambda: "shared    up to date" in herald(testbed, "status")[0], PATIENCE, "herald status shows a lag")
         if "north" not in herald(testbed, "doctor")[0]:
             raise Failed("herald doctor does not name the gateways of the shared ledger")
         server.perform("kill")
-        run.place(answered(), brand(1071), os.path.join(folder, "second"))
-        run.expect_events(testbed, brand(1071), SEEN)
+        run.place(answered(), brand(1077), os.path.join(folder, "second"))
+        run.expect_events(testbed, brand(1077), SEEN)
         wait_until(lambda: testbed.metric("herald_shared_behind_seconds") > 3, PATIENCE, "no lag while PostgreSQL is away")
-        output, errors = herald(testbed, "calls", "--number", brand(1071))
-        if "only calls of this gateway" not in errors or brand(1071) not in output:
+        output, errors = herald(testbed, "calls", "--number", brand(1077))
+        if "only calls of this gateway" not in errors or brand(1077) not in output:
             raise Failed(f"herald calls without PostgreSQL: {output}{errors}")
         if "not written: PostgreSQL at" not in herald(testbed, "status")[0]:
             raise Failed("herald status does not say why the shared ledger is behind")
         server.perform("start")
-        wait_until(lambda: shared_calls(testbed, brand(1071)) == ["north"], PATIENCE, "the call did not follow")
+        wait_until(lambda: shared_calls(testbed, brand(1077)) == ["north"], PATIENCE, "the call did not follow")
         wait_until(lambda: testbed.metric("herald_shared_behind_seconds") == 0, PATIENCE, "the lag stays")
     finally:
         server.stop()
