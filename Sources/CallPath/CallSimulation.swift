@@ -69,9 +69,9 @@ package struct CallSimulation {
     /// True for an INVITE with a To tag.
     package var isInDialog: Bool { message.isInDialog }
 
-    /// The name of the called number's route; nil where none matches.
-    package func route(on trunk: TrunkPeer) -> String? {
-        CalledRoute(of: message, on: trunk, settings.topology.routes).route?.name
+    /// The route of the called number; nil where none matches.
+    package func route(on trunk: TrunkPeer) -> CallRoute? {
+        CalledRoute(of: message, on: trunk, settings.topology.routes).route
     }
 
     /// The caller, as a trunk's INVITE shows it.

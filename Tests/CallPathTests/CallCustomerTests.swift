@@ -86,6 +86,28 @@ struct CallCustomerTests {
         #expect(later.contains("From: \"Carrier\"") && !later.contains("Acme"), "\(later)")
     }
 
+    @Test func `the caller's response to a hold has the name of the dialog's customer, and the carrier's once removed`()
+        throws
+    {
+        let gateway = try gateway()
+        let forwarded = try #require(gateway.receive(invite("+61255502002"), from: trunk).to(other).first)
+        let route = try #require(forwarded.firstMatch(of: /Record-(Route: <[^>]*>)/)).1
+        func assertedName(ofHold branch: String) throws -> Substring {
+            let hold = fromCalledSide(
+                request("INVITE", extra: route + "\n", toTag: ";tag=p", branch: branch, sequence: 2)
+            )
+            .replacing("story@", with: "call1@").replacing("192.0.2.20 SIP/2.0", with: "203.0.113.5 SIP/2.0")
+            let asked = try #require(gateway.receive(hold, from: other).to(trunk).first { $0.hasPrefix("INVITE ") })
+            let asserted = "P-Asserted-Identity: \"Carrier\" <sip:+61491570156@c>\n"
+            let sent = gateway.receive(response("200 OK", to: asked, extra: asserted), from: trunk).to(other)
+            let success = try #require(sent.first { $0.hasPrefix("SIP/2.0 200") })
+            return try #require(success.firstMatch(of: /P-Asserted-Identity: "([^"]*)"/)).1
+        }
+        #expect(try assertedName(ofHold: "h1") == "Beta Bank")
+        gateway.reload(try options(hasBeta: false))
+        #expect(try assertedName(ofHold: "h2") == "Carrier")
+    }
+
     @Test func `a call of a PBX belongs to the customer of its calling number`() throws {
         let gateway = try gateway()
         func call(_ number: String, from pbx: PeerAddress, _ branch: String) -> UInt32? {

@@ -8,41 +8,66 @@ import Testing
 @Suite("The evidence that an INVITE leaves with its decision")
 struct DecisionEvidenceTests {
     private func evidence(
-        _ lines: String = "", _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
+        _ lines: String = "", to called: String = "100", _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
     ) throws -> DecisionEvidence {
         var options = GatewayUnderTest.Options()
         change(&options)
         let number = try #require(E164Number("+61491570156"))
         let gateway = try GatewayUnderTest(numbers: [number], options: options)
-        _ = gateway.receive(request("INVITE", extra: lines), from: GatewayUnderTest.trunk)
+        let invite = request("INVITE", extra: lines)
+            .replacing("sip:100@192.0.2.20 SIP", with: "sip:\(called)@192.0.2.20 SIP")
+        _ = gateway.receive(invite, from: GatewayUnderTest.trunk)
         let update = gateway.updates().first { $0.kind == .invite }
         return try #require(update?.evidence)
     }
 
     private static let asserted = "P-Asserted-Identity: <sip:+61491570156@c"
 
-    @Test(arguments: [
-        ("", DecisionEvidence.Header.from, Verification.none, AttestationSource.none),
-        (asserted + ">\n", .pAssertedIdentity, .none, .none),
-        ("Remote-Party-ID: <sip:+61491570156@c>;party=calling\n", .remotePartyID, .none, .none),
-        (asserted + ";verstat=TN-Validation-Passed-B>\n", .pAssertedIdentity, .passedB, .assertedIdentity),
-        ("P-Attestation-Indicator: A\n", .from, .passedA, .attestationIndicator),
-        ("Attestation-Info: C\n", .from, .passedC, .attestationInfo),
-        ("X-VerStat: TN-Validation-Failed\n", .from, .failed, .configuredHeader),
-        // The worst claim has the source, and of two equal ones the first that is read.
-        (
-            asserted + ";verstat=TN-Validation-Passed>\nAttestation-Info: B\n", .pAssertedIdentity, .passedB,
-            .attestationInfo
-        ),
-    ]) func `the header that names the caller and the source of its attestation`(
-        lines: String, header: DecisionEvidence.Header, verification: Verification, source: AttestationSource
+    /// Header lines of a trusted trunk's INVITE, and what they prove.
+    struct Claim: CustomTestStringConvertible {
+        let testDescription: String
+        let lines: String
+        let header: DecisionEvidence.Header
+        var verification = Verification.none
+        var source = AttestationSource.none
+    }
+
+    private static let claims = [
+        Claim(testDescription: "From alone", lines: "", header: .from),
+        Claim(testDescription: "P-Asserted-Identity", lines: asserted + ">\n", header: .pAssertedIdentity),
+        Claim(
+            testDescription: "Remote-Party-ID", lines: "Remote-Party-ID: <sip:+61491570156@c>;party=calling\n",
+            header: .remotePartyID),
+        Claim(
+            testDescription: "verstat of P-Asserted-Identity", lines: asserted + ";verstat=TN-Validation-Passed-B>\n",
+            header: .pAssertedIdentity, verification: .passedB, source: .assertedIdentity),
+        Claim(
+            testDescription: "P-Attestation-Indicator", lines: "P-Attestation-Indicator: A\n", header: .from,
+            verification: .passedA, source: .attestationIndicator),
+        Claim(
+            testDescription: "Attestation-Info", lines: "Attestation-Info: C\n", header: .from,
+            verification: .passedC, source: .attestationInfo),
+        Claim(
+            testDescription: "a field of attestation_headers", lines: "X-VerStat: TN-Validation-Failed\n",
+            header: .from, verification: .failed, source: .configuredHeader),
+        Claim(
+            testDescription: "of two claims the worse one",
+            lines: asserted + ";verstat=TN-Validation-Passed>\nAttestation-Info: B\n", header: .pAssertedIdentity,
+            verification: .passedB, source: .attestationInfo),
+    ]
+
+    @Test(arguments: claims) func `the header that names the caller, and the attestation with its source`(
+        claim: Claim
     ) throws {
-        let evidence = try evidence(lines) {
+        let evidence = try evidence(claim.lines) {
             $0.attestationHeaders = ["X-VerStat"]
             $0.policy = .permissive
         }
-        #expect(evidence.header == header && evidence.verification == verification && evidence.source == source)
-        #expect(evidence.isTrusted && evidence.policy == .permissive && !evidence.isWithheld && !evidence.isUnchecked)
+        #expect(evidence.header == claim.header)
+        #expect(evidence.verification == claim.verification)
+        #expect(evidence.source == claim.source)
+        #expect(evidence.policy == .permissive)
+        #expect(evidence.isTrusted && !evidence.isWithheld && !evidence.isUnchecked)
     }
 
     @Test func `a carrier that checked nothing differs from one that says nothing`() throws {
@@ -66,14 +91,40 @@ struct DecisionEvidenceTests {
         #expect(evidence.lookup == .brandFound && evidence.parts == .none && !evidence.isNamed)
     }
 
-    @Test func `a branded call has the parts that were written`() throws {
-        let whole = try evidence()
-        #expect(whole.lookup == .brandFound && whole.parts == .logoReasonAndName && whole.isNamed)
+    @Test func `a branded call has every part of the brand and its name`() throws {
+        let evidence = try evidence()
+        #expect(evidence.lookup == .brandFound && evidence.parts == .logoReasonAndName && evidence.isNamed)
+    }
+
+    @Test func `a call whose carrier name stays is not named`() throws {
+        #expect(try evidence { $0.carrierName = .keep }.isNamed == false)
+    }
+
+    @Test func `the less fits into a datagram, the fewer parts are written`() throws {
         let parts = try stride(from: 1000, through: 300, by: -10).map { size in
             try evidence { $0.largestDatagram = size }.parts.rawValue
         }
-        #expect(parts == parts.sorted(by: >), "the less fits, the less is written")
+        #expect(parts == parts.sorted(by: >))
         #expect(Set(parts) == Set(DecisionEvidence.Parts.allCases.map(\.rawValue)))
-        #expect(try evidence { $0.carrierName = .keep }.isNamed == false)
+    }
+
+    // MARK: Routes
+
+    /// The evidence of a call to a number with this route, on a trunk with the standard policy.
+    private func evidence(of route: CallRoute) throws -> DecisionEvidence {
+        var table = CalledNumberTable()
+        _ = table.add(.number(try #require(E164Number("+61255502000"))), route: 0)
+        return try evidence(to: "+61255502000") { $0.routes = { _ in CallRoutes([route], table: table) } }
+    }
+
+    @Test func `the policy is the one that decided: the route's before the trunk's`() throws {
+        let evidence = try evidence(of: CallRoute(name: "strict", policy: .strict))
+        #expect(evidence.policy == .strict && evidence.lookup == .notMade && !evidence.isRouteUnbranded)
+        #expect(try self.evidence(of: CallRoute(name: "usual")).policy == .standard)
+    }
+
+    @Test func `a route without brands shows as such`() throws {
+        let evidence = try evidence(of: CallRoute(name: "plain", brands: false))
+        #expect(evidence.isRouteUnbranded && !evidence.isSwitchedOff && evidence.lookup == .notMade)
     }
 }

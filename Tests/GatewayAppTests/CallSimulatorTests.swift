@@ -56,6 +56,22 @@ struct CallSimulatorTests {
         #expect(report.json["branded"] == .bool(true) && report.json["decision"] == .string("matched"))
     }
 
+    @Test func `a route shows its policy and its PBX in place of the trunk's`() throws {
+        let report = try simulate(invite("<sip:0255501001@127.85.0.1>")) {
+            $0.with(
+                "pbx", "[{name: office, address: '127.85.0.2:5060'}, {name: shop, address: '127.85.0.3:5060'}]"
+            )
+            .with(
+                "routes",
+                "{table: [{name: acme, numbers: [+61255502000], pbx: shop, policy: strict, brands: false}]}")
+        }
+        let text = report.text
+        #expect(text.contains("route       acme: policy strict; its calls go to pbx shop; brands: false\n"), "\(text)")
+        #expect(text.contains("decision    pass through: policy (the route has brands: false)"))
+        #expect(text.contains("target      127.85.0.3:5060, of pbx shop\n"))
+        #expect(report.json["route"] == .string("acme"))
+    }
+
     @Test(arguments: [
         ("<sip:+61255501009@h>", "", "no_match", "lookup      no brand has +61255501009"),
         ("<sip:+61255501001@h>", "Privacy: id\n", "privacy", "caller      withheld\n"),

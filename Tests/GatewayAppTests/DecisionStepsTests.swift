@@ -61,6 +61,13 @@ struct DecisionStepsTests {
         #expect(Self.steps(foreign, .untrusted)[1] == "untrusted trunk, its attestation does not count")
     }
 
+    @Test func `a route without brands is the finding, not its policy`() {
+        let evidence = Self.evidence { ($0.isRouteUnbranded, $0.policy, $0.lookup) = (true, .strict, .notMade) }
+        #expect(
+            Self.steps(evidence, .policy)[2]
+                == "policy strict: not asked, the route of the called number has brands: false")
+    }
+
     @Test func `an unclear caller is shown as received, a withheld one not at all`() {
         let unclear = Self.evidence { ($0.header, $0.lookup) = (.from, .notMade) }
         #expect(

@@ -3,7 +3,7 @@
 /// The verified right of a caller to the number.
 ///
 /// Comes from the verstat of a trusted trunk, or from a PASSporT that this gateway verified. Never from an untrusted
-/// peer.
+/// peer. The raw value is stored with the evidence of a decision, so a case keeps it.
 package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
     /// No check took place, or the check had no result.
     case none

@@ -57,7 +57,7 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         get { AttestationSource(rawValue: UInt8(field(7, 4))) ?? .none }
         set { set(7, 4, newValue.rawValue) }
     }
-    /// The trunk's policy; nil if this version does not know the stored one.
+    /// The policy of the route, or of the trunk where the route has none; nil if this version does not know the stored one.
     package var policy: BrandingPolicy? {
         get {
             let index = Int(field(11, 3)) - 1
@@ -105,6 +105,11 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     package var writesCallInfo: Bool {
         get { field(23, 1) == 1 }
         set { set(23, 1, newValue ? 1 : 0) }
+    }
+    /// True if the route of the called number has `brands: false`.
+    package var isRouteUnbranded: Bool {
+        get { field(24, 1) == 1 }
+        set { set(24, 1, newValue ? 1 : 0) }
     }
 
     /// Stored by position.

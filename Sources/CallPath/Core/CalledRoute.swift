@@ -23,6 +23,9 @@ struct CalledRoute {
 
     var customer: CallCustomer? { route?.customer }
 
+    /// False where the route forwards its calls without a brand.
+    var brands: Bool { route?.brands ?? true }
+
     /// The attestation that the call needs for a brand.
     func policy(on trunk: TrunkPeer) -> BrandingPolicy { route?.policy ?? trunk.policy }
 }

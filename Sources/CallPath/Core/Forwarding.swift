@@ -139,7 +139,7 @@ extension ProxyCore {
     }
 
     /// The brands of a dialog's customer; nil for a customer that was removed, whose dialog keeps the carrier's name.
-    private func brands(of dialog: DialogFacts) -> CurrentBranding? {
+    func brands(of dialog: DialogFacts) -> CurrentBranding? {
         dialog.customer == 0 ? branding : settings.topology.routes.customer(mark: dialog.customer)?.branding
     }
 

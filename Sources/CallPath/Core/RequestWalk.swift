@@ -139,7 +139,7 @@ extension ProxyCore {
         of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ called: CalledRoute,
         _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
-        guard settings.brands, called.route?.brands ?? true else { return .passThrough(.policy) }
+        guard settings.brands, called.brands else { return .passThrough(.policy) }
         let facts = CallFacts(of: invite, from: trunk, sockets: settings.topology.sockets)
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,

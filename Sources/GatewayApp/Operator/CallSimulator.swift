@@ -34,8 +34,10 @@ package struct CallSimulator {
         let simulation = try simulation(paste, arrival, settings)
         let trunk = try sendingTrunk(simulation, arrival)
         let caller = simulation.caller(on: trunk)
-        let route = configuration.routes.table.first { $0.name == simulation.route(on: trunk) }
-        let own = configuration.seen(by: route?.customer.map { configuration.customers[$0].name })
+        let route = simulation.route(on: trunk)
+        let ofRoute = configuration.routes.table.first { $0.name == route?.name }?.customer
+        let customer = ofRoute.map { configuration.customers[$0].name }
+        let own = configuration.seen(by: customer)
         let stored = try CommandFailure.reported { try StoredBrands(own, of: caller.number) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "herald-simulate-\(UUID().uuidString)")
@@ -48,8 +50,8 @@ package struct CallSimulator {
             hops.flatMap { name, hops in hops.map { ($0.address, "\(name)") } }, uniquingKeysWith: { first, _ in first }
         )
         return SimulationReport(
-            paste: paste, sender: "\(arrival.flow.source) (\(arrival.origin))", trunk: trunk, caller: caller,
-            isInDialog: simulation.isInDialog, stored: stored, result: result,
+            paste: paste, sender: "\(arrival.flow.source) (\(arrival.origin))", trunk: trunk, route: route,
+            customer: customer, caller: caller, isInDialog: simulation.isInDialog, stored: stored, result: result,
             target: result.target.map { names[$0] ?? "\($0)" }, isEnabled: configuration.branding.isEnabled)
     }
 

@@ -48,6 +48,7 @@ struct DecisionSteps {
 
     private var policyFinding: String {
         if evidence.isSwitchedOff { return "not asked, branding.enabled is false" }
+        if evidence.isRouteUnbranded { return "not asked, the route of the called number has brands: false" }
         switch reason {
         case .midDialog, .alreadyBranded, .emergency, .privacy: return "not asked"
         case .untrusted: return "no brand for an unchecked number of an untrusted trunk"

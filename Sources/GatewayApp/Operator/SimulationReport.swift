@@ -13,6 +13,10 @@ package struct SimulationReport {
     /// Address of the sender, and where it was found.
     let sender: String
     let trunk: TrunkPeer
+    /// The route of the called number; nil where none matches.
+    let route: CallRoute?
+    /// The customer whose brands the call has; nil for calls without a customer.
+    let customer: String?
     let caller: CallSimulation.Caller
     let isInDialog: Bool
     let stored: StoredBrands
@@ -38,7 +42,8 @@ package struct SimulationReport {
         let added = changes.filter { $0.mark == "+" }.map { JSONValue.string($0.line) }
         let steps = steps.map { JSONValue.object(["step": .string($0.0), "finding": .string($0.1)]) }
         var members: [String: JSONValue?] = [
-            "sender": .string(sender), "trunk": .string(trunk.name), "caller_header": JSONValue(caller.header),
+            "sender": .string(sender), "trunk": .string(trunk.name), "route": JSONValue(route?.name),
+            "customer": JSONValue(customer), "caller_header": JSONValue(caller.header),
             "number": JSONValue(caller.number?.description), "withheld": .bool(caller.isWithheld),
             "attestation": .string(attestation), "gate": JSONValue(stored.gates.closed?.description),
         ]
@@ -62,6 +67,7 @@ package struct SimulationReport {
                 "\(trunk.name): \(trust), policy \(trunk.policy.rawValue), \(region); its calls go to "
                     + "pbx \(trunk.pbx.name)"
             ),
+        ] + (routeText.map { [("route", $0)] } ?? []) + [
             ("caller", callerText), ("number", numberText),
             ("privacy", caller.isWithheld ? "asked for: no lookup, no name" : "not asked for"),
             ("attestation", attestation), ("brands", stored.origin),
@@ -69,6 +75,16 @@ package struct SimulationReport {
             ("lookup", lookup), ("decision", decisionText), ("written", written), ("target", targetText),
         ]
     }
+
+    /// The values of the route that replace those of the trunk; nil where no route matches.
+    private var routeText: String? {
+        route.map { route in
+            "\(route.name): policy \((route.policy ?? trunk.policy).rawValue); its calls go to pbx \(pbx.name)"
+                + (route.brands ? "" : "; brands: false") + (customer.map { "; customer \($0)" } ?? "")
+        }
+    }
+
+    private var pbx: PBXPeer { route?.pbx ?? trunk.pbx }
 
     private var callerText: String {
         if isInDialog {
@@ -113,8 +129,13 @@ package struct SimulationReport {
     private var decisionText: String {
         if let response = result.response { return "rejected with \(response)" }
         guard let reason = result.passThrough else { return result.isBranded ? "show the brand" : "forwarded as it is" }
-        return "pass through: \(reason)" + (isEnabled ? "" : " (branding.enabled is false)")
-            + "; docs/reasons.md has cause and remedy"
+        return "pass through: \(reason)\(switchedOff); docs/reasons.md has cause and remedy"
+    }
+
+    /// The setting that switches brands off; empty where none does.
+    private var switchedOff: String {
+        if !isEnabled { return " (branding.enabled is false)" }
+        return route?.brands == false ? " (the route has brands: false)" : ""
     }
 
     private var written: String {
@@ -131,7 +152,7 @@ package struct SimulationReport {
     }
 
     private var targetText: String {
-        target.map { "\($0), of pbx \(trunk.pbx.name)" }
+        target.map { "\($0), of pbx \(pbx.name)" }
             ?? "none: \(result.response.map { "Herald responds with \($0)" } ?? "the call is not forwarded")"
     }
 

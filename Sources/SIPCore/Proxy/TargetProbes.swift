@@ -137,6 +137,8 @@ package enum ProbeRequest {
     }
 
     /// Reads the number of the probe out of a response's branch; nil for any other branch.
+    ///
+    /// A probe that was under way when the secret was replaced has the seal of the earlier one.
     package static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
         let length = prefix.utf8CodeUnitCount
         guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),

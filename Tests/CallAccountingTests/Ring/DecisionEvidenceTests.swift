@@ -40,6 +40,13 @@ struct DecisionEvidenceTests {
         #expect(!DecisionEvidence(rawValue: 0).isPresent && DecisionEvidence().isPresent)
     }
 
+    @Test func `a route without brands has a bit of its own`() {
+        var evidence = DecisionEvidence()
+        evidence.isRouteUnbranded = true
+        #expect(evidence.rawValue == 1 << 24 | 1 && evidence.isRouteUnbranded && !evidence.isSwitchedOff)
+        #expect(!Self.everything.isRouteUnbranded, "ledgers from before this bit have no such route")
+    }
+
     @Test func `values of a later version are read as unknown`() {
         let later = DecisionEvidence(rawValue: .max)
         #expect(later.isPresent && later.policy == nil && later.header == .none && later.source == .none)

@@ -82,6 +82,10 @@ struct TargetProbesTests {
         let branch = try #require(via.branch)
         #expect(ProbeRequest.number(ofBranch: message[branch], secret: Self.secret) == 7)
         #expect(ProbeRequest.number(ofBranch: message[branch], secret: Secret(key0: 0, key1: 0)) == nil)
+        let replaced = Secret(key0: 0, key1: 0).replacing(Self.secret)
+        #expect(
+            ProbeRequest.number(ofBranch: message[branch], secret: replaced) == 7,
+            "a probe under way when the secret is replaced still gets its response")
         #expect(Branch(message[branch]) == nil, "it is no transaction of a call")
     }
 }
