@@ -6,16 +6,10 @@ import NIOCore
 
 /// One datagram between two gateways of a cluster: updates of calls, and the state of what the other side sent.
 ///
-/// | bytes | content, integers in network order |
-/// |---|---|
-/// | 0–3 | `HRLS` |
-/// | 4, 5 | version 1; kind |
-/// | 6, 7 | number of updates |
-/// | 8–55 | run of the sender, run of the receiver, sequence, received, stored, time of sending |
-/// | from 56 | the updates, 72 bytes each, as in the ring |
-/// | last 16 | the seal over all bytes before it |
+/// It begins with a header of 56 bytes. The updates follow, each in the 72 bytes that it has in the ring. The last 16 bytes are a
+/// seal over all bytes before it. `bytes(_:)` has the fields of the header, which are integers in network order.
 ///
-/// At most 1,296 bytes, so no network on the way has to cut it.
+/// A datagram has at most 1,296 bytes, so no network on the way fragments it.
 package struct SiblingDatagram: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         /// Wants a response; with updates or without.

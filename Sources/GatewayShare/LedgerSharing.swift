@@ -54,6 +54,8 @@ package final class LedgerSharing: Sendable {
     static let pause = Duration.seconds(1)
     static let alarms = Duration.seconds(600)
     private static let timeLimit = Duration.seconds(20)
+    /// The longest last round: a stop does not wait for a backlog, which stays in the gateway's own ledger.
+    static let farewell = Duration.seconds(5)
 
     private let settings: Settings
     private let source: any SharedChangeSource
@@ -88,7 +90,7 @@ package final class LedgerSharing: Sendable {
         }
     }
 
-    /// Ships once a second until the task is cancelled, and then once more if the server is there.
+    /// Ships once a second until the task is cancelled, and then once more, for five seconds at most, if the server is there.
     package func run() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
@@ -120,7 +122,10 @@ package final class LedgerSharing: Sendable {
     /// One look of a shipper; keeps its result.
     func look(_ shipper: LedgerShipper, isLast: Bool = false) throws {
         let began = steady()
-        let round = try shipper.ship { !isLast && self.isStopping.load(ordering: .relaxed) }
+        let round = try shipper.ship {
+            isLast
+                ? .microseconds(self.steady() - began) >= Self.farewell : self.isStopping.load(ordering: .relaxed)
+        }
         let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
         let wasDown = state.withLock { state in
             if round.isCaughtUp { state.caughtUpAt = began }
@@ -208,6 +213,7 @@ private struct SharingRounds {
 
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
+        shipper.timeLimit = LedgerSharing.farewell
         if failures == 0 { try? sharing.look(shipper, isLast: true) }
         shipper.finish()
     }

@@ -73,9 +73,12 @@ package final class LedgerShipper {
             }
             do throws(PostgreSQLError) {
                 let results = try session.atomically(ShippingStatements.ship(changes, membership))
+                // The row of the node was deleted. The changes go to the one that the next registration makes.
+                guard results.first?.affected == 1 else {
+                    self.membership = nil
+                    continue
+                }
                 hasBeaten = true
-                // The row of the node was deleted.
-                if results.first?.affected == 0 { self.membership = nil }
             } catch {
                 guard error.constraint == "fenced", !round.wasFenced else { throw error }
                 round.wasFenced = true
@@ -102,6 +105,12 @@ package final class LedgerShipper {
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }
+    }
+
+    /// The longest wait for the server during one statement.
+    package var timeLimit: Duration {
+        get { session.timeLimit }
+        set { session.timeLimit = newValue }
     }
 
     /// Number of changes that wait.

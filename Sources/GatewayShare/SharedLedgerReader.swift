@@ -40,13 +40,13 @@ package final class SharedLedgerReader {
             SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
             \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
             """, conditions.values)
-        return try rows.map { row in
-            let values = try Self.values(row, columns, from: 3)
-            let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
-                if case .integer(let id)? = values[name] { id } else { nil }
-            }
-            let events = ids.isEmpty ? [] : try self.events(node: row.integer(1), ledger: row.integer(2), ids)
-            return Call(node: try row.text(0) ?? "", values: values, events: events)
+        let calls = try rows.map { row in (row: row, values: try Self.values(row, columns, from: 3)) }
+        // The events of all calls take one round trip.
+        let events = try session.run(calls.map { try Self.events(of: $0.values, in: $0.row) })
+        return try zip(calls, events).map { call, events in
+            Call(
+                node: try call.row.text(0) ?? "", values: call.values,
+                events: try events.map { try Self.values($0, SharedTable.event.columns, from: 0) })
         }
     }
 
@@ -60,15 +60,21 @@ package final class SharedLedgerReader {
         }
     }
 
-    private func events(node: Int64?, ledger: Int64?, _ ids: [Int64]) throws -> [[String: SharedValue]] {
-        let columns = SharedTable.event.columns
-        let rows = try session.execute(
-            """
-            SELECT \(columns.map(\.name).joined(separator: ", ")) FROM ledger.event
-            WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[]) ORDER BY id
-            """, [.integer(node), .integer(ledger), .integers(ids)])
-        return try rows.map { try Self.values($0, columns, from: 0) }
+    /// The statement for the events of a call.
+    private static func events(
+        of call: [String: SharedValue], in row: PostgreSQLRow
+    ) throws -> PostgreSQLCommand {
+        let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
+            if case .integer(let id)? = call[name] { id } else { nil }
+        }
+        return PostgreSQLCommand(
+            selectEvents, [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids)])
     }
+
+    private static let selectEvents = """
+        SELECT \(SharedTable.event.columns.map(\.name).joined(separator: ", ")) FROM ledger.event
+        WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[]) ORDER BY id
+        """
 
     private static func values(
         _ row: PostgreSQLRow, _ columns: [SharedTable.Column], from first: Int

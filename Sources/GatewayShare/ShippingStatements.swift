@@ -16,12 +16,16 @@ enum ShippingStatements {
     static let lease = 15
 
     /// Registers a name; no row if another gateway uses it.
+    ///
+    /// Another ledger file under the name raises the epoch, which fences the gateway that had the name.
     static func register(name: String, ledger: Int64, version: String) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             INSERT INTO ledger.node AS node (name, ledger, version) VALUES ($1, $2, $3)
             ON CONFLICT (name) DO UPDATE
-                SET ledger = excluded.ledger, version = excluded.version, seen_at = now(), claimed_epoch = node.epoch
+                SET ledger = excluded.ledger, version = excluded.version, seen_at = now(),
+                    epoch = node.epoch + (node.ledger <> excluded.ledger)::integer,
+                    claimed_epoch = node.epoch + (node.ledger <> excluded.ledger)::integer
                 WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
             RETURNING id, epoch
             """, [.text(name), .integer(ledger), .text(version)])

@@ -92,14 +92,18 @@ package struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         return all.sorted { $0.key < $1.key }
     }
 
-    /// Whether the part of a URL before the hosts has a password.
+    /// Whether a URL has a password, before the hosts or as a parameter.
     ///
-    /// Before libpq reads it, because the errors of libpq may repeat parts of the URL.
+    /// Before libpq reads it, because the errors of libpq may repeat parts of the URL. For libpq a `/` or `?` in a password
+    /// ends the hosts, and the rest of the password is the name of a database or of a parameter.
     private static func hasPassword(_ url: String) -> Bool {
         let rest = url.drop { $0 != "/" }.dropFirst(2)
+        guard !rest.contains("password=") else { return true }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard let end = authority.lastIndex(of: "@") else { return rest.contains("password=") }
-        return authority[..<end].contains(":") || rest.contains("password=")
+        let beforeParameters = rest.prefix { $0 != "=" }
+        return [authority, beforeParameters].contains { part in
+            part.lastIndex(of: "@").map { part[..<$0].contains(":") } ?? false
+        }
     }
 
     private static func parsed(_ url: String) throws(Problem) -> [String: String] {

@@ -8,7 +8,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     package enum Cause: Sendable, Hashable {
         /// No host accepted a connection.
         case unreachable
-        /// Wrong password, unknown user, or an address that the server does not admit.
+        /// Wrong password, unknown user, no right to connect, or an address that the server does not admit.
         case loginRefused
         /// The TLS handshake failed, or one side requires TLS and the other has none.
         case tls
@@ -86,7 +86,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     private var remedy: String {
         switch cause {
         case .unreachable: "see whether the server runs and whether a firewall blocks its port; Herald tries again"
-        case .loginRefused: "check user, password file and the server's pg_hba.conf"
+        case .loginRefused: "check user, password file, the server's pg_hba.conf and the role's right to connect"
         case .tls: "check sslmode and sslrootcert in the address, and the server's certificate"
         case .noDatabase: "create the database (createdb), or correct its name in the address"
         case .busy: "raise the server's max_connections, or close other sessions"
@@ -113,13 +113,15 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         let causes: [(Cause, [String])] = [
             (
                 .loginRefused,
-                ["password authentication failed", "no password supplied", "authentication failed", "role \""]
+                [
+                    "authentication failed", "no password supplied", "role \"", "pg_hba.conf",
+                    "permission denied for database",
+                ]
             ),
             (.noDatabase, ["database \""]),
             (.busy, ["too many clients", "remaining connection slots", "too many connections"]),
             (.readOnly, ["session is read-only", "server is in hot standby", "session is not read-only"]),
-            (.tls, ["no encryption", "SSL", "certificate"]),
-            (.loginRefused, ["no pg_hba.conf entry", "pg_hba.conf rejects"]),
+            (.tls, ["SSL", "certificate"]),
             (.timedOut, ["timeout expired", "timed out"]),
         ]
         return causes.first { $0.1.contains { line.contains($0) } }?.0 ?? .unreachable
@@ -127,16 +129,15 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The error of a refused statement, by its SQLSTATE.
     ///
-    /// Messages of the classes 22 and 23 repeat values of rows, which may be numbers of callers. Their quoted part is
-    /// left out.
+    /// Messages of class 22 repeat values, which may be numbers of callers. Their quoted part is left out. Class 23 has
+    /// names in its messages, and values only in details, which are not read.
     static func refused(
         state: String, message: String, constraint: String?, server: String
     ) -> PostgreSQLError {
-        let repeats = state.hasPrefix("22") || state.hasPrefix("23")
         let line = SessionTexts.line(message)
         return PostgreSQLError(
-            cause(of: state), repeats ? SessionTexts.withoutValues(line) : line, server: server, state: state,
-            constraint: constraint)
+            cause(of: state), state.hasPrefix("22") ? SessionTexts.withoutValues(line) : line, server: server,
+            state: state, constraint: constraint)
     }
 
     private static func cause(of state: String) -> Cause {
@@ -163,9 +164,11 @@ enum SessionTexts {
         text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: " ")
     }
 
-    /// A message without the values after its colon: `invalid input syntax for type bigint`.
+    /// A message without its quoted value: `value "…" is out of range for type bigint`.
+    ///
+    /// A value may contain quotes, so everything between the first and the last one is left out.
     static func withoutValues(_ line: String) -> String {
-        guard let colon = line.firstRange(of: ": \"") else { return line }
-        return String(line[..<colon.lowerBound])
+        guard let first = line.firstIndex(of: "\""), let last = line.lastIndex(of: "\"") else { return line }
+        return line[...first] + "…" + line[last...]
     }
 }

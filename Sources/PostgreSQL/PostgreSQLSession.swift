@@ -26,7 +26,8 @@ package final class PostgreSQLSession {
     private let application: String
     private var connection: OpaquePointer?
     private var prepared: [String: PreparedStatement] = [:]
-    private var numberOfStatements = 0
+    /// Statements that this connection keeps, which are more than the known ones after a failure.
+    private var kept = 0
     /// True between the begin and the end of `transaction`.
     var isInTransaction = false
     /// The statement that begins a transaction; it goes with the transaction's first statement.
@@ -34,7 +35,7 @@ package final class PostgreSQLSession {
     /// Connections made since the session began.
     package private(set) var connections = 0
 
-    /// Statements kept for each connection; the oldest are not forgotten, all are, which the next use repairs.
+    /// The number of statements above which a connection forgets all of them, and prepares those that are used again.
     private static let mostPrepared = 500
 
     private struct PreparedStatement {
@@ -63,8 +64,9 @@ package final class PostgreSQLSession {
     package func isConnected() -> Bool {
         guard let connection else { return false }
         var watched = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-        // An idle server sends nothing but its farewell.
-        if poll(&watched, 1, 0) > 0 { PQconsumeInput(connection) }
+        // An idle server sends nothing but its farewell. libpq reads that first, and sees the end of the stream behind it
+        // only in another read.
+        while PQstatus(connection) == CONNECTION_OK, poll(&watched, 1, 0) > 0, PQconsumeInput(connection) == 1 {}
         guard PQstatus(connection) == CONNECTION_OK else {
             close()
             return false
@@ -159,7 +161,7 @@ extension PostgreSQLSession {
         _ = PQsetNoticeReceiver(made, { _, _ in }, nil)
         PQsetnonblocking(made, 1)
         PQenterPipelineMode(made)
-        (connection, prepared) = (made, [:])
+        (connection, prepared, kept) = (made, [:], 0)
         connections += 1
         return made
     }
@@ -168,17 +170,17 @@ extension PostgreSQLSession {
     private func prepare(_ commands: [PostgreSQLCommand], _ connection: OpaquePointer, _ deadline: Int64)
         throws(PostgreSQLError)
     {
-        if prepared.count > Self.mostPrepared {
+        if kept > Self.mostPrepared {
             _ = try flush(["DEALLOCATE ALL"], connection, deadline)
-            prepared = [:]
+            (prepared, kept) = ([:], 0)
         }
         var unknown: [String] = []
         for command in commands where prepared[command.sql] == nil && !unknown.contains(command.sql) {
             unknown.append(command.sql)
         }
         guard !unknown.isEmpty else { return }
-        let first = numberOfStatements
-        numberOfStatements += unknown.count
+        let first = kept
+        kept += unknown.count
         for (place, sql) in unknown.enumerated() {
             guard PQsendPrepare(connection, "s\(first + place)", sql, 0, nil) == 1,
                 PQsendDescribePrepared(connection, "s\(first + place)") == 1

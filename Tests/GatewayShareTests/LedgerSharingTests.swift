@@ -22,6 +22,11 @@ struct LedgerSharingTests {
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, steady: steady)
     }
 
+    /// Rows of a table, with a condition or without.
+    private static func count(_ rows: String, _ server: ThrowawayServer) throws -> Int64? {
+        try PostgreSQLSession(server.address()).execute("SELECT count(*) FROM \(rows)").first?.integer(0)
+    }
+
     @Test func `sixty seconds without PostgreSQL are sixty seconds of lag, and no change is lost`() async throws {
         let (ledger, server) = (try LocalLedger(), try ThrowawayServer())
         let time = SharedClock()
@@ -29,20 +34,21 @@ struct LedgerSharingTests {
         let running = Task { await sharing.run() }
         try ledger.begin(1)
         await until { sharing.standing.rows == 1 && sharing.standing.behind == 0 }
+
         try server.perform(.kill)
         try ledger.end(1)
-        await until { sharing.standing.problem != nil }
+        await until { sharing.standing.problem != nil && sharing.standing.waiting == 2 }
         time.advance(60)
-        #expect(sharing.standing.behind >= 60)
-        #expect(sharing.standing.failures > 0)
-        #expect(sharing.standing.problem?.contains("PostgreSQL at") == true)
-        await until { sharing.standing.waiting == 2 }
+        let outage = sharing.standing
+        #expect(outage.behind >= 60)
+        #expect(outage.failures > 0)
+        #expect(outage.problem?.contains("PostgreSQL at") == true)
+
         try server.perform(.start)
         await until { sharing.standing.behind == 0 && sharing.standing.problem == nil }
         #expect(sharing.standing.waiting == 0)
-        let look = PostgreSQLSession(try server.address())
-        #expect(try look.execute("SELECT count(*) FROM ledger.call WHERE outcome = 'ANSWERED'").first?.integer(0) == 1)
-        #expect(try look.execute("SELECT count(*) FROM ledger.event").first?.integer(0) == 1)
+        #expect(try Self.count("ledger.call WHERE outcome = 'ANSWERED'", server) == 1)
+        #expect(try Self.count("ledger.event", server) == 1)
         running.cancel()
         await running.value
     }
@@ -67,13 +73,12 @@ struct LedgerSharingTests {
         }
         running.cancel()
         await running.value
-        let look = PostgreSQLSession(try server.address())
-        func count(_ sql: String) throws -> Int64? { try look.execute("SELECT count(*) FROM \(sql)").first?.integer(0) }
-        #expect(try count("ledger.call") == 1_000)
-        #expect(try count("ledger.call WHERE ended_at IS NULL OR outcome IS NULL") == 0)
-        #expect(try count("(SELECT DISTINCT call_id FROM ledger.call) AS calls") == 1_000)
-        #expect(try count("ledger.event") == 1_000)
-        #expect(try ledger.recorded() == 0)
+        #expect(try Self.count("ledger.call", server) == 1_000)
+        #expect(try Self.count("(SELECT DISTINCT call_id FROM ledger.call) AS calls", server) == 1_000, "each once")
+        #expect(
+            try Self.count("ledger.call WHERE ended_at IS NULL OR outcome IS NULL", server) == 0, "each with its end")
+        #expect(try Self.count("ledger.event", server) == 1_000)
+        #expect(try ledger.recorded() == 0, "nothing waits")
     }
 
     @Test func `the last changes are shipped when the gateway stops`() async throws {
@@ -87,6 +92,23 @@ struct LedgerSharingTests {
         #expect(try shared.calls().map(\.row) == [1])
     }
 
+    @Test func `a stop does not wait for a backlog`() async throws {
+        let (backlog, shared, time) = (EndlessChanges(), try SharedDatabase(), SharedClock())
+        // Each look at the clock takes a second.
+        let sharing = LedgerSharing(
+            .init(address: shared.address, name: "a", version: "test", retentionDays: 90), backlog,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            steady: {
+                time.advance(1)
+                return time.now
+            })
+        let running = Task { await sharing.run() }
+        await until { backlog.asked > 0 }
+        running.cancel()
+        await running.value
+        #expect(backlog.asked < EndlessChanges.end)
+    }
+
     @Test func `a server that never was there stops neither start nor end of the gateway`() async throws {
         let ledger = try LocalLedger()
         let sharing = Self.sharing(
@@ -97,6 +119,22 @@ struct LedgerSharingTests {
         running.cancel()
         await running.value
     }
+}
+
+/// A ledger with more changes than a gateway ships during a stop.
+private final class EndlessChanges: SharedChangeSource {
+    static let end = 20_000
+    private let count = Atomic<Int>(0)
+
+    var asked: Int { count.load(ordering: .relaxed) }
+
+    func ledger() -> Int64 { 1 }
+    func changes(after position: Int64, limit _: Int) -> SharedChanges {
+        let isLast = count.add(1, ordering: .relaxed).newValue >= Self.end
+        return SharedChanges(ledger: 1, through: position + 1, isLast: isLast, rows: [])
+    }
+    func forget(through _: Int64) {}
+    func waiting(after _: Int64) -> Int { 1 }
 }
 
 /// A monotonic clock that a test moves ahead.

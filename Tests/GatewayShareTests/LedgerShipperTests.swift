@@ -2,11 +2,12 @@
 
 import CallAccounting
 import GRDB
-import GatewayShare
 import GatewayStore
 import PostgreSQL
 import PostgreSQLTesting
 import Testing
+
+@testable import GatewayShare
 
 /// Requirements: each change of the gateway's own ledger is in the shared ledger exactly once.
 @Suite("Shipping to the shared ledger")
@@ -14,19 +15,37 @@ struct LedgerShipperTests {
     @Test func `a call, its end, its event and the delivery arrive with all their values`() throws {
         let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
         let shipper = shared.shipper(ledger)
+        /// The call of the gateway's own ledger, as the shared ledger has to have it.
+        func own() throws -> [LedgerCallRow] {
+            var calls = try LedgerReader(ledger.files).calls(limit: 1)
+            calls[0].node = "a"
+            return calls
+        }
         _ = try shipper.ship()
-        try ledger.begin(1)
-        #expect(try shipper.ship().rows == 1)
-        #expect(try shared.calls().map(\.outcome) == [nil])
+        try ledger.begin(1, customer: "north")
+        #expect(try shipper.ship().rows == 1, "the call")
+        #expect(try shared.calls() == own())
         try ledger.end(1)
-        #expect(try shipper.ship().rows == 2)
+        #expect(try shipper.ship().rows == 2, "the call and its event")
+        #expect(try shared.calls() == own())
         try ledger.deliver(1)
-        let last = try shipper.ship()
-        #expect(last.rows == 1 && !last.wasFenced && last.isCaughtUp)
-        var own = try LedgerReader(ledger.files).calls(limit: 1)
-        own[0].node = "a"
-        #expect(try shared.calls() == own)
-        #expect(try shared.calls().first?.events.map(\.state) == [.delivered])
+        #expect(try shipper.ship() == LedgerShipper.Round(rows: 1, isCaughtUp: true), "the event")
+        #expect(try shared.calls() == own())
+    }
+
+    @Test(arguments: SharedTable.allCases)
+    func `every column of the gateway's own ledger is in the shared one`(_ table: SharedTable) throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        _ = try shared.shipper(ledger).ship()
+        let own = try ledger.files.ledger.read { database in
+            try database.columns(in: table.name).map(\.name)
+        }
+        let there = try shared.look.execute(
+            "SELECT column_name::text FROM information_schema.columns WHERE table_schema = 'ledger' AND table_name = $1",
+            [.text(table.name)]
+        ).map { try $0.text(0) ?? "" }
+        #expect(Set(table.columns.map(\.name)) == Set(own))
+        #expect(Set(there) == Set(own + ["node", "ledger"]))
     }
 
     @Test func `the first start ships open calls and waiting events of before`() throws {
@@ -111,10 +130,32 @@ struct LedgerShipperTests {
         _ = try shared.shipper(first).ship()
         let error = #expect(throws: LedgerShipper.NameInUse.self) { () throws in try shared.shipper(second).ship() }
         #expect(error?.description.contains("gateway.id") == true)
-        // A gateway with a new disk takes its name over when the old one has been silent.
+    }
+
+    @Test func `a gateway with a new disk takes over its name, and the old one is refused when it is back`() throws {
+        let (old, new, shared) = (try LocalLedger(), try LocalLedger(), try SharedDatabase())
+        let returning = shared.shipper(old)
+        _ = try returning.ship()
         try shared.look.script("UPDATE ledger.node SET seen_at = now() - interval '16 seconds'")
-        try second.begin(1)
-        #expect(try shared.shipper(second).ship().rows == 1)
+        try new.begin(1, callID: "new")
+        let present = shared.shipper(new)
+        #expect(try present.ship().rows == 1)
+        try old.begin(1, callID: "old")
+        #expect(throws: LedgerShipper.NameInUse.self) { () throws in try returning.ship() }
+        #expect(try shared.calls().map(\.callID) == ["new"])
+        #expect(try present.ship() == LedgerShipper.Round(rows: 0, isCaughtUp: true), "it is not fenced")
+    }
+
+    @Test func `no change is lost if the row of the gateway was deleted`() throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        let shipper = shared.shipper(ledger)
+        // The next round forgets what was shipped.
+        for _ in 0..<9 { _ = try shipper.ship() }
+        try shared.look.script("DELETE FROM ledger.node")
+        try ledger.begin(1)
+        #expect(try shipper.ship().isCaughtUp)
+        #expect(try shared.calls().map(\.row) == [1])
+        #expect(try ledger.recorded() == 0)
     }
 
     @Test func `a new ledger file of the same gateway does not overwrite the calls of the old one`() throws {

@@ -20,16 +20,23 @@ final class LocalLedger: Sendable {
     }
 
     /// Adds an open call.
-    func begin(_ id: Int64, caller: Int64? = 493_012_345, brand: String = "Acme", callID: String? = nil) throws {
+    ///
+    /// - Parameters:
+    ///   - received: the caller as the carrier wrote it, for a call without `caller`.
+    func begin(
+        _ id: Int64, caller: Int64? = 493_012_345, received: String? = nil, brand: String = "Acme",
+        callID: String? = nil, customer: String? = nil
+    ) throws {
         try files.ledger.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, brand_name, decision,
-                        invite_at)
-                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?)
+                        invite_at, caller_received, customer, evidence)
+                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?)
                     """,
                 arguments: [
-                    id, callID ?? "call-\(id)", "\(id)@carrier", caller, brand, 1_795_823_000_000_000 + id * 1_000_000,
+                    id, callID ?? "call-\(id)", "\(id)@carrier", caller, brand,
+                    1_795_823_000_000_000 + id * 1_000_000, received, customer, 0x8000_0000 + id,
                 ])
         }
     }
@@ -43,9 +50,10 @@ final class LocalLedger: Sendable {
                 arguments: [outcome, id, id])
             try database.execute(
                 sql: """
-                    INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
-                    VALUES (?, ?, '+493012345', 'pbx', '2026-11-28T00:00:00Z', '{}', 1795823000, 1795823000)
-                    """, arguments: [id, "\(outcome):00000000-0000-0000-0000-\(String(1_000_000_000_000 + id))"])
+                    INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at, customer)
+                    SELECT id, ?, '+493012345', 'pbx', '2026-11-28T00:00:00Z', '{}', 1795823000, 1795823000, customer
+                    FROM call WHERE id = ?
+                    """, arguments: ["\(outcome):00000000-0000-0000-0000-\(String(1_000_000_000_000 + id))", id])
         }
     }
 

@@ -14,8 +14,11 @@ struct SharedLedgerReaderTests {
         let shipper = shared.shipper(ledger)
         _ = try shipper.ship()
         for id in Int64(1)...6 {
-            try ledger.begin(id, caller: 493_012_340 + id, brand: id == 3 ? "100 % Söhne_GmbH" : "Acme")
+            try ledger.begin(
+                id, caller: 493_012_340 + id, brand: id == 3 ? "100 % Söhne_GmbH" : "Acme",
+                customer: id == 4 ? "north" : nil)
         }
+        try ledger.begin(7, caller: nil, received: "Anonymous Desk")
         try ledger.end(2)
         try ledger.end(5, outcome: "MISSED")
         _ = try shipper.ship()
@@ -26,7 +29,7 @@ struct SharedLedgerReaderTests {
             { $0.trunk = "carrier" },
             { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
             { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
-            { $0.isBranded = true }, { $0.isBranded = false },
+            { $0.isBranded = true }, { $0.isBranded = false }, { $0.customer = "north" }, { $0.customer = "south" },
         ]
         for change in changes {
             var filter = CallFilter()

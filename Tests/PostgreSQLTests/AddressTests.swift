@@ -19,7 +19,8 @@ struct AddressTests {
 
     @Test(arguments: [
         "postgres://herald:secret@db/herald", "postgres://db/herald?password=secret",
-        "postgresql://herald:secret@db1,db2/herald",
+        "postgresql://herald:secret@db1,db2/herald", "postgres://herald:x/secret@db/herald",
+        "postgres://herald:x?secret@db/herald",
     ])
     func `a URL with a password is refused, and the error does not repeat it`(_ url: String) throws {
         let problem = #expect(throws: PostgreSQLAddress.Problem.self) { () throws in try PostgreSQLAddress(url) }
@@ -34,6 +35,14 @@ struct AddressTests {
     func `an address that libpq cannot use is refused with the reason`(_ url: String, _ reason: String) throws {
         let problem = #expect(throws: PostgreSQLAddress.Problem.self) { () throws in try PostgreSQLAddress(url) }
         #expect(problem?.description.contains(reason) == true)
+    }
+
+    @Test func `a port, an IPv6 host or a parameter with an @ is no password`() throws {
+        for url in [
+            "postgres://herald@[2001:db8::1]:5432/herald", "postgres://db:5432/herald?application_name=b@c",
+        ] {
+            #expect(throws: Never.self) { () throws in try PostgreSQLAddress(url) }
+        }
     }
 
     @Test func `an address shows whether it is local and whether it requires TLS`() throws {

@@ -31,6 +31,24 @@ struct OutageTests {
         #expect(Self.failure(try server.address(user: "nobody"))?.cause == .loginRefused)
     }
 
+    @Test func `a user or an address that the server does not admit is no missing database`() throws {
+        let rules = "/tmp/herald-hba.\(getpid()).\(Int.random(in: 0...Int.max))"
+        let file = try #require(fopen(rules, "w"))
+        fputs("local all all trust\n", file)
+        fclose(file)
+        defer { unlink(rules) }
+        let server = try ThrowawayServer(["--loopback", "-c", "hba_file=\(rules)"])
+        let database = try server.makeDatabase()
+        try PostgreSQLSession(server.address(database)).script(
+            "REVOKE CONNECT ON DATABASE \(database) FROM PUBLIC; CREATE ROLE stranger LOGIN")
+        let refusals = [
+            Self.failure(
+                try PostgreSQLAddress("postgres://herald@127.0.0.1:\(server.port)/herald", password: "herald")),
+            Self.failure(try server.address(database, user: "stranger")),
+        ]
+        #expect(refusals.map(\.?.cause) == [.loginRefused, .loginRefused], "\(refusals)")
+    }
+
     @Test func `a wrong password, a missing one and a server without TLS are refused with words`() throws {
         let server = try ThrowawayServer(["--loopback"])
         let url = "postgres://herald@127.0.0.1:\(server.port)/herald"
@@ -82,6 +100,15 @@ struct OutageTests {
         try server.perform(.start)
         #expect(try session.execute("SELECT count(*) FROM kept").first?.integer(0) == 1)
         #expect(session.connections == 2)
+    }
+
+    @Test func `a session that the server has ended while it was idle is replaced before its next statement`() throws {
+        let session = try ThrowawayServer.session()
+        let process = try session.execute("SELECT pg_backend_pid()").first?.integer(0)
+        let other = PostgreSQLSession(session.address)
+        try other.execute("SELECT pg_terminate_backend($1::integer, 10000)", [.integer(process)])
+        #expect(!session.isConnected())
+        #expect(try session.execute("SELECT 1").first?.integer(0) == 1)
     }
 
     @Test func `a statement during which the server is killed leaves its outcome unknown`() async throws {

@@ -7,35 +7,42 @@ import Testing
 /// Statements and values against a real server.
 @Suite("PostgreSQL sessions")
 struct SessionTests {
-    @Test func `values of every type come back as they were sent`() throws {
+    /// A value for a column of a type, and the getter that reads it back.
+    struct Sent: Sendable, CustomTestStringConvertible {
+        let type: String
+        let value: PostgreSQLValue
+        /// The value that the getter returns; nil for the one that was sent.
+        var returned: PostgreSQLValue?
+        let get: @Sendable (PostgreSQLRow) throws -> PostgreSQLValue
+
+        var testDescription: String { type }
+
+        static func integer(_ type: String, _ value: Int64) -> Sent {
+            Sent(type: type, value: .integer(value)) { .integer(try $0.integer(0)) }
+        }
+
+        static func text(_ type: String, _ value: String, returned: PostgreSQLValue? = nil) -> Sent {
+            Sent(type: type, value: .text(value), returned: returned) { .text(try $0.text(0)) }
+        }
+    }
+
+    private static let everyType: [Sent] = [
+        .integer("smallint", -5), .integer("integer", Int64(Int32.max)), .integer("bigint", .min),
+        .integer("numeric", -12_345_678_900), .integer("timestamptz", 1_795_823_000_000_001),
+        .text("text", "Müller 🎉"), .text("varchar(20)", "x"), .text("jsonb", "{\"a\": 1}"),
+        .text(
+            "uuid", "0123456789abcdef0123456789abcdef", returned: "01234567-89ab-cdef-0123-456789abcdef"),
+        Sent(type: "boolean", value: true) { try $0.flag(0).map { .flag($0) } ?? .null },
+        Sent(type: "double precision", value: .double(0.5)) { try $0.double(0).map { .double($0) } ?? .null },
+        Sent(type: "bytea", value: .bytes([0, 255, 10])) { .bytes(try $0.bytes(0)) },
+    ]
+
+    @Test(arguments: everyType)
+    func `a value comes back from a column of its type as it was sent`(_ sent: Sent) throws {
         let session = try ThrowawayServer.session()
-        try session.script(
-            """
-            CREATE TABLE kinds (a smallint, b integer, c bigint, d boolean, e double precision, f text, g bytea, h uuid,
-                i timestamptz, j jsonb, k numeric, l varchar(20))
-            """)
-        let sql = """
-            INSERT INTO kinds VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING *
-            """
-        let rows = try session.execute(
-            sql,
-            [
-                -5, .integer(Int64(Int32.max)), .integer(.min), true, .double(0.5), "Müller 🎉", .bytes([0, 255, 10]),
-                "0123456789abcdef0123456789abcdef", .integer(1_795_823_000_000_001), "{\"a\": 1}", -12_345_678_900, "x",
-            ])
-        let row = try #require(rows.first)
-        #expect(try row.integer(0) == -5)
-        #expect(try row.integer(1) == Int64(Int32.max))
-        #expect(try row.integer(2) == .min)
-        #expect(try row.flag(3) == true)
-        #expect(try row.double(4) == 0.5)
-        #expect(try row.text(5) == "Müller 🎉")
-        #expect(try row.bytes(6) == [0, 255, 10])
-        #expect(try row.text(7) == "01234567-89ab-cdef-0123-456789abcdef")
-        #expect(try row.integer(8) == 1_795_823_000_000_001)
-        #expect(try row.text(9) == "{\"a\": 1}")
-        #expect(try row.integer(10) == -12_345_678_900)
-        #expect(try row.text(11) == "x")
+        try session.script("CREATE TABLE kinds (value \(sent.type))")
+        let row = try session.execute("INSERT INTO kinds VALUES ($1) RETURNING value", [sent.value]).first
+        #expect(try row.map(sent.get) == sent.returned ?? sent.value)
     }
 
     @Test(arguments: [
@@ -137,26 +144,42 @@ struct SessionTests {
         #expect(try session.execute("SELECT 1").first?.integer(0) == 1)
     }
 
-    @Test func `an error names server, cause and state, and no value of a row`() throws {
+    private static func refusal(of sql: String, _ values: [PostgreSQLValue], _ session: PostgreSQLSession)
+        -> PostgreSQLError?
+    {
+        #expect(throws: PostgreSQLError.self) { () throws in try session.execute(sql, values) }
+    }
+
+    @Test func `a row that breaks a constraint is refused with the constraint's name and without its values`() throws {
         let session = try ThrowawayServer.session()
         try session.script(
             "CREATE TABLE numbers (number bigint CONSTRAINT once PRIMARY KEY); INSERT INTO numbers VALUES (4930)")
-        let twice = #expect(throws: PostgreSQLError.self) { () throws in
-            try session.execute("INSERT INTO numbers VALUES ($1)", [4930])
-        }
-        #expect(twice?.cause == .constraint)
-        #expect(twice?.state == "23505")
-        #expect(twice?.constraint == "once")
-        #expect(twice?.description.contains("4930") == false)
-        let text = #expect(throws: PostgreSQLError.self) { () throws in
-            try session.execute("SELECT $1::text::bigint", ["from 4930123"])
-        }
-        #expect(text?.cause == .value)
-        #expect(text?.description.contains("4930123") == false)
-        #expect(text?.description.contains("invalid input syntax for type bigint") == true)
-        let syntax = #expect(throws: PostgreSQLError.self) { () throws in try session.execute("SELEC 1") }
-        #expect(syntax?.cause == .refused)
-        #expect(syntax?.state == "42601")
+        let error = Self.refusal(of: "INSERT INTO numbers VALUES ($1)", [4930], session)
+        #expect(error?.cause == .constraint)
+        #expect(error?.state == "23505")
+        #expect(error?.constraint == "once")
+        #expect(error?.description.contains("4930") == false)
+    }
+
+    @Test(arguments: [
+        ("bigint", "from 4930123", "invalid input syntax for type bigint"),
+        ("bigint", "\"4930123\": \"4930123", "invalid input syntax for type bigint"),
+        ("integer", "493012345678", "is out of range for type integer"),
+        ("timestamptz", "2026-13-01 04:49:30.49301", "date/time field value out of range"),
+    ])
+    func `a value that does not fit a type is refused without the value`(
+        _ type: String, _ value: String, _ reason: String
+    ) throws {
+        let error = Self.refusal(of: "SELECT $1::text::\(type)", [.text(value)], try ThrowawayServer.session())
+        #expect(error?.cause == .value)
+        #expect(error?.description.contains(reason) == true)
+        #expect(error?.description.contains("49301") == false, "\(error?.description ?? "")")
+    }
+
+    @Test func `a statement that is no SQL is refused with its SQLSTATE`() throws {
+        let error = Self.refusal(of: "SELEC 1", [], try ThrowawayServer.session())
+        #expect(error?.cause == .refused)
+        #expect(error?.state == "42601")
     }
 
     @Test func `a statement is prepared once for each connection`() throws {
@@ -170,6 +193,16 @@ struct SessionTests {
     @Test func `a session with a thousand different statements goes on`() throws {
         let session = try ThrowawayServer.session()
         for number in 0..<1_050 { #expect(try session.execute("SELECT \(number)").first?.integer(0) == Int64(number)) }
+    }
+
+    @Test func `refused statements leave a bounded number of prepared ones on the server`() throws {
+        let session = try ThrowawayServer.session()
+        for number in 0..<600 {
+            let commands = ["SELECT \(number)", "SELECT value FROM missing"].map { PostgreSQLCommand($0) }
+            #expect(throws: PostgreSQLError.self) { () throws in try session.run(commands) }
+        }
+        let kept = try session.execute("SELECT count(*) FROM pg_prepared_statements").first?.integer(0)
+        #expect(kept.map { $0 <= 502 } == true, "\(kept ?? 0)")
     }
 
     @Test func `a statement whose table has changed is prepared again`() throws {

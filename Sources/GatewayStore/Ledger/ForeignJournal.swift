@@ -4,7 +4,7 @@ import CallAccounting
 
 /// Updates of siblings between their arrival and the end of the drain that applies them.
 struct ForeignJournal {
-    /// Waiting updates, the latest first.
+    /// Waiting updates, the latest first; of one time, the last to arrive first.
     private(set) var waiting: [CallUpdate] = []
     /// Updates whose call was not open at their time; the INVITE may have a later time by another clock.
     private(set) var early: [CallUpdate] = []
@@ -14,7 +14,8 @@ struct ForeignJournal {
 
     mutating func append(_ updates: [CallUpdate]) {
         guard !updates.isEmpty else { return }
-        waiting = (waiting + updates).sorted { $0.wallMicroseconds > $1.wallMicroseconds }
+        // Messages of one look at the socket have one time, so their order is that of their arrival. The sort is stable.
+        waiting = (updates.reversed() + waiting).sorted { $0.wallMicroseconds > $1.wallMicroseconds }
     }
 
     /// Takes the next update with a time up to `time`.
