@@ -60,7 +60,8 @@ extension DirectoryConfiguration {
     /// connections.
     fileprivate func restartOnly(differingFrom next: DirectoryConfiguration) -> [String] {
         let keys: [(String, Bool)] = [
-            ("listen", listen == next.listen), ("state", state == next.state), ("logos", logos == next.logos),
+            ("listen", listen == next.listen), ("state", state == next.state), ("database", database == next.database),
+            ("logos", logos == next.logos),
             ("public_url", publicURL == next.publicURL), ("connections", connections == next.connections),
             ("connections_per_client", connectionsPerClient == next.connectionsPerClient),
             ("answer_timeout", responseTimeout == next.responseTimeout),

@@ -13,9 +13,13 @@ struct CommandTests {
 
     init() throws { folder = TemporaryFolder() }
 
+    private static var path: String {
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent("herald-directory").path
+    }
+
     private static func program(_ arguments: [String]) async throws -> ChildProgram {
-        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try await ChildProgram.run(tests.appendingPathComponent("herald-directory").path, arguments)
+        try await ChildProgram.run(path, arguments)
     }
 
     private func run(_ arguments: String...) async throws -> ChildProgram {
@@ -50,6 +54,29 @@ struct CommandTests {
         #expect(json.hasPrefix("{\"brand_id\":\"acme\"") && json.hasSuffix("}\n"), "\(json)")
         let number = try await run("number", "set", "+61491570156", "--brand", "acme", "--json").output
         #expect(number == "{\"brand_id\":\"acme\",\"number_e164\":\"+61491570156\"}\n")
+    }
+
+    @Test func `a reload names the database among the keys that wait for a restart`() async throws {
+        let file = folder.path + "/herald-directory.yaml"
+        try "listen: 127.0.0.1:0\nstate: state\npublic_url: http://directory.example\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let server = try await ChildProgram.run(
+            "bash",
+            [
+                "-c",
+                """
+                "$0" run --config "$1" >"$1.log" 2>&1 & server=$!
+                wait_for() { until grep -q "$1" "$2"; do kill -0 $server || exit 1; sleep 0.05; done; }
+                wait_for listening "$1.log"
+                echo 'database: {url: "postgres:///other"}' >>"$1"
+                kill -HUP $server
+                wait_for "configuration .*reloaded" "$1.log"
+                kill -TERM $server
+                wait $server
+                cat "$1.log"
+                """, Self.path, file,
+            ])
+        #expect(server.output.contains("some changes need a restart keys=database\n"), "\(server)")
     }
 
     @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {
@@ -191,7 +218,7 @@ struct CommandTests {
 
     @Test(arguments: [
         "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
-        "debug", "backup",
+        "debug", "backup", "copy", "check-config",
     ]) func `the help of every command has an example`(command: String) async throws {
         let help = try await Self.program([command, "--help"])
         #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))

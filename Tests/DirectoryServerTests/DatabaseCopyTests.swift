@@ -30,7 +30,7 @@ struct DatabaseCopyTests {
         let counts = try DatabaseCopy(from: folder.path, to: target).run()
         #expect(counts.first { $0.table == "brand_number" }?.rows == 1500)
         let new = try DirectoryDatabase(server: target, folder: folder.path)
-        #expect(try await Caller.ofKey(key, now: 6, in: new)?.signing?.id == secret.id)
+        #expect(try await new.caller(ofKey: key, now: 6)?.signing?.id == secret.id)
         let exports = try await [old, new].asyncMap { database in
             var export = try BrandExport(database, format: .jsonl)
             var text: [UInt8] = []

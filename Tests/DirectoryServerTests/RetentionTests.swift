@@ -242,7 +242,7 @@ struct RetentionTests {
             for _ in 0..<2 {
                 let start = UploadStart(filename: "a.log", totalSize: 600_000, contentType: "text/plain")
                 let session = try await uploads.start(start, now: directory.time.now).sessionID
-                let piece = Data(repeating: 65, count: ChunkedUploads.chunkSize).base64EncodedString()
+                let piece = Data(repeating: 65, count: UploadLimits.chunkSize).base64EncodedString()
                 _ = try await uploads.store(
                     UploadChunk(sessionID: session, number: 1, data: piece), now: directory.time.now)
                 files.append(session)

@@ -40,9 +40,9 @@ struct SharedDatabaseTests {
     @Test func `a key that one node revokes stops at the other`() async throws {
         let nodes = try Self.nodes(2)
         let key = try AccountStore(nodes[0]).createKey(name: "gateway", now: 1)
-        #expect(try await Caller.ofKey(key, now: 2, in: nodes[1])?.account == .first)
+        #expect(try await nodes[1].caller(ofKey: key, now: 2)?.account == .first)
         #expect(try AccountStore(nodes[0]).revokeKey(name: "gateway", now: 3))
-        #expect(try await Caller.ofKey(key, now: 4, in: nodes[1]) == nil)
+        #expect(try await nodes[1].caller(ofKey: key, now: 4) == nil)
     }
 
     @Test func `two nodes that create a key of one name at once make one`() async throws {
@@ -66,7 +66,7 @@ struct SharedDatabaseTests {
             for number in 0..<200 {
                 let key = number % 3 == 0 ? "hd_wrong\(number)" : keys[number % 20]
                 group.addTask {
-                    let caller = try await Caller.ofKey(key, now: 2, in: node)
+                    let caller = try await node.caller(ofKey: key, now: 2)
                     #expect((caller != nil) == (number % 3 != 0))
                 }
             }
@@ -96,6 +96,22 @@ struct SharedDatabaseTests {
         #expect(try AccountStore(nodes[1]).config(now: ManualTime.start).usedThisMonth == 30)
         let report = try MonthReports(nodes[1]).reports(month: "2026-01")[0]
         #expect(report.counted == 30 && report.reasons == ["cap_reached": 20])
+    }
+
+    @Test func `a replacement reads the file once, not once for each number of the account`() throws {
+        let node = try Self.nodes(1)[0]
+        let plan = try node.pool.session { session in
+            var plan: [String] = []
+            try session.transaction(writes: false) {
+                _ = try EntryStaging(session.connection)
+                plan = try session.connection.values(
+                    String.self,
+                    "EXPLAIN SELECT number FROM brand_number WHERE account = 1 AND \(EntryStaging.isMissing)")
+                return false
+            }
+            return plan
+        }
+        #expect(plan.contains { $0.contains("Anti Join") }, "\(plan)")
     }
 
     @Test func `a logo and the chunks of an upload are at every node`() async throws {

@@ -43,6 +43,7 @@ STEPS = (
     Step("crashers", 900, ("Deploy/fuzz", "--replay"), counts=True),
     Step("documents", 300, ("Tests/Documents/run",), counts=True),
     Step("openapi", 900, ("Deploy/check-openapi",)),
+    Step("openapi-postgresql", 900, ("Deploy/check-openapi", "postgresql")),
     Step("scenarios", 1800, ("Tests/Scenarios/run",), counts=True),
 )
 

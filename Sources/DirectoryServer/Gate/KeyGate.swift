@@ -189,7 +189,7 @@ struct Credentials {
     /// - Throws: `Refusal` (401), `TokenError`, or a database error.
     func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         if let key {
-            guard key.utf8.count <= Self.limit, let caller = try await Caller.ofKey(key, now: now, in: database)
+            guard key.utf8.count <= Self.limit, let caller = try await database.caller(ofKey: key, now: now)
             else {
                 throw Refusal.noKey
             }

@@ -147,13 +147,6 @@ extension AccountStore {
     }
 }
 
-/// The kind of client that holds an API key; it limits the client types its requests may claim.
-///
-/// A key can be extracted from a phone. Requests with such a key never get the rate limits of a gateway.
-package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
-    case gateway, phone
-}
-
 extension AccountStore.KeyRow {
     /// Reads a row of `api_key` or `admin_key`.
     init(_ row: SQLRow) {

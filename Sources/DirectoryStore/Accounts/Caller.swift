@@ -14,18 +14,6 @@ package struct Caller: Hashable, Sendable {
     package let signing: SigningKey?
     package var kind = KeyKind.gateway
 
-    /// Finds the owner of a key; nil for an unknown, revoked or expired key.
-    ///
-    /// The lookup goes by the hash, so its duration reveals nothing about other keys.
-    package static func ofKey(
-        _ key: String, now: Int64, in database: DirectoryDatabase
-    ) async throws -> Caller? {
-        let hash = SecretHash.of(key)
-        let caller = try await database.engine.caller(ofKey: hash, now: now)
-        if caller != nil { database.keyUsage.record(hash, now: now) }
-        return caller
-    }
-
     /// Finds the owner of tokens issued to a key, through its successors once it was rotated and has ended.
     static func ofTokens(keyHash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }

@@ -146,7 +146,11 @@ final class EntryStaging {
         """
 
     /// The condition of a number that a replacement deactivates.
-    static let isMissing = "(active OR held) AND number NOT IN (SELECT number FROM incoming)"
+    ///
+    /// PostgreSQL reads `incoming` once for it. For `NOT IN` with a million entries it would read it once for each number.
+    static let isMissing = """
+        (active OR held) AND NOT EXISTS (SELECT 1 FROM incoming WHERE incoming.number = brand_number.number)
+        """
 
     /// The condition of an entry that differs from the account's number, named `known`.
     static let differs = """

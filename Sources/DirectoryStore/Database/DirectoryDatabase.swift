@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import MetricsPage
+import PostgreSQL
 
 /// The database of a directory: accounts, keys, brands, events, devices.
 ///
@@ -61,6 +62,16 @@ package final class DirectoryDatabase: Sendable {
     /// True for a database that several nodes share.
     package var isShared: Bool { engine.pool.dialect == .postgreSQL }
 
+    /// Finds the owner of a key; nil for an unknown, revoked or expired key.
+    ///
+    /// The lookup goes by the hash, so its duration reveals nothing about other keys.
+    package func caller(ofKey key: String, now: Int64) async throws -> Caller? {
+        let hash = SecretHash.of(key)
+        let caller = try await engine.caller(ofKey: hash, now: now)
+        if caller != nil { keyUsage.record(hash, now: now) }
+        return caller
+    }
+
     /// Writes the times at which keys were used since the last call.
     package func writeKeyUsage() async throws { try await keyUsage.write(to: pool) }
 
@@ -78,8 +89,8 @@ package final class DirectoryDatabase: Sendable {
     ///
     /// Only this user can read the copy. Uploaded logos are files beside the database and not in the copy.
     ///
-    /// - Throws: `DatabaseBackupError` when the file exists or cannot be created, or for a PostgreSQL server; or a
-    ///   database error.
+    /// - Throws: an `OperatorError` if the file exists or cannot be created, and for a PostgreSQL server; or a database
+    ///   error.
     package func backUp(to path: String) throws { try engine.backUp(to: path) }
 
     /// Reads the present state of folder and database; never throws, because a broken disk must not hide itself.
@@ -94,6 +105,9 @@ package final class DirectoryDatabase: Sendable {
 
     /// The cause of a failed read or write and its remedy; nil for errors of other kinds.
     package func trouble(of error: any Error) -> String? { engine.trouble(of: error) }
+
+    /// True if the database cannot be reached or takes no writes for a while; the same request may succeed later.
+    package static func isOutage(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.isOutage == true }
 
     /// Writes to the database without changing it, so that a full disk or a lost server shows.
     ///

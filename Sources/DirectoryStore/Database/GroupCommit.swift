@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
 import Dispatch
 import MetricsPage
 import PostgreSQL
@@ -50,10 +49,10 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Records events in the next transaction; PostgreSQL records those of all requests at once.
-    func record(_ events: EventBatch.Part) async throws -> [EventResponse] {
+    /// Makes a write in the next transaction; PostgreSQL makes those of all requests at once.
+    func write<Write: SharedWrite>(_ write: Write) async throws -> Write.Value {
         try await withCheckedThrowingContinuation { continuation in
-            enqueue(AwaitedWrite(events, continuation) { try EventLedger.record(events, $0) })
+            enqueue(AwaitedWrite(write, continuation) { try write.run($0) })
         }
     }
 
@@ -86,7 +85,7 @@ final class GroupCommit: Sendable {
             do {
                 try session.transaction(writes: true) {
                     (current, hasBegun) = (group.startIndex, true)
-                    let done = batches ? try recordEvents(of: group, session.connection) : []
+                    let done = batches ? try runTogether(group, session.connection) : []
                     while current < group.endIndex {
                         if !done.contains(current) { try group[current].run(session.connection) }
                         current += 1
@@ -108,46 +107,64 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Records the events of a group at once; the places of their writes.
-    private func recordEvents(
-        of group: ArraySlice<any PendingWrite>, _ connection: any SQLConnection
+    /// Makes the shared writes of a group at once, those of the first one's kind; their places.
+    private func runTogether(
+        _ group: ArraySlice<any PendingWrite>, _ connection: any SQLConnection
     ) throws -> Set<Int> {
-        guard let connection = connection as? PostgreSQLConnection else { return [] }
-        let parts = group.indices.compactMap { place in group[place].events.map { (place, $0) } }
-        if parts.isEmpty { return [] }
-        let responses = try EventBatch.record(parts.map(\.1), connection)
-        for (part, made) in zip(parts, responses) { group[part.0].take(made) }
-        return Set(parts.map(\.0))
+        guard let connection = connection as? PostgreSQLConnection,
+            let first = group.lazy.compactMap(\.shared).first
+        else { return [] }
+        return try Self.runAll(like: first, group, connection)
     }
+
+    private static func runAll<Write: SharedWrite>(
+        like _: Write, _ group: ArraySlice<any PendingWrite>, _ connection: PostgreSQLConnection
+    ) throws -> Set<Int> {
+        let writes = group.indices.compactMap { place in (group[place].shared as? Write).map { (place, $0) } }
+        let values = try Write.run(writes.map(\.1), connection)
+        for (write, value) in zip(writes, values) { group[write.0].take(value) }
+        return Set(writes.map(\.0))
+    }
+}
+
+/// A write that PostgreSQL makes together with those of other requests, in fewer round trips.
+protocol SharedWrite: Sendable {
+    associatedtype Value: Sendable
+
+    /// Makes the write alone.
+    func run(_ database: any SQLConnection) throws -> Value
+
+    /// Makes several writes, as if one after another; returns their values in their order.
+    static func run(_ writes: [Self], _ database: PostgreSQLConnection) throws -> [Value]
 }
 
 /// A write of a group, with its type erased.
 private protocol PendingWrite: Sendable {
     func run(_ database: any SQLConnection) throws
-    /// The events that it records; nil for another write.
-    var events: EventBatch.Part? { get }
-    /// Takes the responses to its events.
-    func take(_ responses: [EventResponse])
+    /// Nil for a write that runs alone.
+    var shared: (any SharedWrite)? { get }
+    /// Takes the value of a shared write.
+    func take(_ value: any Sendable)
     /// Resumes the waiting request; the error is nil after the commit.
     func end(_ error: (any Error)?)
 }
 
 private final class AwaitedWrite<Value: Sendable>: PendingWrite {
-    let events: EventBatch.Part?
+    let shared: (any SharedWrite)?
     private let work: @Sendable (any SQLConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>
     private let value = Mutex<Value?>(nil)
 
     init(
-        _ events: EventBatch.Part?, _ continuation: CheckedContinuation<Value, any Error>,
+        _ shared: (any SharedWrite)?, _ continuation: CheckedContinuation<Value, any Error>,
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) {
-        self.events = events
+        self.shared = shared
         self.work = work
         self.continuation = continuation
     }
 
-    func take(_ responses: [EventResponse]) { value.withLock { $0 = responses as? Value } }
+    func take(_ value: any Sendable) { self.value.withLock { $0 = value as? Value } }
 
     func run(_ database: any SQLConnection) throws {
         let made = try work(database)

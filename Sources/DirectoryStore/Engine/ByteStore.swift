@@ -9,6 +9,9 @@ protocol ByteStore: Sendable {
     /// Stores a logo in the transaction that stores its row; the same bytes may be there already.
     func addLogo(_ data: Data, hash: String, _ database: any SQLConnection) throws
 
+    /// False if no logo was ever added; it needs no query, because it is asked for every request of a logo.
+    var mayHaveLogos: Bool { get }
+
     /// The bytes of a logo; nil without them.
     func logo(_ hash: String) async throws -> Data?
 

@@ -155,8 +155,8 @@ package struct DatabaseCopy: Sendable {
         let path = UploadFile(source.folder, upload).path
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
-        try file.seek(toOffset: UInt64((number - 1) * ChunkedUploads.chunkSize))
-        return try file.read(upToCount: ChunkedUploads.chunkSize)
+        try file.seek(toOffset: UInt64((number - 1) * UploadLimits.chunkSize))
+        return try file.read(upToCount: UploadLimits.chunkSize)
     }
 }
 

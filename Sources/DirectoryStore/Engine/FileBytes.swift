@@ -20,12 +20,12 @@ struct FileBytes: ByteStore {
         }
     }
 
+    var mayHaveLogos: Bool { access(logos, F_OK) == 0 }
+
     func logo(_ hash: String) async throws -> Data? { FileManager.default.contents(atPath: logos + "/" + hash) }
 
     func presentLogos(_ candidates: Set<String>, _: any SQLConnection) throws -> Set<String> {
-        // A check of the folder first, because most directories have no uploaded logo.
-        guard access(logos, F_OK) == 0 else { return [] }
-        return candidates.filter { access(logos + "/" + $0, R_OK) == 0 }
+        candidates.filter { access(logos + "/" + $0, R_OK) == 0 }
     }
 
     func removeLogo(_ hash: String, _: any SQLConnection) throws {
@@ -33,7 +33,7 @@ struct FileBytes: ByteStore {
     }
 
     func writeChunk(_ data: Data, number: Int, of upload: String) async throws {
-        try await UploadFile(folder, upload).write(data, at: (number - 1) * ChunkedUploads.chunkSize)
+        try await UploadFile(folder, upload).write(data, at: (number - 1) * UploadLimits.chunkSize)
     }
 
     func synchronize(_ upload: String) async throws { try await UploadFile(folder, upload).synchronize() }

@@ -26,6 +26,8 @@ final class PostgreSQLConnection: SQLConnection {
         SQLTable(try run(sql, arguments)).all
     }
 
+    func row(_ sql: String, _ arguments: SQLArguments) throws -> SQLRow? { try rows(sql, arguments).first }
+
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { try run(sql, arguments).affected }
 
     func insert(

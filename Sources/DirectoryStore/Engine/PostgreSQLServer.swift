@@ -165,8 +165,3 @@ final class PostgreSQLServer: StoreEngine {
 
     var lastBackup: Int64? { nil }
 }
-
-extension DirectoryDatabase {
-    /// True if the database cannot be reached or takes no writes for a while; the same request may succeed later.
-    package static func isOutage(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.isOutage == true }
-}

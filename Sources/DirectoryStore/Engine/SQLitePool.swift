@@ -99,6 +99,11 @@ final class SQLiteConnection: SQLConnection {
         return try Row.fetchAll(statement, arguments: arguments.forSQLite).map { SQLRow($0) }
     }
 
+    func row(_ sql: String, _ arguments: SQLArguments) throws -> SQLRow? {
+        let statement = try database.cachedStatement(sql: sql)
+        return try Row.fetchOne(statement, arguments: arguments.forSQLite).map { SQLRow($0) }
+    }
+
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try database.cachedStatement(sql: sql).execute(arguments: arguments.forSQLite)
         return database.changesCount

@@ -13,6 +13,8 @@ struct TableBytes: ByteStore {
             "INSERT INTO blob (hash, part, bytes) VALUES (?, 0, ?) ON CONFLICT (hash, part) DO NOTHING", [hash, data])
     }
 
+    var mayHaveLogos: Bool { true }
+
     func logo(_ hash: String) async throws -> Data? {
         try await pool.read { try $0.value(Data.self, "SELECT bytes FROM blob WHERE hash = ? AND part = 0", [hash]) }
     }
@@ -72,7 +74,7 @@ private struct UploadRows: UploadBytes {
     var place: String { "rows of the table blob with the hash \(id)" }
 
     func read(at offset: Int) throws -> [UInt8] {
-        let (part, start) = (offset / ChunkedUploads.chunkSize + 1, offset % ChunkedUploads.chunkSize)
+        let (part, start) = (offset / UploadLimits.chunkSize + 1, offset % UploadLimits.chunkSize)
         let piece = try pool.read { database in
             try database.value(
                 Data.self,

@@ -10,13 +10,19 @@ import PostgreSQL
 /// The decisions are those of `EventLedger.record`, event by event in order. Only reads and writes are shared.
 struct EventBatch {
     /// The events of one request.
-    struct Part: Sendable {
+    struct Part: SharedWrite {
         let events: [ReportedEvent]
         let account: AccountID
         /// Bytes a day that the account's clients may store; 0 means no limit.
         let limit: Int
         /// Seconds since 1970.
         let now: Int64
+
+        func run(_ database: any SQLConnection) throws -> [EventResponse] { try EventLedger.record(self, database) }
+
+        static func run(_ parts: [Part], _ database: PostgreSQLConnection) throws -> [[EventResponse]] {
+            try EventBatch.record(parts, database)
+        }
     }
 
     /// Another program has stored an event of the same key since it was looked for.

@@ -90,7 +90,7 @@ package struct LogoStore: Sendable {
 
     /// A logo and its bytes; nil without one of that name.
     package func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
-        guard let logo = try await database.pool.read({ try Self.row(name, $0) }),
+        guard database.bytes.mayHaveLogos, let logo = try await database.pool.read({ try Self.row(name, $0) }),
             let data = try await database.bytes.logo(logo.hash)
         else { return nil }
         return (logo, data)
@@ -98,6 +98,7 @@ package struct LogoStore: Sendable {
 
     /// The hash of each logo by its name; logos with missing bytes are left out.
     func hashes(_ database: any SQLConnection) throws -> [String: String] {
+        guard self.database.bytes.mayHaveLogos else { return [:] }
         let rows = try database.rows("SELECT name, hash FROM logo")
         let present = try self.database.bytes.presentLogos(Set(rows.map { $0[1] as String }), database)
         return rows.reduce(into: [:]) { hashes, row in

@@ -111,11 +111,14 @@ package enum ServedLogoTable {
         return count
     }
 
+    /// Most logos of one condition; each condition reads all numbers of an account.
+    private static let groupSize = 1_000
+
     /// Conditions for the numbers with these logos, each with the names of its parameters.
     private static func groups(_ logos: [String]) -> [(condition: String, names: [String])] {
         let names = logos.sorted()
-        return stride(from: 0, to: names.count, by: 100).map { start in
-            let group = Array(names[start..<min(start + 100, names.count)])
+        return stride(from: 0, to: names.count, by: groupSize).map { start in
+            let group = Array(names[start..<min(start + groupSize, names.count)])
             let places = group.indices.map { ":name\($0)" }.joined(separator: ", ")
             return ("logo_url IN (\(places))", group)
         }

@@ -18,6 +18,9 @@ protocol SQLConnection: AnyObject {
     /// Runs a query and returns its rows.
     func rows(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]
 
+    /// The first row, without a step to the next; nil without one.
+    func row(_ sql: String, _ arguments: SQLArguments) throws -> SQLRow?
+
     /// Runs a statement without rows.
     ///
     /// - Returns: the count of inserted, changed or removed rows.
@@ -50,8 +53,7 @@ extension SQLConnection {
     @discardableResult
     func execute(_ sql: String) throws -> Int { try execute(sql, []) }
 
-    /// The first row; nil without one.
-    func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? { try rows(sql, arguments).first }
+    func row(_ sql: String) throws -> SQLRow? { try row(sql, []) }
 
     /// The first column of the first row; nil without a row, and for null.
     func value<Value: SQLConvertible>(

@@ -14,12 +14,8 @@ package struct ChunkedUploads: Sendable {
 
     /// Largest file, in bytes.
     package static let largest = 50_000_000
-    /// Bytes of every chunk but the last; its base64 fits into the longest request body.
-    static let chunkSize = 524_288
     /// All files of an account, in bytes.
     package static let quota = 200_000_000
-    static let sessionLife: Int64 = 86_400
-    static let fileLife: Int64 = 30 * 86_400
     /// The accepted media types: logs and archives.
     package static let contentTypes = [
         "text/plain", "application/json", "application/gzip", "application/zip", "application/octet-stream",
@@ -37,7 +33,9 @@ package struct ChunkedUploads: Sendable {
         let isComplete: Bool
 
         /// The size of a chunk, in bytes.
-        func length(of number: Int) -> Int { number < chunks ? chunkSize : size - (chunks - 1) * chunkSize }
+        func length(of number: Int) -> Int {
+            number < chunks ? UploadLimits.chunkSize : size - (chunks - 1) * UploadLimits.chunkSize
+        }
     }
 
     /// Begins a session.
@@ -48,7 +46,7 @@ package struct ChunkedUploads: Sendable {
     /// - Throws: `UploadError.full`, or a database error.
     package func start(_ start: UploadStart, now: Int64) async throws -> UploadSession {
         let id = UUID().uuidString.lowercased()
-        let expires = now + Self.sessionLife
+        let expires = now + UploadLimits.sessionLife
         let gone = try await database.pool.write { [account] database in
             // Frees space for this upload; the regular clean-up removes the rest.
             let gone = try UploadExpiry.forget(now: now, database)
@@ -62,14 +60,14 @@ package struct ChunkedUploads: Sendable {
                 """,
                 [
                     id, account.row, start.filename, start.contentType, start.totalSize,
-                    (start.totalSize + Self.chunkSize - 1) / Self.chunkSize, expires,
+                    (start.totalSize + UploadLimits.chunkSize - 1) / UploadLimits.chunkSize, expires,
                 ])
             return gone
         }
         // A file that cannot be removed is no fault of this client; the next start of the server removes it.
         try? UploadExpiry(database: database).removeFiles(of: gone)
         return UploadSession(
-            sessionID: id, chunkSize: Self.chunkSize, expiresAt: Timestamp.string(from: expires))
+            sessionID: id, chunkSize: UploadLimits.chunkSize, expiresAt: Timestamp.string(from: expires))
     }
 
     /// Writes a chunk to its place.
@@ -110,7 +108,7 @@ package struct ChunkedUploads: Sendable {
                 let missing = (1...session.chunks).filter { !received.contains($0) }
                 guard missing.isEmpty else { throw UploadError.incomplete(missing: missing) }
                 try database.execute(
-                    "UPDATE upload SET completed = ?, expires = ? WHERE id = ?", [now, now + Self.fileLife, id])
+                    "UPDATE upload SET completed = ?, expires = ? WHERE id = ?", [now, now + UploadLimits.fileLife, id])
             }
         }
         return UploadedFile(id: id, size: session.size)

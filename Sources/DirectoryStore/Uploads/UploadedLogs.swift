@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Logs that were uploaded in chunks because they were too long for a debug upload; thread-safe.
 package final class UploadedLogs: Sendable {
     /// The path of the file, or the place in the database.
@@ -29,16 +27,4 @@ package final class UploadedLogs: Sendable {
 
     /// At most 64 KiB from an offset on; empty at the end.
     package func read(at offset: Int) throws -> [UInt8] { try bytes.read(at: offset) }
-}
-
-/// The log file of a debug upload was removed.
-package struct UploadedLogsGone: OperatorError, Hashable {
-    package var kind: OperatorMistakeKind { .missing }
-
-    package var description: String {
-        """
-        the logs came as a file of their own, and it is not there any more: \
-        such files are kept for \(ChunkedUploads.fileLife / 86_400) days
-        """
-    }
 }
