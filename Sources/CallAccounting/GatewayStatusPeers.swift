@@ -74,6 +74,8 @@ extension GatewayStatus {
         package var state: String
         /// Its clock less this gateway's, in seconds; nil before its first datagram.
         package var clockOffset: Double?
+        /// True if the clocks differ by a second or more; NTP keeps them within milliseconds.
+        package var hasOtherTime: Bool { abs(clockOffset ?? 0) >= 1 }
         /// Call updates that it has not stored yet.
         package var waiting: Int
         /// Call updates that were dropped because it was away for too long.

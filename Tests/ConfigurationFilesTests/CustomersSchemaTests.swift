@@ -34,6 +34,19 @@ struct CustomersSchemaTests {
         #expect(configuration.remarks.filter { $0.contains("has no route") }.count == 2)
     }
 
+    @Test func `a customer's key that travels unencrypted is a remark, as that of the gateway is`() throws {
+        func remarks(_ text: String) throws -> [String] {
+            try folder.load(smallest + text).remarks.filter { $0.contains("travels unencrypted") }
+        }
+        let customer = "customers: [{name: acme, directory: {url: 'http://two.example', api_key_file: api-key}}]"
+        #expect(try remarks(customer) == ["directory.url of customer acme is http: the key travels unencrypted"])
+        #expect(try remarks(customer.replacing("http:", with: "https:")).isEmpty)
+        let shared =
+            "directory: {url: 'http://one.example', api_key_file: api-key}\n"
+            + "customers: [{name: acme, directory: {api_key_file: api-key}}]"
+        #expect(try remarks(shared) == ["directory.url is http: the key travels unencrypted"])
+    }
+
     @Test(arguments: [
         ("customers: [{directory: {api_key_file: api-key}}]", "name: is missing"),
         ("customers: [{name: a}]", "directory: is missing"),

@@ -214,6 +214,10 @@ struct GatewayPagesTests {
             $0.pbxProblem = "no target of pbx office is up"
             $0.ledgerProblem = "database or disk is full"
             $0.sharedLedger = .init(behindSeconds: 75.4, waiting: 12, problem: "PostgreSQL at db1: no connection")
+            $0.siblings = [
+                ("192.0.2.11:5070", "silent"), ("192.0.2.12:5070", "other_secret"), ("192.0.2.13:5070", "reachable"),
+            ]
+            .map { .init(address: $0.0, state: $0.1, clockOffset: -61, waiting: 0, dropped: 0) }
             $0.stateProblems = ["the folder /var/lib/herald cannot be written: Read-only file system"]
             $0.gates = [.init(gate: "cap", open: false, reason: "the cap is used")]
             $0.targets = [
@@ -228,7 +232,9 @@ struct GatewayPagesTests {
             let page = try await person.get("/").body
             for text in [
                 "No target of pbx office is up. Check that the PBX runs", "Database or disk is full. Calls go on",
-                "The shared ledger is 75 s behind", "PostgreSQL at db1: no connection.",
+                "The shared ledger is not written", "PostgreSQL at db1: no connection.",
+                "The gateway 192.0.2.11:5070 does not respond", "The gateway 192.0.2.12:5070 has another secret",
+                "The gateway 192.0.2.13:5070 has another time",
                 "Free space on the disk", "Read-only file system.", "the gate cap is closed", "The cap is used.",
                 "2 syncs in a row have failed", "No response.", "The clock of this machine is wrong",
                 "192.0.2.20:5060 is down since 2023-11-14 22:13:20 UTC",

@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import CallPath
 import GatewayAdmin
 import Testing
 
@@ -76,6 +77,14 @@ struct DecisionStepsTests {
         let withheld = Self.evidence { ($0.isWithheld, $0.header, $0.lookup) = (true, .none, .notMade) }
         let steps = Self.steps(withheld, .privacy)
         #expect(steps[0] == "the caller withholds the number" && !steps.joined().contains("157"))
+    }
+
+    @Test func `a trace shows the caller as its reader may see the call`() {
+        var decision = TracedDecision()
+        (decision.caller, decision.evidence) = (E164Number("+61491570156"), Self.evidence())
+        #expect(decision.evidence(.full, brand: "").contains("caller +61491570156 from"))
+        #expect(decision.evidence(.masked, brand: "").contains("caller +61******156 from"))
+        #expect(decision.evidence(.withheld, brand: "").contains("caller *** from"))
     }
 
     @Test func `every reason has six steps without an empty finding`() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import ChildPrograms
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -163,6 +164,73 @@ struct RunningCustomerTests {
             try await placeBranded("acme", to: "+61255502001", as: "Acme Acres")
         }
         acme.close()
+    }
+
+    @Test func `brands that a refused reload did not load are loaded by the next one`() async throws {
+        let acme = try Self.directory("Acme Acres") { Self.taken }
+        let beta = try Self.directory("Beta Bank") { Self.taken }
+        let (one, both) = (sections([("acme", acme)]), sections([("acme", acme), ("beta", beta)]))
+        let (folder, port) = (fixture.folder, ReservedPort.next())
+        try folder.put(Array("no pem".utf8), in: "no.pem")
+        try await fixture.run(try fixture.start(both)) { reload in
+            try await placeBranded("first", to: "+61255502002", as: "Beta Bank")
+            try folder.write(one)
+            #expect(await reload.run() == .applied(waiting: []))
+            // From now on only the stored copy has the brands.
+            beta.close()
+            try folder.write(
+                both.with("admin", "{listen: '127.0.0.1:\(port)', tls: {certificate: no.pem, key: no.pem}}"))
+            #expect(await !reload.run().isApplied)
+            try folder.write(both)
+            #expect(await reload.run() == .applied(waiting: []))
+            #expect(await place("stored", to: "+61255502002").contains("\"Beta Bank\""))
+        }
+        acme.close()
+    }
+
+    @Test func `a reload takes renewed roots of an account, and refuses those that it cannot read`() async throws {
+        let folder = fixture.folder
+        func makeRoots() async throws {
+            let made = try await ChildProgram.run(
+                "openssl",
+                [
+                    "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder.path + "/key.pem",
+                    "-out", folder.path + "/roots.pem", "-subj", "/CN=root",
+                ])
+            try #require(made.code == 0, "\(made.errors)")
+        }
+        try await makeRoots()
+        let access = "{url: 'https://127.0.0.1:9', api_key_file: acme, tls: {roots: roots.pem}}"
+        let text = text.with("customers", "[{name: acme, directory: \(access)}]")
+        let (_, state) = try await fixture.state(text)
+        let configuration = try folder.configuration(text)
+        let directories = CustomerDirectories(
+            configuration, state.customers, state.database, logger: fixture.log.logger)
+        let before = state.customers.account(configuration.customers[0].directory)
+        #expect(try directories.prepare(configuration) == nil)
+        try folder.put(Array("no pem".utf8), in: "roots.pem")
+        #expect(throws: (any Error).self) { try directories.prepare(configuration) }
+        try await makeRoots()
+        let renew = try #require(try directories.prepare(configuration))
+        await renew()
+        let after = state.customers.account(configuration.customers[0].directory)
+        #expect(before != nil && after != nil && before !== after)
+        #expect(before?.current === after?.current, "the brands stay in force")
+        #expect(try directories.prepare(configuration) == nil)
+        try state.database.close()
+    }
+
+    @Test func `herald doctor asks the directory of each customer with its own key`() async throws {
+        let directory = try FaultyPeer { request, _ in
+            request.headers["x-api-key"] == "key-of-acme" ? .json("{}") : .refusal(401)
+        }
+        let configuration = try fixture.folder.configuration(sections([("acme", directory), ("beta", directory)]))
+        let found = await DoctorDirectory(configuration, path: fixture.folder.configurationPath).findings()
+        #expect(found.map(\.area) == ["customers", "customers"])
+        #expect(found.first?.text == "1 of 2 directory accounts are accepted")
+        #expect(found.last?.level == .error)
+        #expect(found.last?.text.hasPrefix("beta: \(directory.url): ") == true, "\(found)")
+        directory.close()
     }
 
     @Test func `the commands show the route, the customer and its stored brand of a called number`() async throws {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -8,6 +7,7 @@ import SIPCore
 import TestFixtures
 import Testing
 
+@testable import CallPath
 @testable import GatewayApp
 
 /// Two running gateways of one cluster, between one trunk and one PBX.
@@ -113,6 +113,21 @@ struct SiblingGatewaysTests {
         #expect(divided.callsPerSecond == 5.5 && divided.burst == 5 && divided.mostCalls == 3)
         let each = try SettingsFixture(a.folder, try text(a, b, more: ", limits: each")).current
         #expect(each.topology.trunks[0].admission.limits.mostCalls == 5)
+    }
+
+    @Test func `a gateway allows its share of a route's limits, and a route without limits has none`() async throws {
+        func routes(_ more: String = "") throws -> [CallRoute] {
+            let text = try text(a, b, more: more).with(
+                "routes",
+                "{table: [{numbers: '+4930200*', limits: {calls_per_second: 11, burst: 9, calls: 5}}, "
+                    + "{numbers: '+4930300*'}]}")
+            return try SettingsFixture(a.folder, text).current.topology.routes.routes
+        }
+        let divided = try routes()
+        #expect(divided[0].admission?.limits == .init(callsPerSecond: 5.5, burst: 5, mostCalls: 3))
+        #expect(divided[1].admission == nil)
+        #expect(
+            try routes(", limits: each")[0].admission?.limits == .init(callsPerSecond: 11, burst: 9, mostCalls: 5))
     }
 
     @Test func `the first line of the file signs, and the others verify after a reload`() async throws {

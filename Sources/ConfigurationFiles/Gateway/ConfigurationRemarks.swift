@@ -13,10 +13,12 @@ extension HeraldConfiguration {
             remarks.append("neither directory nor brands is configured: every call passes unbranded")
         }
         if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
-        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
-            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
-        {
+        if directory?.sendsKeyUnencrypted == true {
             remarks.append("directory.url is http: the key travels unencrypted")
+        }
+        let ownURLs = customers.filter { $0.directory.url != directory?.url }
+        for customer in ownURLs.filter(\.directory.sendsKeyUnencrypted).prefix(10) {
+            remarks.append("directory.url of customer \(customer.name) is http: the key travels unencrypted")
         }
         if let ledger = cluster?.ledger, !ledger.isLocal, !ledger.requiresTLS {
             remarks.append(
@@ -55,6 +57,14 @@ extension HeraldConfiguration {
                     + "carrier needs it, set withheld_identity: keep")
         }
         return remarks
+    }
+}
+
+extension HeraldConfiguration.DirectoryAccess {
+    /// True for an `http` URL of another machine.
+    fileprivate var sendsKeyUnencrypted: Bool {
+        guard let url = URL(string: url), url.scheme == "http" else { return false }
+        return !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
     }
 }
 

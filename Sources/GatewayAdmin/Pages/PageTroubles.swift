@@ -10,7 +10,7 @@ struct PageTroubles {
 
     /// - Parameter further: problems that the status does not show.
     init(_ status: GatewayStatus, further: [PageTrouble]) {
-        let found = Self.calls(status) + Self.accounts(status) + Self.brands(status) + further
+        let found = Self.calls(status) + Self.accounts(status) + Self.siblings(status) + Self.brands(status) + further
         all = found.filter(\.isError) + found.filter { !$0.isError }
     }
 
@@ -72,7 +72,7 @@ struct PageTroubles {
         if let shared = status.sharedLedger, let problem = shared.problem {
             found.append(
                 PageTrouble(
-                    isError: false, "The shared ledger is \(Int(shared.behindSeconds)) s behind",
+                    isError: false, "The shared ledger is not written",
                     sentence(problem) + " Calls go on, and their changes wait in this gateway's own ledger."))
         }
         found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
@@ -84,6 +84,29 @@ struct PageTroubles {
                 ))
         }
         return found
+    }
+
+    /// Problems of the other gateways of a cluster.
+    private static func siblings(_ status: GatewayStatus) -> [PageTrouble] {
+        status.siblings.compactMap { sibling in
+            let name = "The gateway \(sibling.address)"
+            switch sibling.state {
+            case "reachable":
+                guard sibling.hasOtherTime else { return nil }
+                return PageTrouble(
+                    isError: false, "\(name) has another time", "Start an NTP client, such as chrony, on both machines."
+                )
+            case "other_secret":
+                return PageTrouble(
+                    isError: true, "\(name) has another secret",
+                    "Calls that change the gateway are not carried on. Copy the file of cluster.secret_file to every gateway,"
+                        + " then reload them.")
+            default:
+                return PageTrouble(
+                    isError: false, "\(name) does not respond",
+                    "Call updates wait for it. Check that it runs, and that UDP reaches its cluster.listen.")
+            }
+        }
     }
 
     /// Problems of brands: gates, sync, version.

@@ -24,10 +24,7 @@ final class CurrentDirectory: ReloadablePart {
         init(_ configuration: HeraldConfiguration) {
             access = configuration.directory
             logos = configuration.logos
-            let tls = access?.tls
-            files = [tls?.roots, tls?.certificate, tls?.key].map { path in
-                path.flatMap { FileManager.default.contents(atPath: $0) }
-            }
+            files = access?.tls.contents ?? []
         }
     }
 

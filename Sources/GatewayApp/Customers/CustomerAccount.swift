@@ -8,6 +8,7 @@ import GatewayStore
 import GatewaySync
 import Logging
 import ServiceLifecycle
+import Synchronization
 
 /// The directory account of one customer, or of several with the same settings: one copy of the brands and one sync.
 ///
@@ -25,6 +26,7 @@ final class CustomerAccount: Sendable {
     let client: DirectoryClient
     let device: DeviceIdentity
     private let brands: LoadedBrands
+    private let hasBrands: Atomic<Bool>
     private let remote: RemoteConfigurationService
     private let lifetime: CacheLifetime
     private let logger: Logger
@@ -52,6 +54,7 @@ final class CustomerAccount: Sendable {
         (own.state, own.runtime, own.directory) = (folder, folder, access)
         brands = LoadedBrands(accountIn: folder, own, current: earlier?.current, logger: logger)
         current = brands.current
+        hasBrands = Atomic(earlier != nil)
         publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
         let connection = try DirectoryConnection(own, access, brands, publisher, troubles, logger)
         (client, device) = (connection.client, connection.device)
@@ -68,8 +71,12 @@ final class CustomerAccount: Sendable {
         lifetime = connection.lifetime(access, sync)
     }
 
+    /// True once `load` has run, or if the account continues another one.
+    var isLoaded: Bool { hasBrands.load(ordering: .relaxed) }
+
     /// Loads the stored brands and gates.
     func load() async {
+        hasBrands.store(true, ordering: .relaxed)
         defer { brands.store.rest() }
         do {
             var gates = try await brands.store.syncState().gates

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import Foundation
 import GatewayStore
 import GatewaySync
 import Logging
@@ -15,6 +16,8 @@ import Synchronization
 final class CustomerDirectories: ReloadablePart {
     private struct Running {
         let account: CustomerAccount
+        /// The contents of the files of `tls`.
+        let files: [Data?]
         let names: [String]
         let senders: [String: EventSender]
         let services: ReplaceableServices
@@ -60,7 +63,11 @@ final class CustomerDirectories: ReloadablePart {
     }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
-        guard next.customers != state.withLock({ $0.customers }) else { return nil }
+        let present = state.withLock { $0 }
+        let isRenewed = present.running.contains { access, running in access.tls.contents != running.files }
+        guard isRenewed || next.customers != present.customers else { return nil }
+        // Accounts that stay are opened again with their renewed files.
+        for access in Set(next.customers.map(\.directory)) { _ = try access.settings(version: HeraldVersion.current) }
         let opened = try register.open(next.customers)
         return { [self] in
             for account in opened { await account.load() }
@@ -79,7 +86,8 @@ final class CustomerDirectories: ReloadablePart {
         let members = Dictionary(grouping: customers, by: \.directory).mapValues { $0.map(\.name) }
         state.withLock { state in
             state.customers = customers
-            for (access, running) in state.running where members[access] != running.names {
+            for (access, running) in state.running
+            where members[access] != running.names || access.tls.contents != running.files {
                 state.running[access] = change(running, to: members[access] ?? [])
             }
             var started = 0
@@ -109,21 +117,32 @@ final class CustomerDirectories: ReloadablePart {
             return account.services(all)
         }
         adding.yield(services)
-        return Running(account: account, names: names, senders: senders, services: services)
+        return Running(
+            account: account, files: account.access.tls.contents, names: names, senders: senders, services: services)
     }
 
-    /// Replaces the services of an account whose customers have changed; nil once it has none.
+    /// Replaces the services of an account whose customers or files have changed; nil once it has no customer.
     ///
     /// Clients and senders have ended with their services, so new ones take over. Removed customers keep their senders: for
     /// as long as the account, or until nothing of theirs waits.
     private func change(_ running: Running, to names: [String]) -> Running? {
-        guard let account = register.reopened(running.account) else { return nil }
+        let account: CustomerAccount
+        do {
+            account = try register.reopened(running.account)
+        } catch {
+            logger.error(
+                "customers keep their old account, because its connection cannot be opened again: \(error); restart herald",
+                metadata: ["customers": "\(running.names.joined(separator: ", "))"])
+            return running
+        }
         let all = Set(names).union(running.senders.keys).sorted()
         let senders = all.reduce(into: [:]) { $0[$1] = account.sender(of: $1, database, polls: names.isEmpty) }
         let (services, sending) = (running.services, Array(senders.values))
         guard names.isEmpty else {
             services.replace { account.services(sending) }
-            return Running(account: account, names: names, senders: senders, services: services)
+            return Running(
+                account: account, files: account.access.tls.contents, names: names, senders: senders, services: services
+            )
         }
         let last = LastEvents(customers: all, reader: LedgerReader(database)) { services.replace { [] } }
         services.replace { [account.client] + sending + [last] }

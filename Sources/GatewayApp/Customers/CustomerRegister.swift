@@ -40,27 +40,27 @@ final class CustomerRegister: Sendable {
     func use(whileSyncing action: @escaping @Sendable (Bool) -> Void) { whileSyncing.withLock { $0 = action } }
 
     /// Makes an account with connections of its own that continues another one; its services have ended.
-    func reopened(_ account: CustomerAccount) -> CustomerAccount? {
-        let next = try? CustomerAccount(account.access, of: account.name, start, troubles, continuing: account) {
+    ///
+    /// - Throws: errors of the files of `tls`.
+    func reopened(_ account: CustomerAccount) throws -> CustomerAccount {
+        let next = try CustomerAccount(account.access, of: account.name, start, troubles, continuing: account) {
             [self] in whileSyncing.withLock { $0 }($0)
         }
-        state.withLock { if let next, $0.accounts[account.access] != nil { $0.accounts[account.access] = next } }
+        state.withLock { if $0.accounts[account.access] != nil { $0.accounts[account.access] = next } }
         return next
     }
 
     /// Opens the accounts that are not open yet.
     ///
-    /// - Returns: the new accounts, whose brands are empty.
+    /// - Returns: the accounts whose brands are not loaded: the new ones, and those that a refused reload opened.
     func open(_ customers: [HeraldConfiguration.Customer]) throws -> [CustomerAccount] {
-        var opened: [CustomerAccount] = []
         for customer in customers where account(customer.directory) == nil {
             let account = try CustomerAccount(customer.directory, of: customer.name, start, troubles) { [self] in
                 whileSyncing.withLock { $0 }($0)
             }
             state.withLock { $0.accounts[customer.directory] = account }
-            opened.append(account)
         }
-        return opened
+        return Set(customers.map(\.directory)).compactMap(account).filter { !$0.isLoaded }
     }
 
     /// Forgets accounts without a customer.

@@ -104,7 +104,8 @@ extension StatusText {
             }
         let waiting = sibling.waiting > 0 ? "; \(sibling.waiting) call updates wait for it" : ""
         let dropped = sibling.dropped > 0 ? "; \(sibling.dropped) were dropped" : ""
-        return "\(sibling.address) \(state)\(waiting)\(dropped)"
+        let clock = sibling.hasOtherTime ? "; its clock differs by a second or more: start an NTP client on both" : ""
+        return "\(sibling.address) \(state)\(waiting)\(dropped)\(clock)"
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import Foundation
 import GatewaySync
 
 extension HeraldConfiguration.DirectoryAccess {
@@ -43,5 +44,12 @@ extension HeraldConfiguration.DirectoryTLS {
     func trust() throws -> DirectoryTrust {
         try DirectoryTrust(
             pins: pins.compactMap(PublicKeyPin.init), roots: roots, certificate: certificate, key: key)
+    }
+}
+
+extension HeraldConfiguration.DirectoryTLS {
+    /// The contents of its files, by which a reload finds renewed ones.
+    var contents: [Data?] {
+        [roots, certificate, key].map { path in path.flatMap { FileManager.default.contents(atPath: $0) } }
     }
 }

@@ -40,13 +40,15 @@ final class TraceService: Service, TraceSource {
 
     /// An export with the packets of the present round.
     private struct Export {
+        let id: Int
         let queue: HEPQueue
         var batch = HEPBatch()
     }
 
     private struct State {
         var readers: [Int: Reader] = [:]
-        var exports: [Int: Export] = [:]
+        /// An array, because a loop over its positions changes a batch in its place.
+        var exports: [Export] = []
         var next = 0
         /// The oldest record; its memory is reused.
         var record = TraceRecord()
@@ -101,7 +103,9 @@ final class TraceService: Service, TraceSource {
     }
 
     func export(to queue: HEPQueue) throws(TraceRefusal) {
-        let id = try begin { state throws(TraceRefusal) in state.exports[state.next] = Export(queue: queue) }
+        let id = try begin { state throws(TraceRefusal) in
+            state.exports.append(Export(id: state.next, queue: queue))
+        }
         queue.onEnd { [weak self] in self?.remove(id) }
     }
 
@@ -125,7 +129,7 @@ final class TraceService: Service, TraceSource {
     private func remove(_ id: Int) {
         state.withLock { state in
             state.readers[id] = nil
-            state.exports[id] = nil
+            state.exports.removeAll { $0.id == id }
             guard state.hasIdleTap else { return }
             tap.stop()
             state.calls.removeAll()
@@ -167,7 +171,7 @@ final class TraceService: Service, TraceSource {
     func stop() {
         let (readers, queues) = state.withLock { state in
             state.hasStopped = true
-            return (state.readers.values.map(\.events), state.exports.values.map(\.queue))
+            return (state.readers.values.map(\.events), state.exports.map(\.queue))
         }
         let time = now().wallMicroseconds
         for reader in readers {
@@ -195,7 +199,7 @@ final class TraceService: Service, TraceSource {
                 count += 1
             }
             swap(&record, &state.record)
-            for id in state.exports.keys { flush(id, &state) }
+            for position in state.exports.indices { flush(position, &state) }
             return (keepAlive(moment, &state), count == Self.round)
         }
         for reader in over {
@@ -206,9 +210,10 @@ final class TraceService: Service, TraceSource {
     }
 
     /// Passes the packets of an export to its queue.
-    private func flush(_ id: Int, _ state: inout State) {
-        guard let export = state.exports[id], !export.batch.isEmpty else { return }
-        state.exports[id]?.batch = HEPBatch()
+    private func flush(_ position: Int, _ state: inout State) {
+        let export = state.exports[position]
+        guard !export.batch.isEmpty else { return }
+        state.exports[position].batch = HEPBatch()
         export.queue.offer(export.batch)
     }
 
@@ -245,11 +250,10 @@ final class TraceService: Service, TraceSource {
         }
         let view = TracedView(
             record: record, facts: facts, marks: marks, parties: parties, peer: peer, sockets: topology.sockets)
-        for id in state.exports.keys {
-            guard let queue = state.exports[id]?.queue else { continue }
-            // In its place: a copy of the batch would cost more than the packet.
-            view.append(queue.packet, queue.numbers, to: &state.exports[id, default: Export(queue: queue)].batch)
-            if state.exports[id]?.batch.bytes.count ?? 0 >= Self.longestBatch { flush(id, &state) }
+        for position in state.exports.indices {
+            let queue = state.exports[position].queue
+            view.append(queue.packet, queue.numbers, to: &state.exports[position].batch)
+            if state.exports[position].batch.bytes.count >= Self.longestBatch { flush(position, &state) }
         }
         for (id, reader) in state.readers where reader.order.matches(marks, callID: callID, parties) {
             deliver(view.line(reader.order.numbers), to: id, &state)
@@ -264,20 +268,19 @@ final class TraceService: Service, TraceSource {
         guard !state.readers.isEmpty else { return }
         let brand = String(decoding: record.brand, as: UTF8.self)
         let text = decision.reason?.description ?? (brand.isEmpty ? "matched" : "matched \"\(brand)\"")
-        send(of: callID, marks, state.calls.parties(of: key), at: record.wallMicroseconds, &state) { numbers in
-            .decision(text, evidence: decision.evidence(numbers, brand: brand))
+        send(of: callID, marks, state.calls.parties(of: key), at: record.wallMicroseconds, &state) { exposure in
+            .decision(text, evidence: decision.evidence(exposure, brand: brand))
         }
     }
 
     private func send(
         of callID: ArraySlice<UInt8>, _ marks: TraceCalls.Marks, _ parties: TraceCalls.Parties?, at time: Int64,
-        _ state: inout State, event: (TraceOrder.Numbers) -> TraceLine.Event
+        _ state: inout State, event: (TraceRedaction.Exposure) -> TraceLine.Event
     ) {
         for (id, reader) in state.readers where reader.order.matches(marks, callID: callID, parties) {
-            let numbers = reader.order.numbers
-            let redaction = TraceRedaction(marks.exposure(numbers), secrets: parties?.callers ?? [])
-            let shown = redaction.callID(callID)
-            deliver(TraceLine(event(numbers), wallMicroseconds: time, callID: shown), to: id, &state)
+            let exposure = marks.exposure(reader.order.numbers)
+            let shown = TraceRedaction(exposure, secrets: parties?.callers ?? []).callID(callID)
+            deliver(TraceLine(event(exposure), wallMicroseconds: time, callID: shown), to: id, &state)
         }
     }
 

@@ -93,13 +93,19 @@ extension SIPTransportKind {
 extension TracedDecision {
     /// The evidence of the decision, in one line.
     ///
-    /// - Parameter brand: the name of the brand; empty without one.
-    func evidence(_ numbers: TraceOrder.Numbers, brand: String) -> String {
+    /// - Parameters:
+    ///   - exposure: the parts of the call that the reader may see.
+    ///   - brand: the name of the brand; empty without one.
+    func evidence(_ exposure: TraceRedaction.Exposure, brand: String) -> String {
         let steps = DecisionSteps(
             evidence: evidence, reason: reason, caller: caller?.description, isCertain: caller != nil,
             brand: brand.isEmpty ? nil : "\"\(brand)\"")
         return steps.line { number in
-            numbers == .full ? number : String(decoding: NumberMask.masked(Array(number.utf8)[...]), as: UTF8.self)
+            switch exposure {
+            case .full: number
+            case .masked: String(decoding: NumberMask.masked(Array(number.utf8)[...]), as: UTF8.self)
+            case .withheld: "***"
+            }
         }
     }
 }

@@ -6,12 +6,15 @@ import Foundation
 import GatewaySync
 import Logging
 
-/// Asks the directory for its configuration with the gateway's key or its stored session, and compares the clocks.
+/// Asks the directory for its configuration with the key or the stored session of the gateway and of each customer, and
+/// compares the clocks.
 ///
 /// It neither signs in nor renews a token, because a device has one session, and that is the gateway's.
 struct DoctorDirectory: Sendable {
     /// Seconds of difference between the clocks that a signed request still passes.
     private static let mostSkew: Int64 = 60
+    /// Accounts of customers that are asked at once.
+    private static let mostAtOnce = 16
 
     private let configuration: HeraldConfiguration
     private let path: String
@@ -21,14 +24,50 @@ struct DoctorDirectory: Sendable {
     }
 
     func findings() async -> [DoctorFinding] {
-        guard configuration.directory != nil else {
+        guard configuration.directory != nil || !configuration.customers.isEmpty else {
             return [DoctorFinding("directory", .note, "none is configured")]
         }
-        guard let access = try? HeraldConfiguration.load(path: path).directory else {
+        guard let loaded = try? HeraldConfiguration.load(path: path, lists: .ignored) else {
             return [
                 DoctorFinding("directory", .note, "not asked, because its key cannot be read; see the configuration")
             ]
         }
+        var own: [DoctorFinding] = []
+        if let access = loaded.directory { own = await Self(loaded, path: path).findings(access) }
+        return own + (await Self.findings(ofCustomers: loaded, path: path))
+    }
+
+    /// A finding for each account of a customer with a problem, and one for all others.
+    private static func findings(ofCustomers loaded: HeraldConfiguration, path: String) async -> [DoctorFinding] {
+        var seen: Set<HeraldConfiguration.DirectoryAccess> = []
+        let accounts = loaded.customers.filter { seen.insert($0.directory).inserted }
+        guard !accounts.isEmpty else { return [] }
+        var rest = accounts[...]
+        let found = await withTaskGroup(of: [DoctorFinding].self) { group in
+            func ask() {
+                guard let customer = rest.popFirst() else { return }
+                group.addTask {
+                    let doctor = Self(loaded.seen(by: customer.name), path: path)
+                    return await doctor.findings(customer.directory).filter { $0.area == "directory" }.map {
+                        DoctorFinding("customers", $0.level, "\(customer.name): \($0.text)")
+                    }
+                }
+            }
+            for _ in 0..<mostAtOnce { ask() }
+            var all: [DoctorFinding] = []
+            for await findings in group {
+                all += findings
+                ask()
+            }
+            return all
+        }
+        let problems = found.filter { $0.level != .ok }.sorted { $0.text < $1.text }
+        let good = accounts.count - problems.count
+        let summary = DoctorFinding("customers", .ok, "\(good) of \(accounts.count) directory accounts are accepted")
+        return (good > 0 ? [summary] : []) + problems
+    }
+
+    private func findings(_ access: HeraldConfiguration.DirectoryAccess) async -> [DoctorFinding] {
         do {
             let silent = Logger(label: "herald.doctor") { _ in SwiftLogNoOpLogHandler() }
             let client = DirectoryClient(try access.settings(version: HeraldVersion.current), logger: silent)
