@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import Foundation
 import GRDB
 import GatewayStore
 import PostgreSQL
@@ -166,6 +167,25 @@ struct LedgerShipperTests {
         try second.begin(1, callID: "new")
         _ = try shared.shipper(second).ship()
         #expect(try Set(shared.calls().map(\.callID)) == ["old", "new"])
+    }
+
+    @Test func `a ledger restored as the page on backups says ships its new calls, and overwrites none`() throws {
+        let (lost, shared) = (try LocalLedger(), try SharedDatabase())
+        try lost.begin(1, callID: "in the backup")
+        _ = try shared.shipper(lost).ship()
+        let backup = try lost.backup()
+        try lost.begin(2, callID: "after the backup")
+        _ = try shared.shipper(lost).ship()
+
+        let root = #filePath.components(separatedBy: "/Tests/")[0]
+        let page = try String(contentsOfFile: root + "/docs/backup.md", encoding: .utf8)
+        let command = try #require(page.firstMatch(of: /herald\.sqlite '(DELETE[^']+)'/)?.1)
+        let restored = try LocalLedger(restoring: backup)
+        try restored.files.ledger.write { try $0.execute(sql: String(command)) }
+        try restored.begin(2, callID: "after the restore")
+        try shared.look.script("UPDATE ledger.node SET seen_at = now() - interval '1 hour'")
+        _ = try shared.shipper(restored).ship()
+        #expect(try Set(shared.calls().map(\.callID)) == ["in the backup", "after the backup", "after the restore"])
     }
 
     @Test func `eight gateways that start at once make one schema`() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import Foundation
 import GRDB
 import GatewayShare
 import GatewayStore
@@ -14,7 +15,9 @@ final class LocalLedger: Sendable {
     let files: HeraldDatabase
     let changes: LedgerChanges
 
-    init() throws {
+    /// - Parameter backup: a copy of `backup`; nil for a new ledger.
+    init(restoring backup: String? = nil) throws {
+        if let backup { try FileManager.default.copyItem(atPath: backup, toPath: folder.path + "/herald.sqlite") }
         files = try HeraldDatabase(folder: folder.path)
         changes = LedgerChanges(files)
     }
@@ -62,6 +65,13 @@ final class LocalLedger: Sendable {
         try files.ledger.write { database in
             try database.execute(sql: "UPDATE event SET state = 1, event_id = 'ev-\(id)' WHERE id = ?", arguments: [id])
         }
+    }
+
+    /// Copies the ledger beside itself, as `docs/backup.md` does; returns the path.
+    func backup() throws -> String {
+        let path = folder.path + "/copy.sqlite"
+        try files.ledger.backup(to: DatabaseQueue(path: path))
+        return path
     }
 
     /// Number of recorded changes.

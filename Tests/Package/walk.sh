@@ -80,11 +80,14 @@ walk_brands_a_number() {
     typed README.md "A first call" 'herald(-directory)? (brand|number|sync|lookup|logos)'
     run_typed inside bash
     # A person reads the list of logos until the new one is ready.
-    for _ in $(seq 60); do grep -qE "^Call-Info: <http://192.0.2.10:9480/.*$WALK_REASON" "$LOG/walk.log" && return 0; sleep 1; run_again; done
+    local _
+    for _ in $(seq 60); do
+        ! grep -qE "^Call-Info: <http://192.0.2.10:9480/.*$WALK_REASON" "$LOG/walk.log" || return 0
+        sleep 1
+        grep -E ' lookup ' "$WALK/commands.sh" | inside bash >"$LOG/walk.log" 2>&1 || true
+    done
     return 1
 }
-
-run_again() { grep -E ' lookup ' "$WALK/commands.sh" | inside bash >"$LOG/walk.log" 2>&1 || true; }
 
 walk_calls() {
     in_ns timeout 60 sipp 192.0.2.10:5060 -sf "$ROOT/Tests/Scenarios/answered/carrier.xml" -i 203.0.113.5 -p 5060 -nostdin -m 1 \
