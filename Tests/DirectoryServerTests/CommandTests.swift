@@ -58,7 +58,7 @@ struct CommandTests {
 
     @Test func `a reload names the database among the keys that wait for a restart`() async throws {
         let file = folder.path + "/herald-directory.yaml"
-        try "listen: 127.0.0.1:0\nstate: state\npublic_url: http://directory.example\n".write(
+        try "listen: 127.0.0.1:\(ReservedPort.next())\nstate: state\npublic_url: http://directory.example\n".write(
             toFile: file, atomically: true, encoding: .utf8)
         let server = try await ChildProgram.run(
             "bash",
@@ -76,7 +76,7 @@ struct CommandTests {
                 cat "$1.log"
                 """, Self.path, file,
             ])
-        #expect(server.output.contains("some changes need a restart keys=database\n"), "\(server)")
+        #expect(server.output.contains("some changes need a restart keys=database "), "\(server)")
     }
 
     @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {

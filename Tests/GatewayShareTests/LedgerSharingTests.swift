@@ -106,7 +106,7 @@ struct LedgerSharingTests {
         await until { backlog.asked > 0 }
         running.cancel()
         await running.value
-        #expect(backlog.asked < EndlessChanges.end)
+        #expect(backlog.asked > 0, "it has shipped, and ended all the same")
     }
 
     @Test func `a server that never was there stops neither start nor end of the gateway`() async throws {
@@ -121,17 +121,16 @@ struct LedgerSharingTests {
     }
 }
 
-/// A ledger with more changes than a gateway ships during a stop.
+/// A ledger whose changes never end.
 private final class EndlessChanges: SharedChangeSource {
-    static let end = 20_000
     private let count = Atomic<Int>(0)
 
     var asked: Int { count.load(ordering: .relaxed) }
 
     func ledger() -> Int64 { 1 }
     func changes(after position: Int64, limit _: Int) -> SharedChanges {
-        let isLast = count.add(1, ordering: .relaxed).newValue >= Self.end
-        return SharedChanges(ledger: 1, through: position + 1, isLast: isLast, rows: [])
+        count.add(1, ordering: .relaxed)
+        return SharedChanges(ledger: 1, through: position + 1, isLast: false, rows: [])
     }
     func forget(through _: Int64) {}
     func waiting(after _: Int64) -> Int { 1 }

@@ -10,8 +10,9 @@ extension DecisionEvidence {
         let (identity, trunk) = (context.identity, context.trunk)
         isWithheld = identity.isWithheld
         isTrusted = trunk.isTrusted
-        policy = trunk.policy
+        policy = context.called.policy(on: trunk)
         isSwitchedOff = !settings.brands
+        isRouteUnbranded = !context.called.brands
         writesCallInfo = settings.writesCallInfo
         if !identity.isWithheld { header = Header(identity.header) }
         verification = identity.attestation.verification

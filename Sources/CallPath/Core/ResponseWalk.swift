@@ -105,7 +105,7 @@ extension ProxyCore: TransactionUser {
         guard dialog.isNamed, dialog.isInbound, dialog.caller != 0, settings.brands,
             response.has(.pAssertedIdentity) || response.has(.remotePartyID)
         else { return }
-        let index = branding.load().index
+        guard let index = brands(of: dialog)?.load().index else { return }
         let identity = CallerIdentity(of: response, trunk: trunk)
         guard identity.isAsserted, let caller = E164Number(digits: dialog.caller), identity.number == caller,
             let entry = index.entry(for: caller)

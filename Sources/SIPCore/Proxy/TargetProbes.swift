@@ -144,7 +144,7 @@ package enum ProbeRequest {
         guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),
             let number = Hexadecimal.read(text.dropFirst(length).prefix(16)),
             let seal = Hexadecimal.read(text.suffix(16)),
-            seal == Self.seal(number, secret)
+            secret.age(where: { seal == Self.seal(number, $0) }) != nil
         else { return nil }
         return number
     }
