@@ -137,22 +137,6 @@ final class AdminPort: ReloadablePart {
     }
 }
 
-/// A service of a reload, whose failure is logged and ends nothing: calls must go on.
-private struct AfterReload: Service {
-    let service: any Service
-
-    func run() async throws {
-        do {
-            try await service.run()
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            Logger(label: "herald.admin").error("the admin port is off: \(error); then reload herald")
-            try? await gracefulShutdown()
-        }
-    }
-}
-
 extension ServerCertificateProblem {
     /// The problem with its configuration key and the cause.
     fileprivate func text(of section: String) -> String {
