@@ -123,7 +123,7 @@ struct LedgerSharingTests {
 
 /// A ledger with more changes than a gateway ships during a stop.
 private final class EndlessChanges: SharedChangeSource {
-    static let end = 20_000
+    static let end = 2_000_000
     private let count = Atomic<Int>(0)
 
     var asked: Int { count.load(ordering: .relaxed) }
