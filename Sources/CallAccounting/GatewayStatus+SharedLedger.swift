@@ -9,14 +9,23 @@ extension GatewayStatus {
         package var waiting: Int
         /// The reason why it is not written; nil normally.
         package var problem: String?
+        /// Role and standbys of the server, in words; nil before its first response.
+        package var server: String?
+        /// Problems of its standbys; nil before its first response.
+        package var serverProblems: [String]?
 
-        package init(behindSeconds: Double, waiting: Int, problem: String?) {
+        package init(
+            behindSeconds: Double, waiting: Int, problem: String?, server: String? = nil,
+            serverProblems: [String]? = nil
+        ) {
             (self.behindSeconds, self.waiting, self.problem) = (behindSeconds, waiting, problem)
+            (self.server, self.serverProblems) = (server, serverProblems)
         }
 
         package enum CodingKeys: String, CodingKey {
             case behindSeconds = "behind_seconds"
-            case waiting, problem
+            case waiting, problem, server
+            case serverProblems = "server_problems"
         }
     }
 }

@@ -39,6 +39,8 @@ package final class LedgerSharing: Sendable {
         package var fenced: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
+        /// Role and standbys of the server; nil before its first response.
+        package var replication: PostgreSQLReplication?
     }
 
     private struct State {
@@ -49,10 +51,13 @@ package final class LedgerSharing: Sendable {
         var fenced = 0
         var waiting = 0
         var problem: String?
+        var replication: PostgreSQLReplication?
     }
 
     static let pause = Duration.seconds(1)
     static let alarms = Duration.seconds(600)
+    /// Time between two looks at the standbys.
+    static let observations = Duration.seconds(10)
     private static let timeLimit = Duration.seconds(20)
     /// The longest last round: a stop does not wait for a backlog, which stays in the gateway's own ledger.
     static let farewell = Duration.seconds(5)
@@ -86,7 +91,7 @@ package final class LedgerSharing: Sendable {
             let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
-                fenced: state.fenced, problem: state.problem)
+                fenced: state.fenced, problem: state.problem, replication: state.replication)
         }
     }
 
@@ -143,6 +148,12 @@ package final class LedgerSharing: Sendable {
         }
     }
 
+    /// Reads the state of the server's standbys; nil while it cannot be read.
+    func observe(_ shipper: LedgerShipper) {
+        let replication = try? shipper.replication()
+        state.withLock { $0.replication = replication }
+    }
+
     /// Deletes old rows of this gateway.
     func prune(_ shipper: LedgerShipper) throws {
         let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
@@ -178,6 +189,7 @@ private struct SharingRounds {
     private let shipper: LedgerShipper
     private var alarmedAt: Int64?
     private var prunedAt: Int64
+    private var observedAt: Int64?
     private var failures = 0
     private var skipped = 0
 
@@ -193,6 +205,11 @@ private struct SharingRounds {
             return
         }
         skipped = 0
+        // First, because a write waits for a standby that is missing, and a read does not.
+        if observedAt.map({ .microseconds(sharing.now - $0) >= LedgerSharing.observations }) ?? true {
+            observedAt = sharing.now
+            sharing.observe(shipper)
+        }
         do {
             try sharing.look(shipper)
             failures = 0

@@ -40,6 +40,7 @@ package final class LedgerShipper {
     private let source: any SharedChangeSource
     private let name: String
     private let version: String
+    private let schema: [String]
     private var membership: ShippingStatements.Membership?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
@@ -49,8 +50,18 @@ package final class LedgerShipper {
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
     ///   - version: the gateway's version, for reports.
-    package init(_ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String) {
+    package convenience init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String
+    ) {
+        self.init(session, source, name: name, version: version, schema: SharedSchema.steps)
+    }
+
+    /// - Parameter schema: the steps of the schema that a version of this program knows.
+    init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String, schema: [String]
+    ) {
         (self.session, self.source, self.name, self.version) = (session, source, name, version)
+        self.schema = schema
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -113,6 +124,9 @@ package final class LedgerShipper {
         set { session.timeLimit = newValue }
     }
 
+    /// The role and the standbys of the server.
+    package func replication() throws -> PostgreSQLReplication { try PostgreSQLReplication.read(session) }
+
     /// Number of changes that wait.
     package func waiting() throws -> Int { try source.waiting(after: position) }
 
@@ -125,7 +139,7 @@ package final class LedgerShipper {
 
     private func registered() throws -> ShippingStatements.Membership {
         if let membership { return membership }
-        try SharedSchema.migrate(session)
+        try SharedSchema.migrate(session, steps: schema)
         let ledger = try source.ledger()
         let rows = try session.atomically([ShippingStatements.register(name: name, ledger: ledger, version: version)])
         guard let row = rows.first?.first, let node = try row.integer(0), let epoch = try row.integer(1) else {

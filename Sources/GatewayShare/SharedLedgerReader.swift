@@ -50,8 +50,10 @@ package final class SharedLedgerReader {
         }
     }
 
-    /// All gateways of the shared ledger, by name.
+    /// All gateways of the shared ledger, by name; none before the first one has made the tables.
     package func nodes() throws -> [Node] {
+        let isMade = try session.execute("SELECT to_regclass('ledger.node') IS NOT NULL").first?.flag(0)
+        guard isMade == true else { return [] }
         let rows = try session.execute(
             "SELECT name, version, extract(epoch FROM now() - seen_at)::double precision FROM ledger.node ORDER BY name"
         )
@@ -59,6 +61,9 @@ package final class SharedLedgerReader {
             Node(name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0)
         }
     }
+
+    /// The role and the standbys of the server.
+    package func replication() throws -> PostgreSQLReplication { try PostgreSQLReplication.read(session) }
 
     /// The statement for the events of a call.
     private static func events(

@@ -54,12 +54,39 @@ struct SharedLedgerServices: Sendable {
             GaugeSample(
                 name: "herald_shared_waiting", help: "Changed rows that the shared ledger has not got yet",
                 value: Double(standing.waiting)),
-        ]
+        ] + (standing.replication.map(Self.gauges) ?? [])
+    }
+
+    private static func gauges(_ replication: PostgreSQLReplication) -> [GaugeSample] {
+        let standbys = [
+            ("synchronous", replication.synchronousStandbys), ("asynchronous", replication.otherStandbys),
+        ].map { kind, count in
+            GaugeSample(
+                name: "herald_shared_standbys", help: "Standbys that are attached to the server of the shared ledger",
+                labels: [MetricLabel("replication", kind)], value: Double(count))
+        }
+        let bytes = replication.bytesBehind.map { bytes in
+            GaugeSample(
+                name: "herald_shared_standby_behind_bytes",
+                help: "Bytes that the standby furthest behind has not replayed", value: Double(bytes))
+        }
+        let seconds = replication.secondsBehind.map { seconds in
+            GaugeSample(
+                name: "herald_shared_standby_behind_seconds",
+                help: "Seconds that the slowest standby needed for the last changes", value: seconds)
+        }
+        let synchronous = GaugeSample(
+            name: "herald_shared_synchronous",
+            help: "1 if a standby has every acknowledged change of the shared ledger",
+            value: replication.isSynchronous ? 1 : 0)
+        return standbys + [bytes, seconds, synchronous].compactMap(\.self)
     }
 
     var status: GatewayStatus.SharedLedger {
         let standing = sharing.standing
-        return .init(behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem)
+        return .init(
+            behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem,
+            server: standing.replication?.summary, serverProblems: standing.replication?.problems)
     }
 }
 

@@ -76,6 +76,8 @@ struct StatusText {
         let behind = Int64(shared.behindSeconds.rounded(.up))
         let state = behind > 5 ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
         return [("shared", state)] + (shared.problem.map { [("shared", "not written: \($0)")] } ?? [])
+            + (shared.server.map { [("shared", "server: \($0)")] } ?? [])
+            + (shared.serverProblems ?? []).map { ("shared", $0) }
     }
 
     private var operation: [(String, String)] {

@@ -104,6 +104,8 @@ package struct LedgerChanges: SharedChangeSource {
 
     /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
     /// events on their way.
+    ///
+    /// After a restore the triggers are there already, and may have recorded a change.
     private static func begin(_ database: Database) throws {
         for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
@@ -112,7 +114,8 @@ package struct LedgerChanges: SharedChangeSource {
                 """, arguments: [Int64.random(in: 1...Int64.max)])
         try database.execute(
             sql: """
-                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row)
+                    SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
                 INSERT OR IGNORE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
                 """)
     }
