@@ -112,8 +112,8 @@ package struct LedgerChanges: SharedChangeSource {
                 """, arguments: [Int64.random(in: 1...Int64.max)])
         try database.execute(
             sql: """
-                INSERT INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
-                INSERT INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
                 """)
     }
 
