@@ -9,14 +9,21 @@ extension GatewayStatus {
         package var waiting: Int
         /// The reason why it is not written; nil normally.
         package var problem: String?
+        /// Open calls of silent gateways that go on here.
+        package var adopted: Int?
+        /// Open calls of this gateway that another one goes on with.
+        package var away: Int?
 
-        package init(behindSeconds: Double, waiting: Int, problem: String?) {
+        package init(
+            behindSeconds: Double, waiting: Int, problem: String?, adopted: Int? = nil, away: Int? = nil
+        ) {
             (self.behindSeconds, self.waiting, self.problem) = (behindSeconds, waiting, problem)
+            (self.adopted, self.away) = (adopted, away)
         }
 
         package enum CodingKeys: String, CodingKey {
             case behindSeconds = "behind_seconds"
-            case waiting, problem
+            case waiting, problem, adopted, away
         }
     }
 }

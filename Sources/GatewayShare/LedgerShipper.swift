@@ -36,11 +36,13 @@ package final class LedgerShipper {
     /// Rounds between two deletions of shipped changes, which cost a commit of the ledger.
     private static let roundsKept = 10
 
-    private let session: PostgreSQLSession
+    let session: PostgreSQLSession
     private let source: any SharedChangeSource
     private let name: String
     private let version: String
-    private var membership: ShippingStatements.Membership?
+    private let address: String?
+    /// Nil before the registration, and after another gateway has fenced this one.
+    private(set) var membership: ShippingStatements.Membership?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
     private var forgotten: Int64 = 0
@@ -49,8 +51,12 @@ package final class LedgerShipper {
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
     ///   - version: the gateway's version, for reports.
-    package init(_ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String) {
-        (self.session, self.source, self.name, self.version) = (session, source, name, version)
+    ///   - address: its `cluster.listen`, by which siblings know it; nil for a gateway that none adopts.
+    package init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        address: String? = nil
+    ) {
+        (self.session, self.source, self.name, self.version, self.address) = (session, source, name, version, address)
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -102,6 +108,8 @@ package final class LedgerShipper {
         for command in [
             ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
             ShippingStatements.forgetEvents(membership, before: before),
+            OwnerStatements.forget(before: before * 1_000_000),
+            OwnerStatements.forgetTaken(membership, before: before),
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }
@@ -127,7 +135,9 @@ package final class LedgerShipper {
         if let membership { return membership }
         try SharedSchema.migrate(session)
         let ledger = try source.ledger()
-        let rows = try session.atomically([ShippingStatements.register(name: name, ledger: ledger, version: version)])
+        let rows = try session.atomically([
+            ShippingStatements.register(name: name, ledger: ledger, version: version, address: address)
+        ])
         guard let row = rows.first?.first, let node = try row.integer(0), let epoch = try row.integer(1) else {
             throw NameInUse(name: name, server: session.address.description)
         }

@@ -18,17 +18,21 @@ enum ShippingStatements {
     /// Registers a name; no row if another gateway uses it.
     ///
     /// Another ledger file under the name raises the epoch, which fences the gateway that had the name.
-    static func register(name: String, ledger: Int64, version: String) -> PostgreSQLCommand {
+    /// A gateway that registers is alive, so nobody goes on adopting its calls.
+    ///
+    /// - Parameter address: its `cluster.listen`, by which siblings know it.
+    static func register(name: String, ledger: Int64, version: String, address: String?) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            INSERT INTO ledger.node AS node (name, ledger, version) VALUES ($1, $2, $3)
+            INSERT INTO ledger.node AS node (name, ledger, version, address) VALUES ($1, $2, $3, $4)
             ON CONFLICT (name) DO UPDATE
                 SET ledger = excluded.ledger, version = excluded.version, seen_at = now(),
+                    address = excluded.address, adopter = NULL, adopted_at = NULL,
                     epoch = node.epoch + (node.ledger <> excluded.ledger)::integer,
                     claimed_epoch = node.epoch + (node.ledger <> excluded.ledger)::integer
                 WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
             RETURNING id, epoch
-            """, [.text(name), .integer(ledger), .text(version)])
+            """, [.text(name), .integer(ledger), .text(version), .text(address)])
     }
 
     /// The position that the shared ledger has of a ledger's changes.
@@ -54,6 +58,7 @@ enum ShippingStatements {
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
         return [beat(membership), position] + changes.rows.map { store($0, membership) }
+            + changes.rows.flatMap { OwnerStatements.follow($0, membership) }
     }
 
     private static func store(_ rows: SharedRows, _ membership: Membership) -> PostgreSQLCommand {
