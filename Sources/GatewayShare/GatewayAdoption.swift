@@ -30,6 +30,8 @@ package final class GatewayAdoption {
     /// Calls and events claimed of each gateway.
     private var claimed: [Int64: (calls: Int, events: Int)] = [:]
     private var watched: [String] = []
+    /// The last batch of closed calls.
+    private var closing: UInt64 = 0
     private var rounds = 0
 
     /// - Parameter siblings: the sibling gateways as this one sees them.
@@ -56,6 +58,7 @@ package final class GatewayAdoption {
         guard let membership = shipper.membership else { return interrupted() }
         do throws(PostgreSQLError) {
             if membership != self.membership { try begin(membership, shipper.session) }
+            ledger.isMember()
             let since = steadySince ?? now
             steadySince = since
             if let shipped { try confirm(through: shipped, membership, shipper.session) }
@@ -104,14 +107,16 @@ package final class GatewayAdoption {
         _ membership: ShippingStatements.Membership, _ session: PostgreSQLSession
     ) throws(PostgreSQLError) {
         rounds += 1
-        guard rounds % 2 == 0 else { return }
+        // A ledger that stores nothing gets no further steps.
+        guard rounds % 2 == 0, ledger.storedHandovers >= closing else { return }
         if watched.isEmpty { watched = Array(ledger.watchedCalls) }
         guard !watched.isEmpty else { return }
         let some = Array(watched.suffix(Self.mostWatched))
         let ended = try session.execute(AdoptionStatements.ended(some, membership))
         watched.removeLast(some.count)
-        let steps = ended.compactMap { row in try? Handover.close(foreign(row, .call, from: 2)) }
-        if !steps.isEmpty { _ = ledger.take(steps) }
+        let offsets = clockOffsets
+        let steps = ended.compactMap { row in try? Handover.close(Self.foreign(row, .call, from: 2, offsets)) }
+        if !steps.isEmpty { closing = ledger.take(steps) }
     }
 
     // MARK: Adoption
@@ -200,10 +205,13 @@ package final class GatewayAdoption {
             AdoptionStatements.claimedCalls(membership), AdoptionStatements.claimedEvents(membership),
         ])
         guard results.count == 2 else { return }
+        let offsets = clockOffsets
         var waiting: Set<String> = []
         var steps: [Handover] = []
         for row in results[0] {
-            guard let call = try? foreign(row, .call, from: 2), let id = call.text("call_id") else { continue }
+            guard let call = try? Self.foreign(row, .call, from: 2, offsets), let id = call.text("call_id") else {
+                continue
+            }
             waiting.insert(id)
             if !handedCalls.contains(id) { steps.append(.adopt(call)) }
         }
@@ -211,7 +219,7 @@ package final class GatewayAdoption {
         var events: [AdoptionStatements.ClaimedEvent] = []
         for row in results[1] {
             guard let node = try? row.integer(2), let file = try? row.integer(3),
-                let event = try? foreign(row, .event, from: 4), let id = event.integer("id")
+                let event = try? Self.foreign(row, .event, from: 4, offsets), let id = event.integer("id")
             else { continue }
             let claim = AdoptionStatements.ClaimedEvent(node: node, ledger: file, id: id)
             guard handedEvents[claim] == nil else { continue }
@@ -238,13 +246,18 @@ package final class GatewayAdoption {
         for event in stored { handedEvents[event] = nil }
     }
 
+    /// Clocks of the siblings less this one's, by address.
+    private var clockOffsets: [String: Int64] {
+        Dictionary(siblings().map { ($0.address, $0.clockOffset ?? 0) }) { first, _ in first }
+    }
+
     /// A row of another gateway, whose name and address are its first columns.
-    private func foreign(_ row: PostgreSQLRow, _ table: SharedTable, from first: Int) throws -> ForeignRow {
-        let address = try row.text(1)
-        let offset = siblings().first { $0.address == address }?.clockOffset ?? 0
-        return ForeignRow(
+    private static func foreign(
+        _ row: PostgreSQLRow, _ table: SharedTable, from first: Int, _ offsets: [String: Int64]
+    ) throws -> ForeignRow {
+        ForeignRow(
             gateway: try row.text(0) ?? "", values: try SharedLedgerReader.values(row, table.columns, from: first),
-            clockOffset: offset)
+            clockOffset: try row.text(1).flatMap { offsets[$0] } ?? 0)
     }
 }
 

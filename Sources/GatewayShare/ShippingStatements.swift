@@ -89,21 +89,29 @@ enum ShippingStatements {
             """
     }
 
+    /// The gateway and those that it has adopted, whose old rows it deletes too.
+    private static let ownAndAdopted =
+        "SELECT $1::integer UNION ALL SELECT id FROM ledger.node WHERE adopter = $1 AND adopted_at IS NOT NULL"
+
     /// Deletes some ended calls of a node that began before a time, in microseconds since 1970.
+    ///
+    /// The calls of an adopted gateway have ended at the adopter.
     static func forgetCalls(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.call WHERE ctid IN (SELECT ctid FROM ledger.call
-                WHERE node = $1 AND invite_at < $2 AND ended_at IS NOT NULL LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND invite_at < $2 AND (ended_at IS NOT NULL OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
     }
 
     /// Deletes some delivered events of a node that were made before a time, in seconds since 1970.
+    ///
+    /// The waiting events of an adopted gateway are those of the adopter.
     static func forgetEvents(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.event WHERE ctid IN (SELECT ctid FROM ledger.event
-                WHERE node = $1 AND created_at < $2 AND state = 1 LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND created_at < $2 AND (state = 1 OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
     }
 }

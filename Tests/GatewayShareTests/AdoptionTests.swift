@@ -192,6 +192,29 @@ struct AdoptionTests {
         #expect(try shared.shown(1) == ["b OPEN"])
     }
 
+    @Test func `an adopted call goes on after a restart of the adopter, and its row is there once`() throws {
+        try begin()
+        try kill()
+        try b.rounds(3)
+        try b.restart()
+        try b.rounds(2)
+        b.sees(.bye, 1, at: 65)
+        try b.rounds(2)
+        #expect(try shared.shown(1) == ["b ANSWERED"])
+        #expect(try b.own().count == 1)
+    }
+
+    @Test func `the adopter deletes old rows of a gateway that never comes back`() throws {
+        try begin(calls: 1...3)
+        try kill()
+        try b.rounds(3)
+        let after = ClusterGateway.start / 1_000_000 + 100
+        try b.shipper.prune(before: after)
+        #expect(try shared.integer("SELECT count(*) FROM ledger.call WHERE node = \(shared.node("a"))") == 0)
+        #expect(try shared.calls().map(\.node) == ["b", "b", "b"])
+        #expect(try shared.integer("SELECT count(*) FROM ledger.event WHERE node = \(shared.node("a"))") == 0)
+    }
+
     @Test func `an adopter that dies in the middle is adopted with all that it had claimed`() throws {
         try begin(calls: 1...5)
         try kill()

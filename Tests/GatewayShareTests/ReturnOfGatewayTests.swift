@@ -116,6 +116,22 @@ struct ReturnOfGatewayTests {
         #expect(try shared.calls().count == 1)
     }
 
+    @Test func `a gateway that comes back after an hour ends no call by its deadline before it has looked`() throws {
+        a.invite(2)
+        try a.rounds(2)
+        try adopt()
+        b.sees(.answered, 2, at: 9, status: 200)
+        b.sees(.bye, 2, at: 69)
+        try b.rounds(2)
+        a.advance(3_600)
+        try a.restart()
+        try a.recorder.drain()
+        #expect(try a.own(2)?.outcome == nil)
+        try a.rounds(4)
+        #expect(try a.own(2)?.callSeconds == 60)
+        #expect(try a.keys().filter { $0.hasPrefix("missed") || $0.hasPrefix("error") }.isEmpty)
+    }
+
     @Test func `calls come back when the adopter dies`() throws {
         try adopt()
         try a.rounds(2)

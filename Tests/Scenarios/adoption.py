@@ -11,7 +11,6 @@ from .shared_ledger import Server, herald
 from .situations import SEEN, brand, step
 
 PATIENCE = 90
-CALLER = brand(1078)
 
 
 def sibling(testbed):
@@ -45,20 +44,33 @@ cluster:
 """)
 
 
-def calls(testbed, *options):
-    """The calls of the caller."""
-    output, _ = herald(testbed, "calls", "--json", "--number", CALLER, *options)
+def calls(testbed, caller, *options):
+    """The calls of a caller."""
+    output, _ = herald(testbed, "calls", "--json", "--number", caller, *options)
     return [json.loads(line) for line in output.splitlines()]
 
 
-def owners(testbed, *options):
-    """Gateway and outcome of each call of the caller; no outcome while it is open."""
-    return [(call.get("gateway"), call.get("outcome")) for call in calls(testbed, *options)]
+def owners(testbed, caller, *options):
+    """Gateway and outcome of each call of a caller; no outcome while it is open."""
+    return [(call.get("gateway"), call.get("outcome")) for call in calls(testbed, caller, *options)]
 
 
-def adoption(testbed, folder, run):
+def killed(testbed):
+    """Kills the gateway; returns what brings it back."""
+    testbed.gateway.kill()
+    return testbed.start_gateway
+
+
+def frozen(testbed):
+    """Stops the gateway's process where it is; returns what lets it go on."""
+    process = testbed.gateway.process
+    process.send_signal(signal.SIGSTOP)
+    return lambda: process.send_signal(signal.SIGCONT)
+
+
+def adoption(testbed, folder, run, caller, silence):
     """An answered call outlives its gateway in the accounts: one row, its duration, and one event of each kind."""
-    server, south, call = Server(), sibling(testbed), None
+    server, south, call, restore = Server(), sibling(testbed), None, None
     try:
         first = testbed.ports.admin + 8
         testbed.gateway.stop()
@@ -71,30 +83,33 @@ def adoption(testbed, folder, run):
                 lambda gateway=gateway: "up to date" in herald(gateway, "status")[0], PATIENCE,
                 "the shared ledger is not written")
         call = run.start(
-            step("long-call/carrier.xml", "answered/pbx.xml"), CALLER, os.path.join(folder, "call"))
-        wait_until(lambda: owners(south) == [("north", None)], PATIENCE, "the call is not in the shared ledger")
-        wait_until(lambda: calls(south)[0].get("answered_at"), PATIENCE, "the shared ledger does not have the answer")
+            step("long-call/carrier.xml", "answered/pbx.xml"), caller, os.path.join(folder, "call"))
+        wait_until(lambda: owners(south, caller) == [("north", None)], PATIENCE, "the call is not in the shared ledger")
+        wait_until(lambda: calls(south, caller)[0].get("answered_at"), PATIENCE, "the shared ledger does not have the answer")
         # The caller says nothing more until the test lets it.
         call.sides[-1].child.process.send_signal(signal.SIGSTOP)
-        testbed.gateway.kill()
-        wait_until(lambda: owners(south) == [("south", None)], PATIENCE, "nobody goes on with the call")
+        restore = silence(testbed)
+        wait_until(lambda: owners(south, caller) == [("south", None)], PATIENCE, "nobody goes on with the call")
         if "go on here" not in herald(south, "status")[0]:
             raise Failed("herald status does not show the adopted call")
-        testbed.start_gateway()
+        back, restore = restore, None
+        back()
         wait_until(lambda: testbed.metric("herald_shared_away_calls") == 1, PATIENCE, "north does not leave the call")
         call.sides[-1].child.process.send_signal(signal.SIGCONT)
         if not call.finish():
             raise Failed("the call did not go as written\n" + call.trouble())
-        wait_until(lambda: owners(south) == [("south", "ANSWERED")], PATIENCE, "the call does not end")
+        wait_until(lambda: owners(south, caller) == [("south", "ANSWERED")], PATIENCE, "the call does not end")
         wait_until(
-            lambda: owners(testbed, "--local") == [(None, "ANSWERED")], PATIENCE, "north does not learn of the end")
-        for ended in (calls(south)[0], calls(testbed, "--local")[0]):
+            lambda: owners(testbed, caller, "--local") == [(None, "ANSWERED")], PATIENCE, "north does not learn of the end")
+        for ended in (calls(south, caller)[0], calls(testbed, caller, "--local")[0]):
             if (ended.get("call_seconds") or 0) < 15:
                 raise Failed(f"the call has a wrong duration: {ended}")
-        run.expect_events(testbed, CALLER, SEEN)
+        run.expect_events(testbed, caller, SEEN)
         if south.metric('herald_shared_adopted_total{kind="calls"}') != 1:
             raise Failed("the metric does not count the adopted call")
     finally:
+        if restore:
+            restore()
         if call:
             for side in call.sides:
                 if side.child.is_running():
@@ -108,4 +123,9 @@ def adoption(testbed, folder, run):
         testbed.start_gateway()
 
 
-ADOPTION = (("a gateway is killed during a call", adoption),)
+ADOPTION = (
+    ("a gateway is killed during a call",
+     lambda testbed, folder, run: adoption(testbed, folder, run, brand(1078), killed)),
+    ("a gateway is frozen during a call",
+     lambda testbed, folder, run: adoption(testbed, folder, run, brand(1079), frozen)),
+)

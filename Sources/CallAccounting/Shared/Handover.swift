@@ -58,6 +58,8 @@ package protocol HandoverLedger: Sendable {
     var storedHandovers: UInt64 { get }
     /// Identifiers of calls that may end at another gateway: adopted ones in progress, and own ones that are away.
     var watchedCalls: Set<String> { get }
+    /// Reports that the shared ledger has this gateway as a living one, after the steps that follow from it.
+    func isMember()
     /// Calls and events that have moved.
     var handovers: HandoverCounts { get }
 }

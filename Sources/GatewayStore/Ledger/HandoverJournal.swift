@@ -74,13 +74,15 @@ struct HandoverJournal {
 
 /// The latest updates without an open call, for a call that is taken over after them.
 struct KeptUpdates {
-    /// Two minutes of 500 calls/s that a sibling has; 8 MB.
-    static let most = 65_536
+    /// Two minutes of 500 calls/s at siblings; 30 MB at most.
+    static let most = 262_144
 
     private var updates: [CallUpdate] = []
     private var next = 0
 
     mutating func append(_ update: CallUpdate) {
+        // The INVITE of a call that moves here is in its row.
+        guard update.kind != .invite else { return }
         guard updates.count == Self.most else { return updates.append(update) }
         updates[next] = update
         next = (next + 1) % Self.most

@@ -199,7 +199,7 @@ package final class OutcomeRecorder: Sendable {
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end {
                     journal.applyForeign(through: arrived)
-                    if let time { journal.sweep(now: time) }
+                    if let time, moves.mayAssume(now: SteadyClock.microseconds) { journal.sweep(now: time) }
                 }
                 reportUpdates(of: &journal)
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+import HostSystem
 import Synchronization
 
 /// Steps that move calls and events between gateways, between their arrival and the transaction that stores them.
@@ -12,7 +13,15 @@ final class PendingHandovers: Sendable {
         var watched: Set<String> = []
         var counts = HandoverCounts()
         var isExpected = false
+        /// Times of the monotonic clock: of the last membership, and of the begin of the present gap.
+        var memberAt: Int64?
+        var gapSince: Int64?
     }
+
+    /// Age of a membership from which on another gateway may have adopted the calls of this one.
+    private static let lease = Duration.seconds(15)
+    /// Longest wait for a membership; without PostgreSQL, calls end at their deadlines after it.
+    private static let patience = Duration.seconds(30)
 
     private let state = Mutex(State())
 
@@ -23,6 +32,21 @@ final class PendingHandovers: Sendable {
     var isExpected: Bool { state.withLock { $0.isExpected } }
 
     func expect() { state.withLock { $0.isExpected = true } }
+
+    func isMember(now: Int64) { state.withLock { ($0.memberAt, $0.gapSince) = (now, nil) } }
+
+    /// Whether calls may end by their deadlines.
+    ///
+    /// A gateway that was stopped or cut off first finds out which calls another one has ended.
+    func mayAssume(now: Int64) -> Bool {
+        state.withLock { state in
+            guard state.isExpected else { return true }
+            if let memberAt = state.memberAt, .microseconds(now - memberAt) < Self.lease { return true }
+            let since = state.gapSince ?? now
+            state.gapSince = since
+            return .microseconds(now - since) >= Self.patience
+        }
+    }
 
     func add(_ steps: [Handover]) -> UInt64 {
         state.withLock { state in
@@ -65,6 +89,7 @@ extension OutcomeRecorder: HandoverLedger {
         }
     }
 
+    package func isMember() { moves.isMember(now: SteadyClock.microseconds) }
     package func take(_ steps: [Handover]) -> UInt64 { moves.add(steps) }
     package var storedHandovers: UInt64 { moves.stored }
     package var watchedCalls: Set<String> { moves.watched }
