@@ -19,9 +19,14 @@ package final class LedgerSharing: Sendable {
         package var version: String
         /// Days after which rows of this gateway are deleted.
         package var retentionDays: Int
+        /// Its `cluster.listen`, by which siblings know it.
+        package var siblingAddress: String?
 
-        package init(address: PostgreSQLAddress, name: String, version: String, retentionDays: Int) {
+        package init(
+            address: PostgreSQLAddress, name: String, version: String, retentionDays: Int, siblingAddress: String? = nil
+        ) {
             (self.address, self.name, self.version, self.retentionDays) = (address, name, version, retentionDays)
+            self.siblingAddress = siblingAddress
         }
     }
 
@@ -64,6 +69,8 @@ package final class LedgerSharing: Sendable {
 
     private let settings: Settings
     private let source: any SharedChangeSource
+    /// The ledger that takes over calls, and the siblings as this gateway sees them; nil for a gateway without siblings.
+    private let adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])?
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
@@ -72,14 +79,18 @@ package final class LedgerSharing: Sendable {
     private let bell = SteadyBell()
 
     /// - Parameters:
+    ///   - adopts: the ledger that takes over calls, and the siblings as this gateway sees them.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
     package init(
-        _ settings: Settings, _ source: any SharedChangeSource, log: Logger = Logger(label: "herald.shared"),
+        _ settings: Settings, _ source: any SharedChangeSource,
+        adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])? = nil,
+        log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
         (self.settings, self.source, self.log, self.steady, self.wall) = (settings, source, log, steady, wall)
+        self.adopts = adopts
         state = Mutex(State(caughtUpAt: steady()))
     }
 
@@ -111,7 +122,7 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
-        var rounds = SharingRounds(self, makeShipper())
+        var rounds = SharingRounds(self, makeShipper(), makeAdoption())
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
@@ -121,11 +132,18 @@ package final class LedgerSharing: Sendable {
         LedgerShipper(
             PostgreSQLSession(settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit),
             source,
-            name: settings.name, version: settings.version)
+            name: settings.name, version: settings.version, address: settings.siblingAddress)
     }
 
-    /// One look of a shipper; keeps its result.
-    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws {
+    private func makeAdoption() -> GatewayAdoption? {
+        adopts.map { GatewayAdoption($0.ledger, siblings: $0.siblings, log: log) }
+    }
+
+    /// Calls and events that have moved between gateways.
+    package var handovers: HandoverCounts { adopts?.ledger.handovers ?? HandoverCounts() }
+
+    /// One look of a shipper; keeps its result, and returns whether no change is left.
+    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws -> Bool {
         let began = steady()
         let round = try shipper.ship {
             isLast
@@ -146,6 +164,7 @@ package final class LedgerSharing: Sendable {
                 "this gateway was silent for more than \(ShippingStatements.lease) s, and another had taken over; it has joined again"
             )
         }
+        return round.isCaughtUp
     }
 
     /// Reads the state of the server's standbys; nil while it cannot be read.
@@ -187,14 +206,15 @@ package final class LedgerSharing: Sendable {
 private struct SharingRounds {
     private let sharing: LedgerSharing
     private let shipper: LedgerShipper
+    private let adoption: GatewayAdoption?
     private var alarmedAt: Int64?
     private var prunedAt: Int64
     private var observedAt: Int64?
     private var failures = 0
     private var skipped = 0
 
-    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper) {
-        (self.sharing, self.shipper) = (sharing, shipper)
+    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper, _ adoption: GatewayAdoption?) {
+        (self.sharing, self.shipper, self.adoption) = (sharing, shipper, adoption)
         prunedAt = sharing.now
     }
 
@@ -211,7 +231,9 @@ private struct SharingRounds {
             sharing.observe(shipper)
         }
         do {
-            try sharing.look(shipper)
+            let stored = adoption?.stored
+            let isCaughtUp = try sharing.look(shipper)
+            try adoption?.round(shipper, shipped: isCaughtUp ? stored : nil, now: sharing.now)
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
                 prunedAt = sharing.now
@@ -219,6 +241,7 @@ private struct SharingRounds {
             }
         } catch {
             failures += 1
+            adoption?.interrupted()
             let isNews = sharing.record(error, waiting: try? shipper.waiting())
             let time = sharing.now
             let isDue = alarmedAt.map { .microseconds(time - $0) >= LedgerSharing.alarms } ?? true
@@ -231,7 +254,7 @@ private struct SharingRounds {
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
         shipper.timeLimit = LedgerSharing.farewell
-        if failures == 0 { try? sharing.look(shipper, isLast: true) }
+        if failures == 0 { _ = try? sharing.look(shipper, isLast: true) }
         shipper.finish()
     }
 }

@@ -36,12 +36,14 @@ package final class LedgerShipper {
     /// Rounds between two deletions of shipped changes, which cost a commit of the ledger.
     private static let roundsKept = 10
 
-    private let session: PostgreSQLSession
+    let session: PostgreSQLSession
     private let source: any SharedChangeSource
     private let name: String
     private let version: String
     private let schema: [String]
-    private var membership: ShippingStatements.Membership?
+    private let address: String?
+    /// Nil before the registration, and after another gateway has fenced this one.
+    private(set) var membership: ShippingStatements.Membership?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
     private var forgotten: Int64 = 0
@@ -50,17 +52,20 @@ package final class LedgerShipper {
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
     ///   - version: the gateway's version, for reports.
+    ///   - address: its `cluster.listen`, by which siblings know it; nil for a gateway that none adopts.
     package convenience init(
-        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        address: String? = nil
     ) {
-        self.init(session, source, name: name, version: version, schema: SharedSchema.steps)
+        self.init(session, source, name: name, version: version, address: address, schema: SharedSchema.steps)
     }
 
     /// - Parameter schema: the steps of the schema that a version of this program knows.
     init(
-        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String, schema: [String]
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        address: String? = nil, schema: [String]
     ) {
-        (self.session, self.source, self.name, self.version) = (session, source, name, version)
+        (self.session, self.source, self.name, self.version, self.address) = (session, source, name, version, address)
         self.schema = schema
     }
 
@@ -113,6 +118,8 @@ package final class LedgerShipper {
         for command in [
             ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
             ShippingStatements.forgetEvents(membership, before: before),
+            OwnerStatements.forget(before: before * 1_000_000),
+            OwnerStatements.forgetTaken(membership, before: before),
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }
@@ -141,7 +148,9 @@ package final class LedgerShipper {
         if let membership { return membership }
         try SharedSchema.migrate(session, steps: schema)
         let ledger = try source.ledger()
-        let rows = try session.atomically([ShippingStatements.register(name: name, ledger: ledger, version: version)])
+        let rows = try session.atomically([
+            ShippingStatements.register(name: name, ledger: ledger, version: version, address: address)
+        ])
         guard let row = rows.first?.first, let node = try row.integer(0), let epoch = try row.integer(1) else {
             throw NameInUse(name: name, server: session.address.description)
         }

@@ -19,6 +19,8 @@ package final class SharedLedgerReader {
         package let version: String?
         /// Seconds since its last sign of life, by the server's clock.
         package let silentFor: Double
+        /// The gateway that goes on with its open calls; nil normally.
+        package let adopter: String?
     }
 
     private let session: PostgreSQLSession
@@ -40,13 +42,19 @@ package final class SharedLedgerReader {
             SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
             \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
             """, conditions.values)
-        let calls = try rows.map { row in (row: row, values: try Self.values(row, columns, from: 3)) }
+        var seen: Set<String> = []
+        let calls = try rows.compactMap { row -> (row: PostgreSQLRow, values: [String: SharedValue])? in
+            let values = try Self.values(row, columns, from: 3)
+            // A short call that two gateways had may have no owner.
+            guard case .text(let id?)? = values["call_id"], seen.insert(id).inserted else { return nil }
+            return (row: row, values: values)
+        }
         // The events of all calls take one round trip.
         let events = try session.run(calls.map { try Self.events(of: $0.values, in: $0.row) })
         return try zip(calls, events).map { call, events in
             Call(
                 node: try call.row.text(0) ?? "", values: call.values,
-                events: try events.map { try Self.values($0, SharedTable.event.columns, from: 0) })
+                events: Self.once(try events.map { try Self.values($0, SharedTable.event.columns, from: 0) }))
         }
     }
 
@@ -55,10 +63,14 @@ package final class SharedLedgerReader {
         let isMade = try session.execute("SELECT to_regclass('ledger.node') IS NOT NULL").first?.flag(0)
         guard isMade == true else { return [] }
         let rows = try session.execute(
-            "SELECT name, version, extract(epoch FROM now() - seen_at)::double precision FROM ledger.node ORDER BY name"
-        )
+            """
+            SELECT node.name, node.version, extract(epoch FROM now() - node.seen_at)::double precision, adopter.name
+            FROM ledger.node LEFT JOIN ledger.node AS adopter ON adopter.id = node.adopter ORDER BY node.name
+            """)
         return try rows.map { row in
-            Node(name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0)
+            Node(
+                name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0,
+                adopter: try row.text(3))
         }
     }
 
@@ -73,15 +85,34 @@ package final class SharedLedgerReader {
             if case .integer(let id)? = call[name] { id } else { nil }
         }
         return PostgreSQLCommand(
-            selectEvents, [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids)])
+            selectEvents,
+            [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids), .text(call["call_id"]?.text)])
+    }
+
+    /// Each event once, in the state that it has at the gateway that has sent it.
+    private static func once(_ events: [[String: SharedValue]]) -> [[String: SharedValue]] {
+        var (order, byKey): ([String], [String: [String: SharedValue]]) = ([], [:])
+        for event in events {
+            guard let key = event["key"]?.text else { continue }
+            if byKey[key] == nil { order.append(key) }
+            if byKey[key] == nil || event["state"] == .integer(1) { byKey[key] = event }
+        }
+        return order.compactMap { byKey[$0] }
     }
 
     private static let selectEvents = """
         SELECT \(SharedTable.event.columns.map(\.name).joined(separator: ", ")) FROM ledger.event
-        WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[]) ORDER BY id
+        WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[])
+        UNION ALL
+        SELECT \(SharedTable.event.columns.map { "event.\($0.name)" }.joined(separator: ", ")) FROM ledger.owner
+        JOIN ledger.call ON call.node = owner.from_node AND call.ledger = owner.from_ledger AND call.id = owner.from_id
+        JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger
+            AND event.id IN (call.shown_event, call.end_event, call.return_event)
+        WHERE owner.call_id = $4 ORDER BY created_at, id
         """
 
-    private static func values(
+    /// The values of a row by column; the first column is at `first`.
+    static func values(
         _ row: PostgreSQLRow, _ columns: [SharedTable.Column], from first: Int
     ) throws -> [String: SharedValue] {
         var values: [String: SharedValue] = [:]
@@ -95,7 +126,7 @@ package final class SharedLedgerReader {
 
 /// The conditions of a filter with their values.
 private struct SharedConditions {
-    private var conditions: [String] = []
+    private var conditions = [SharedSchema.isShown]
     private(set) var values: [PostgreSQLValue] = []
 
     var sql: String { conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ") }

@@ -127,6 +127,45 @@ enum SharedSchema {
             coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
             to_timestamp(call.returned_at / 1e6) AS returned_at
         FROM ledger.call JOIN ledger.node ON node.id = call.node;
+        """,
         """
+        ALTER TABLE ledger.node ADD COLUMN address text, ADD COLUMN adopter integer, ADD COLUMN adopted_at timestamptz;
+        CREATE INDEX call_open_id ON ledger.call (call_id) WHERE ended_at IS NULL;
+        CREATE TABLE ledger.owner (
+            call_id text PRIMARY KEY,
+            node integer NOT NULL,
+            state smallint NOT NULL DEFAULT 0,
+            is_adopted boolean NOT NULL DEFAULT false,
+            row_node integer NOT NULL, row_ledger bigint NOT NULL, row_id bigint NOT NULL,
+            from_node integer, from_ledger bigint, from_id bigint,
+            invite_at bigint NOT NULL
+        ) WITH (fillfactor = 80);
+        CREATE INDEX owner_open ON ledger.owner (node) WHERE state = 0;
+        CREATE INDEX owner_invite_at ON ledger.owner USING brin (invite_at);
+        CREATE TABLE ledger.taken_event (
+            node integer NOT NULL, ledger bigint NOT NULL, id bigint NOT NULL,
+            taker integer NOT NULL,
+            is_stored boolean NOT NULL DEFAULT false,
+            taken_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (node, ledger, id)
+        ) WITH (fillfactor = 80);
+        CREATE INDEX taken_event_waiting ON ledger.taken_event (taker) WHERE NOT is_stored;
+        CREATE OR REPLACE VIEW ledger.calls AS SELECT
+            node.name AS gateway, call.call_id, call.sip_call_id,
+            CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk, call.customer,
+            '+' || call.caller AS caller, '+' || call.destination AS destination, call.subscriber, call.brand_name,
+            call.decision, to_timestamp(call.invite_at / 1e6) AS invite_at,
+            to_timestamp(call.answered_at / 1e6) AS answered_at, to_timestamp(call.ended_at / 1e6) AS ended_at,
+            coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
+            to_timestamp(call.returned_at / 1e6) AS returned_at
+        FROM ledger.call JOIN ledger.node ON node.id = call.node
+        WHERE \(isShown);
+        """,
     ]
+
+    /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them.
+    static let isShown = """
+        NOT EXISTS (SELECT 1 FROM ledger.owner WHERE owner.call_id = call.call_id
+            AND (owner.row_node, owner.row_ledger, owner.row_id) <> (call.node, call.ledger, call.id))
+        """
 }

@@ -18,17 +18,21 @@ enum ShippingStatements {
     /// Registers a name; no row if another gateway uses it.
     ///
     /// Another ledger file under the name raises the epoch, which fences the gateway that had the name.
-    static func register(name: String, ledger: Int64, version: String) -> PostgreSQLCommand {
+    /// A gateway that registers is alive, so nobody goes on adopting its calls.
+    ///
+    /// - Parameter address: its `cluster.listen`, by which siblings know it.
+    static func register(name: String, ledger: Int64, version: String, address: String?) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            INSERT INTO ledger.node AS node (name, ledger, version) VALUES ($1, $2, $3)
+            INSERT INTO ledger.node AS node (name, ledger, version, address) VALUES ($1, $2, $3, $4)
             ON CONFLICT (name) DO UPDATE
                 SET ledger = excluded.ledger, version = excluded.version, seen_at = now(),
+                    address = excluded.address, adopter = NULL, adopted_at = NULL,
                     epoch = node.epoch + (node.ledger <> excluded.ledger)::integer,
                     claimed_epoch = node.epoch + (node.ledger <> excluded.ledger)::integer
                 WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
             RETURNING id, epoch
-            """, [.text(name), .integer(ledger), .text(version)])
+            """, [.text(name), .integer(ledger), .text(version), .text(address)])
     }
 
     /// The position that the shared ledger has of a ledger's changes.
@@ -54,6 +58,7 @@ enum ShippingStatements {
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
         return [beat(membership), position] + changes.rows.map { store($0, membership) }
+            + changes.rows.flatMap { OwnerStatements.follow($0, membership) }
     }
 
     private static func store(_ rows: SharedRows, _ membership: Membership) -> PostgreSQLCommand {
@@ -84,21 +89,29 @@ enum ShippingStatements {
             """
     }
 
+    /// The gateway and those that it has adopted, whose old rows it deletes too.
+    private static let ownAndAdopted =
+        "SELECT $1::integer UNION ALL SELECT id FROM ledger.node WHERE adopter = $1 AND adopted_at IS NOT NULL"
+
     /// Deletes some ended calls of a node that began before a time, in microseconds since 1970.
+    ///
+    /// The calls of an adopted gateway have ended at the adopter.
     static func forgetCalls(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.call WHERE ctid IN (SELECT ctid FROM ledger.call
-                WHERE node = $1 AND invite_at < $2 AND ended_at IS NOT NULL LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND invite_at < $2 AND (ended_at IS NOT NULL OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
     }
 
     /// Deletes some delivered events of a node that were made before a time, in seconds since 1970.
+    ///
+    /// The waiting events of an adopted gateway are those of the adopter.
     static func forgetEvents(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.event WHERE ctid IN (SELECT ctid FROM ledger.event
-                WHERE node = $1 AND created_at < $2 AND state = 1 LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND created_at < $2 AND (state = 1 OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
     }
 }

@@ -154,6 +154,14 @@ enum Migrations {
                     CREATE INDEX event_due ON event (customer, due_at) WHERE state = 0;
                     """)
         }
+        // Calls of other gateways: each is taken over once.
+        migrator.registerMigration("ledger adopted calls") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE adopted_call (call_id TEXT PRIMARY KEY, call INTEGER NOT NULL, gateway TEXT NOT NULL)
+                    WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

@@ -172,6 +172,26 @@ package struct CallStateMachine: Hashable, Sendable {
         return end(record.alertedAt == nil ? .failed : .missed, at: now)
     }
 
+    /// Takes the end that another gateway has stored for this call; its times fill what was not seen here.
+    package mutating func ended(elsewhere other: CallRecord) -> Step {
+        guard record.endedAt == nil, let endedAt = other.endedAt, let outcome = other.outcome else { return [] }
+        func earlier(_ own: Int64?, _ time: Int64?) -> Int64? {
+            guard let own, let time else { return own ?? time }
+            return min(own, time)
+        }
+        record.progressAt = earlier(record.progressAt, other.progressAt)
+        record.ringingAt = earlier(record.ringingAt, other.ringingAt)
+        record.answeredAt = earlier(record.answeredAt, other.answeredAt)
+        record.cancelledAt = earlier(record.cancelledAt, other.cancelledAt)
+        (record.status, record.q850Cause, record.sipCause) = (other.status, other.q850Cause, other.sipCause)
+        record.attempts = max(record.attempts, other.attempts)
+        record.isForwarded = record.isForwarded || other.isForwarded
+        record.machine = other.machine ?? record.machine
+        record.refusedAt = nil
+        (record.endedAt, record.outcome, record.endIsKnown) = (endedAt, outcome, other.endIsKnown)
+        return .changed
+    }
+
     /// A later time; the largest value on overflow.
     private static func time(_ pause: Int64, after time: Int64) -> Int64 {
         let (sum, isOver) = time.addingReportingOverflow(pause)

@@ -110,4 +110,9 @@ package protocol SharedChangeSource: Sendable {
 package enum SharedValue: Sendable, Hashable {
     case integer(Int64?)
     case text(String?)
+
+    /// The text; nil for null and for an integer.
+    package var text: String? {
+        if case .text(let value) = self { value } else { nil }
+    }
 }

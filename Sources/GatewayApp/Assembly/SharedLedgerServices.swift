@@ -2,6 +2,7 @@
 
 import CallAccounting
 import ConfigurationFiles
+import GatewayCluster
 import GatewayShare
 import GatewayStore
 import Logging
@@ -14,18 +15,27 @@ struct SharedLedgerServices: Sendable {
     let sharing: LedgerSharing
 
     /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
-    init?(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) {
+    ///
+    /// - Parameters:
+    ///   - recorder: takes over the calls of silent gateways.
+    ///   - exchange: knows which siblings respond.
+    init?(
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ recorder: OutcomeRecorder,
+        _ exchange: SiblingExchange?, logger: Logger
+    ) {
         guard let address = configuration.cluster?.ledger else {
             do { try LedgerChanges.stop(database) } catch {
                 logger.debug("changes for a shared ledger are still recorded", metadata: ["reason": "\(error)"])
             }
             return nil
         }
+        recorder.expectHandovers()
         sharing = LedgerSharing(
             .init(
                 address: address, name: configuration.id, version: HeraldVersion.current,
-                retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up))),
-            LedgerChanges(database), log: logger)
+                retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up)),
+                siblingAddress: exchange?.address),
+            LedgerChanges(database), adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
     }
 
     /// Rows sent and failures.
@@ -37,6 +47,7 @@ struct SharedLedgerServices: Sendable {
             CounterSample(
                 name: "herald_shared_failures_total",
                 help: "Writes to the shared ledger that failed and are repeated", value: UInt64(standing.failures)),
+            moved("calls", sharing.handovers.calls), moved("events", sharing.handovers.events),
             CounterSample(
                 name: "herald_shared_fenced_total",
                 help: "Times that another gateway had taken over while this one was silent",
@@ -44,7 +55,14 @@ struct SharedLedgerServices: Sendable {
         ]
     }
 
-    /// The lag.
+    private func moved(_ kind: String, _ value: Int) -> CounterSample {
+        CounterSample(
+            name: "herald_shared_adopted_total",
+            help: "Open calls and waiting events taken over from silent gateways, by kind",
+            labels: [MetricLabel("kind", kind)], value: UInt64(value))
+    }
+
+    /// The lag, and the calls that have moved.
     var gauges: [GaugeSample] {
         let standing = sharing.standing
         return [
@@ -54,6 +72,9 @@ struct SharedLedgerServices: Sendable {
             GaugeSample(
                 name: "herald_shared_waiting", help: "Changed rows that the shared ledger has not got yet",
                 value: Double(standing.waiting)),
+            GaugeSample(
+                name: "herald_shared_away_calls", help: "Open calls of this gateway that another one goes on with",
+                value: Double(sharing.handovers.away)),
         ] + (standing.replication.map(Self.gauges) ?? [])
     }
 
@@ -84,9 +105,11 @@ struct SharedLedgerServices: Sendable {
 
     var status: GatewayStatus.SharedLedger {
         let standing = sharing.standing
+        let handovers = sharing.handovers
         return .init(
             behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem,
-            server: standing.replication?.summary, serverProblems: standing.replication?.problems)
+            server: standing.replication?.summary, serverProblems: standing.replication?.problems,
+            adopted: handovers.here, away: handovers.away)
     }
 }
 

@@ -43,7 +43,7 @@ extension LedgerJournal {
 
     /// Applies all waiting updates of siblings once the ring has been read.
     mutating func applyForeign(through batch: UInt64) {
-        for update in foreign.rest() { applyForeign(update) }
+        for update in foreign.rest() where !applyForeign(update) { handover.keep(update) }
         foreign.batch = batch
     }
 
@@ -52,7 +52,7 @@ extension LedgerJournal {
     /// The INVITE of a call that a sibling placed is in that sibling's ledger. A BYE that was read before the 2xx of a sibling
     /// arrived looked like a CANCEL, so the 2xx ends the call at its time.
     @discardableResult
-    private mutating func applyForeign(_ update: CallUpdate) -> Bool {
+    mutating func applyForeign(_ update: CallUpdate) -> Bool {
         guard let call = call(of: update) else { return false }
         foreign.applied += 1
         mark(call.machine.receive(update), of: call)

@@ -18,6 +18,8 @@ struct LedgerJournal {
     var reported: [ReportedUpdate]?
     /// Updates of siblings.
     var foreign = ForeignJournal()
+    /// Calls that have moved between gateways.
+    var handover = HandoverJournal()
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -60,6 +62,7 @@ struct LedgerJournal {
             recordRedial(of: call)
             deadlines.follow(call, limits: limits)
         }
+        handover.begin(adopted: state.adopted, open: state.calls)
     }
 
     /// Takes over other settings for the next updates.
@@ -77,15 +80,17 @@ struct LedgerJournal {
         if !foreign.waiting.isEmpty { applyForeign(before: update.wallMicroseconds) }
         let known = call(of: update)
         if reported != nil {
-            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || update.kind == .invite))
+            let begins = update.kind == .invite && !handover.isAway(update.call)
+            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || begins))
         }
         if let call = known {
             if update.kind == .invite, begins(update, texts: texts, after: call) { return }
             mark(call.machine.receive(update), of: call)
-        } else if update.kind == .invite {
+        } else if update.kind == .invite, !handover.isAway(update.call) {
             begin(update, texts: texts)
         } else {
             unclaimed += 1
+            handover.keep(update)
         }
     }
 
@@ -137,6 +142,7 @@ struct LedgerJournal {
             call.isInBatch = false
         }
         nextEvent += events
+        handover.stored(batch)
         isRefused = false
         batch = LedgerBatch(position: batch.position)
     }
@@ -175,6 +181,15 @@ struct LedgerJournal {
         for call in state.calls where open[call.name] == nil && !batch.calls.contains(where: { $0.name == call.name }) {
             open[call.name] = call
             deadlines.follow(call, limits: limits)
+        }
+        for place in batch.takenEvents.indices {
+            batch.takenEvents[place].id = nextEvent
+            nextEvent += 1
+        }
+        // The other ledger does not know which calls were taken over.
+        let isNew = Set(batch.adopted.map(\.call.callID))
+        batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
+            handover.origin(of: call).map { (call, $0) }
         }
         (batch.retimed, batch.dialledOn) = ([], [])
         refused()
@@ -277,8 +292,52 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
+            handover.ended(call)
             if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
         }
+    }
+
+    /// Goes on with a call that is in no update of the ring: one of another gateway.
+    mutating func goOn(with record: CallRecord, from gateway: String) -> LedgerCall {
+        let call = LedgerCall(
+            row: nextCall, callID: record.call.description, record: record, isStored: false,
+            awaitsRedial: limits.redial > 0)
+        nextCall += 1
+        batch.adopted.append((call, gateway))
+        goOn(with: call)
+        return call
+    }
+
+    /// Goes on with a call that was away.
+    mutating func goOn(with call: LedgerCall) {
+        open[call.name] = call
+        mark(.changed, of: call)
+    }
+
+    /// Takes a call out of those in progress; it ends elsewhere.
+    mutating func takeOut(_ call: LedgerCall) {
+        if let pair = RedialPair(call.machine.record), failed[pair] === call { failed[pair] = nil }
+        call.isKeptForRedial = false
+        deadlines.remove(call)
+        if open[call.name] === call { open[call.name] = nil }
+    }
+
+    /// Closes a call with the end that another gateway has stored; without an event.
+    mutating func close(_ call: LedgerCall, with other: CallRecord) {
+        takeOut(call)
+        let step = call.machine.ended(elsewhere: other)
+        guard !step.isEmpty else { return }
+        call.isClosedElsewhere = true
+        call.endClock = clock == 0 ? nil : clock
+        mark(step, of: call)
+        let record = call.machine.record
+        if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
+    }
+
+    /// Takes over an event that another gateway has not sent.
+    mutating func take(event row: ForeignRow) {
+        batch.takenEvents.append((nextEvent, row))
+        nextEvent += 1
     }
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.

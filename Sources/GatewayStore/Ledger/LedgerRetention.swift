@@ -45,6 +45,7 @@ struct LedgerRetention {
                     AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
         try database.write { database in
+            try database.execute(sql: "DELETE FROM adopted_call WHERE call < (SELECT min(id) FROM call)")
             // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",

@@ -8,11 +8,11 @@ import GRDB
 ///
 /// A changed call takes one statement per batch, also if it begins and ends within the batch.
 struct LedgerWriter: ~Copyable {
-    private let database: Database
+    let database: Database
     private let minter: EventMinter
     private let returns: ReturnPolicy
     private let outputs: [CallOutputSink]
-    private let now: Int64
+    let now: Int64
     private var meta = OutboxMeta()
 
     /// Writes with the given connection, inside a transaction the caller opened.
@@ -40,7 +40,10 @@ struct LedgerWriter: ~Copyable {
         try store(retimed: batch.retimed)
         try store(dialledOn: batch.dialledOn)
         try LedgerClock.store(batch.clocks, in: database)
-        for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
+        for call in batch.calls
+        where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
+        try store(adopted: batch.adopted)
+        try store(taken: batch.takenEvents)
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         // By index, because iteration would copy each event with its eighteen texts.
         for place in batch.events.indices {

@@ -14,6 +14,10 @@ struct DoctorSharedLedger {
         self.path = path
     }
 
+    private static func adoption(of node: SharedLedgerReader.Node) -> String {
+        node.adopter.map { ", and \($0) goes on with its open calls" } ?? ""
+    }
+
     /// None without a shared ledger.
     func findings(patience: Duration) -> [DoctorFinding] {
         guard let address = configuration.cluster?.ledger else { return [] }
@@ -25,7 +29,8 @@ struct DoctorSharedLedger {
             let silent = nodes.filter { $0.silentFor > 60 }.map {
                 DoctorFinding(
                     "shared ledger", .warning,
-                    "\($0.name) has written nothing for \(AgeText.text(Int64($0.silentFor))); see whether it runs")
+                    "\($0.name) has written nothing for \(AgeText.text(Int64($0.silentFor)))\(Self.adoption(of: $0)); see whether it runs"
+                )
             }
             let names = nodes.map(\.name).joined(separator: ", ")
             let ok = DoctorFinding(
