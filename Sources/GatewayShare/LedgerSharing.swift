@@ -25,6 +25,16 @@ package final class LedgerSharing: Sendable {
         }
     }
 
+    /// What takes the signals of other gateways.
+    package struct Inbox: Sendable {
+        let ledger: any SiblingLedger
+        let cursors: any SignalCursorStore
+
+        package init(into ledger: any SiblingLedger, _ cursors: any SignalCursorStore) {
+            (self.ledger, self.cursors) = (ledger, cursors)
+        }
+    }
+
     /// The state of the shared ledger, for status and metrics.
     package struct Standing: Hashable, Sendable {
         /// Seconds since the shared ledger had all changes of this gateway.
@@ -37,6 +47,8 @@ package final class LedgerSharing: Sendable {
         package var failures: Int
         /// Times that another gateway had taken over while this one was silent.
         package var fenced: Int
+        /// Updates that other gateways have seen, read since the start.
+        package var signals: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
     }
@@ -47,6 +59,7 @@ package final class LedgerSharing: Sendable {
         var rows = 0
         var failures = 0
         var fenced = 0
+        var signals = 0
         var waiting = 0
         var problem: String?
     }
@@ -59,6 +72,7 @@ package final class LedgerSharing: Sendable {
 
     private let settings: Settings
     private let source: any SharedChangeSource
+    private let inbox: Inbox?
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
@@ -67,14 +81,17 @@ package final class LedgerSharing: Sendable {
     private let bell = SteadyBell()
 
     /// - Parameters:
+    ///   - inbox: nil to read no signals.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
     package init(
-        _ settings: Settings, _ source: any SharedChangeSource, log: Logger = Logger(label: "herald.shared"),
+        _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
+        log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
-        (self.settings, self.source, self.log, self.steady, self.wall) = (settings, source, log, steady, wall)
+        (self.settings, self.source, self.inbox, self.log) = (settings, source, inbox, log)
+        (self.steady, self.wall) = (steady, wall)
         state = Mutex(State(caughtUpAt: steady()))
     }
 
@@ -86,7 +103,7 @@ package final class LedgerSharing: Sendable {
             let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
-                fenced: state.fenced, problem: state.problem)
+                fenced: state.fenced, signals: state.signals, problem: state.problem)
         }
     }
 
@@ -106,7 +123,8 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
-        var rounds = SharingRounds(self, makeShipper())
+        let shipper = makeShipper()
+        var rounds = SharingRounds(self, shipper, inbox.map { SignalInbox(shipper, into: $0.ledger, $0.cursors) })
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
@@ -119,18 +137,20 @@ package final class LedgerSharing: Sendable {
             name: settings.name, version: settings.version)
     }
 
-    /// One look of a shipper; keeps its result.
-    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws {
+    /// One look of a shipper and of an inbox; keeps the result.
+    func look(_ shipper: LedgerShipper, _ inbox: SignalInbox?, isLast: Bool = false) throws {
         let began = steady()
         let round = try shipper.ship {
             isLast
                 ? .microseconds(self.steady() - began) >= Self.farewell : self.isStopping.load(ordering: .relaxed)
         }
+        let signals = isLast ? 0 : try inbox?.look() ?? 0
         let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
         let wasDown = state.withLock { state in
             if round.isCaughtUp { state.caughtUpAt = began }
             state.isCaughtUp = round.isCaughtUp
             state.rows += round.rows
+            state.signals += signals
             state.fenced += round.wasFenced ? 1 : 0
             state.waiting = waiting
             return state.problem.take() != nil
@@ -176,13 +196,14 @@ package final class LedgerSharing: Sendable {
 private struct SharingRounds {
     private let sharing: LedgerSharing
     private let shipper: LedgerShipper
+    private let inbox: SignalInbox?
     private var alarmedAt: Int64?
     private var prunedAt: Int64
     private var failures = 0
     private var skipped = 0
 
-    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper) {
-        (self.sharing, self.shipper) = (sharing, shipper)
+    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper, _ inbox: SignalInbox?) {
+        (self.sharing, self.shipper, self.inbox) = (sharing, shipper, inbox)
         prunedAt = sharing.now
     }
 
@@ -194,7 +215,7 @@ private struct SharingRounds {
         }
         skipped = 0
         do {
-            try sharing.look(shipper)
+            try sharing.look(shipper, inbox)
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
                 prunedAt = sharing.now
@@ -214,7 +235,8 @@ private struct SharingRounds {
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
         shipper.timeLimit = LedgerSharing.farewell
-        if failures == 0 { try? sharing.look(shipper, isLast: true) }
+        if failures == 0 { try? sharing.look(shipper, inbox, isLast: true) }
+        try? inbox?.keep(isLast: true)
         shipper.finish()
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+import HostSystem
 package import PostgreSQL
 
 /// Sends the changes of this gateway's ledger to the shared ledger in PostgreSQL.
@@ -36,10 +37,14 @@ package final class LedgerShipper {
     /// Rounds between two deletions of shipped changes, which cost a commit of the ledger.
     private static let roundsKept = 10
 
-    private let session: PostgreSQLSession
+    /// Seconds after which a signal serves no call any more.
+    static let signalAge: Int64 = 12 * 3_600
+
+    let session: PostgreSQLSession
     private let source: any SharedChangeSource
     private let name: String
     private let version: String
+    private let wall: @Sendable () -> Int64
     private var membership: ShippingStatements.Membership?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
@@ -49,8 +54,12 @@ package final class LedgerShipper {
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
     ///   - version: the gateway's version, for reports.
-    package init(_ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String) {
-        (self.session, self.source, self.name, self.version) = (session, source, name, version)
+    ///   - wall: microseconds since 1970 by the clock of the gateway.
+    package init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
+    ) {
+        (self.session, self.source, self.name, self.version, self.wall) = (session, source, name, version, wall)
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -72,7 +81,9 @@ package final class LedgerShipper {
                 break
             }
             do throws(PostgreSQLError) {
-                let results = try session.atomically(ShippingStatements.ship(changes, membership))
+                // A new connection takes time, which is no part of a fact's age.
+                try session.connect()
+                let results = try session.atomically(ShippingStatements.ship(changes, membership, now: wall()))
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
                     self.membership = nil
@@ -102,6 +113,7 @@ package final class LedgerShipper {
         for command in [
             ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
             ShippingStatements.forgetEvents(membership, before: before),
+            ShippingStatements.forgetFacts(.signal, olderThan: Self.signalAge),
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }
@@ -123,7 +135,8 @@ package final class LedgerShipper {
         session.close()
     }
 
-    private func registered() throws -> ShippingStatements.Membership {
+    /// The membership, after a registration if there is none.
+    func registered() throws -> ShippingStatements.Membership {
         if let membership { return membership }
         try SharedSchema.migrate(session)
         let ledger = try source.ledger()

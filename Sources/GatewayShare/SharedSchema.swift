@@ -55,7 +55,7 @@ enum SharedSchema {
 
     private static func columns(_ table: SharedTable, notNull: Set<String>) -> String {
         table.columns.map { column in
-            "\(column.name) \(column.isText ? "text" : "bigint")\(notNull.contains(column.name) ? " NOT NULL" : "")"
+            "\(column.name) \(column.sqlType)\(notNull.contains(column.name) ? " NOT NULL" : "")"
         }.joined(separator: ",\n    ")
     }
 
@@ -103,6 +103,29 @@ enum SharedSchema {
             coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
             to_timestamp(call.returned_at / 1e6) AS returned_at
         FROM ledger.call JOIN ledger.node ON node.id = call.node;
+        """,
+        // Signals of a call are found by its identifier too, for a gateway that takes the call over.
         """
+        CREATE TABLE ledger.call_signal (
+            node integer NOT NULL,
+            ledger bigint NOT NULL,
+            \(columns(.signal, notNull: ["id", "at", "call_id", "bytes"])),
+            PRIMARY KEY (node, ledger, id)
+        );
+        CREATE INDEX call_signal_call ON ledger.call_signal (call_id);
+        CREATE INDEX call_signal_other ON ledger.call_signal (other_call_id) WHERE other_call_id IS NOT NULL;
+        CREATE INDEX call_signal_at ON ledger.call_signal USING brin (at);
+        """,
     ]
+}
+
+extension SharedTable.Column {
+    /// The type in the shared ledger.
+    var sqlType: String {
+        switch kind {
+        case .integer: "bigint"
+        case .text: "text"
+        case .bytes: "bytea"
+        }
+    }
 }

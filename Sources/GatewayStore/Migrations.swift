@@ -154,6 +154,22 @@ enum Migrations {
                     CREATE INDEX event_due ON event (customer, due_at) WHERE state = 0;
                     """)
         }
+        // Numbers are never used twice, though rows are deleted once the shared ledger has them.
+        migrator.registerMigration("ledger signals for other gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call_signal (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        other_call_id TEXT,
+                        bytes BLOB NOT NULL
+                    );
+                    CREATE TABLE signal_cursor (
+                        node INTEGER NOT NULL, ledger INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (node, ledger)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

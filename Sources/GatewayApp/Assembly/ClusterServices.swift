@@ -96,15 +96,15 @@ struct ClusterServices: ReloadablePart {
 }
 
 /// The ledger and the table of calls in progress, as siblings change them.
-private struct ClusterLedger: SiblingLedger {
+struct ClusterLedger: SiblingLedger {
     let recorder: OutcomeRecorder
     let calls: CallsInProgress
 
     var storedBatch: UInt64 { recorder.storedBatch }
 
-    func take(_ updates: [CallUpdate]) -> UInt64? {
+    func take(_ updates: [ForeignUpdate]) -> UInt64? {
         guard let batch = recorder.take(updates) else { return nil }
-        calls.endElsewhere(updates.flatMap(\.endedCalls))
+        calls.endElsewhere(updates.flatMap(\.update.endedCalls))
         return batch
     }
 }

@@ -79,7 +79,8 @@ struct GatewayServices {
             }, logger: start.logger)
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
         sharedLedger = SharedLedgerServices(
-            start.configuration, state.database, logger: Logger(label: "herald.shared"))
+            start.configuration, state.database, into: ClusterLedger(recorder: state.recorder, calls: shared.calls),
+            logger: Logger(label: "herald.shared"))
         cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)

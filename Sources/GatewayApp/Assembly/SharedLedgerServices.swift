@@ -14,7 +14,12 @@ struct SharedLedgerServices: Sendable {
     let sharing: LedgerSharing
 
     /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
-    init?(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) {
+    ///
+    /// - Parameter ledger: takes what other gateways have seen of this one's calls.
+    init?(
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, into ledger: any SiblingLedger,
+        logger: Logger
+    ) {
         guard let address = configuration.cluster?.ledger else {
             do { try LedgerChanges.stop(database) } catch {
                 logger.debug("changes for a shared ledger are still recorded", metadata: ["reason": "\(error)"])
@@ -25,7 +30,7 @@ struct SharedLedgerServices: Sendable {
             .init(
                 address: address, name: configuration.id, version: HeraldVersion.current,
                 retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up))),
-            LedgerChanges(database), log: logger)
+            LedgerChanges(database), inbox: .init(into: ledger, LedgerSignalCursors(database)), log: logger)
     }
 
     /// Rows sent and failures.
@@ -41,6 +46,10 @@ struct SharedLedgerServices: Sendable {
                 name: "herald_shared_fenced_total",
                 help: "Times that another gateway had taken over while this one was silent",
                 value: UInt64(standing.fenced)),
+            CounterSample(
+                name: "herald_shared_signals_total",
+                help: "Call updates that other gateways have stored in the shared ledger, read by this one",
+                value: UInt64(standing.signals)),
         ]
     }
 

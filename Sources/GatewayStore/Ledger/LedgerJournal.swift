@@ -18,6 +18,8 @@ struct LedgerJournal {
     var reported: [ReportedUpdate]?
     /// Updates of siblings.
     var foreign = ForeignJournal()
+    /// Whether other gateways get what passes here of their calls through a shared ledger.
+    var isShared = false
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -66,6 +68,7 @@ struct LedgerJournal {
     mutating func use(_ settings: OutcomeRecorder.Settings, _ minter: EventMinter) {
         self.minter = minter
         limits = settings.limits
+        isShared = settings.isShared
         trunks.merge(settings.trunks) { _, new in new }
         customers.merge(settings.customers)
     }
@@ -86,6 +89,7 @@ struct LedgerJournal {
             begin(update, texts: texts)
         } else {
             unclaimed += 1
+            if isShared { batch.signals.append(update) }
         }
     }
 
@@ -113,6 +117,7 @@ struct LedgerJournal {
             batch.retimed.append(call)
         }
         ended.clockWasSet(by: step.microseconds)
+        for place in batch.signals.indices { batch.signals[place].wallMicroseconds &+= step.microseconds }
     }
 
     /// Closes calls whose deadline has passed at `now`, microseconds since 1970.

@@ -44,6 +44,7 @@ struct LedgerRetention {
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
                     AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
+        guard try pruneSignals(before: now - Self.signals) else { return deleted }
         try database.write { database in
             // Positions of rings that no longer exist.
             try database.execute(
@@ -51,6 +52,24 @@ struct LedgerRetention {
                 arguments: [before / 1_000_000, ringID])
         }
         return deleted
+    }
+
+    /// Microseconds after which a signal serves no call any more, though the shared ledger has not got it.
+    private static let signals: Int64 = 12 * 3_600_000_000
+
+    /// Deletes signals of before a time; false to end the work.
+    private func pruneSignals(before: Int64) throws -> Bool {
+        while true {
+            let count = try database.write { database in
+                try database.execute(
+                    sql: """
+                        DELETE FROM call_signal WHERE id < (SELECT min(id) FROM call_signal) + ? AND at < ?
+                        """, arguments: [step, before])
+                return database.changesCount
+            }
+            if count < step { return true }
+            if !between() { return false }
+        }
     }
 
     /// Deletes rows for an output that is no longer configured; false to end the work.
@@ -112,7 +131,7 @@ struct LedgerRetention {
     /// The rows that may be deleted before their time.
     private var mayGo: [(table: String, condition: String)] {
         [
-            ("event", settled),
+            ("event", settled), ("call_signal", "true"),
             (
                 "call",
                 """

@@ -40,6 +40,7 @@ struct LedgerWriter: ~Copyable {
         try store(retimed: batch.retimed)
         try store(dialledOn: batch.dialledOn)
         try LedgerClock.store(batch.clocks, in: database)
+        try LedgerSignals(database).store(batch.signals, after: batch.clocks)
         for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         // By index, because iteration would copy each event with its eighteen texts.

@@ -44,6 +44,8 @@ package final class OutcomeRecorder: Sendable {
         package var maxBytes = 4_294_967_296
         /// Whether a directory is configured; without one, waiting events expire like delivered ones.
         package var hasDirectory = true
+        /// Whether gateways share a ledger, which gets what passes here of other gateways' calls.
+        package var isShared = false
         /// Outputs of ended calls beside the directory.
         package var outputs: [CallOutputSink] = []
 
