@@ -25,13 +25,19 @@ package final class LedgerSharing: Sendable {
         }
     }
 
-    /// What takes the signals of other gateways.
+    /// The recorder, which takes signals of other gateways, and call backs found among all.
     package struct Inbox: Sendable {
         let ledger: any SiblingLedger
         let cursors: any SignalCursorStore
+        let returns: any ReturnLedger
+        /// Longest time between a call and its call back, in seconds.
+        let window: Int64
 
-        package init(into ledger: any SiblingLedger, _ cursors: any SignalCursorStore) {
-            (self.ledger, self.cursors) = (ledger, cursors)
+        package init(
+            into ledger: any SiblingLedger, _ cursors: any SignalCursorStore, returns: any ReturnLedger,
+            window: Int64
+        ) {
+            (self.ledger, self.cursors, self.returns, self.window) = (ledger, cursors, returns, window)
         }
     }
 
@@ -49,6 +55,8 @@ package final class LedgerSharing: Sendable {
         package var fenced: Int
         /// Updates that other gateways have seen, read since the start.
         package var signals: Int
+        /// Originals and call backs of this gateway, joined among all gateways since the start.
+        package var returns: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
     }
@@ -60,6 +68,7 @@ package final class LedgerSharing: Sendable {
         var failures = 0
         var fenced = 0
         var signals = 0
+        var returns = 0
         var waiting = 0
         var problem: String?
     }
@@ -103,7 +112,7 @@ package final class LedgerSharing: Sendable {
             let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
-                fenced: state.fenced, signals: state.signals, problem: state.problem)
+                fenced: state.fenced, signals: state.signals, returns: state.returns, problem: state.problem)
         }
     }
 
@@ -124,7 +133,7 @@ package final class LedgerSharing: Sendable {
 
     private func work() {
         let shipper = makeShipper()
-        var rounds = SharingRounds(self, shipper, inbox.map { SignalInbox(shipper, into: $0.ledger, $0.cursors) })
+        var rounds = SharingRounds(self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) })
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
@@ -137,20 +146,21 @@ package final class LedgerSharing: Sendable {
             name: settings.name, version: settings.version)
     }
 
-    /// One look of a shipper and of an inbox; keeps the result.
-    func look(_ shipper: LedgerShipper, _ inbox: SignalInbox?, isLast: Bool = false) throws {
+    /// One look of a shipper and of an exchange; keeps the result.
+    func look(_ shipper: LedgerShipper, _ exchange: SharedExchange?, isLast: Bool = false) throws {
         let began = steady()
         let round = try shipper.ship {
             isLast
                 ? .microseconds(self.steady() - began) >= Self.farewell : self.isStopping.load(ordering: .relaxed)
         }
-        let signals = isLast ? 0 : try inbox?.look() ?? 0
+        let (signals, returns) = isLast ? (0, 0) : try exchange?.look() ?? (0, 0)
         let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
         let wasDown = state.withLock { state in
             if round.isCaughtUp { state.caughtUpAt = began }
             state.isCaughtUp = round.isCaughtUp
             state.rows += round.rows
             state.signals += signals
+            state.returns += returns
             state.fenced += round.wasFenced ? 1 : 0
             state.waiting = waiting
             return state.problem.take() != nil
@@ -166,7 +176,7 @@ package final class LedgerSharing: Sendable {
     /// Deletes old rows of this gateway.
     func prune(_ shipper: LedgerShipper) throws {
         let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
-        try shipper.prune(before: before) { self.isStopping.load(ordering: .relaxed) }
+        try shipper.prune(before: before, returnsAfter: inbox?.window ?? 0) { self.isStopping.load(ordering: .relaxed) }
     }
 
     /// Keeps a failure; true for another text than before.
@@ -196,14 +206,14 @@ package final class LedgerSharing: Sendable {
 private struct SharingRounds {
     private let sharing: LedgerSharing
     private let shipper: LedgerShipper
-    private let inbox: SignalInbox?
+    private let exchange: SharedExchange?
     private var alarmedAt: Int64?
     private var prunedAt: Int64
     private var failures = 0
     private var skipped = 0
 
-    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper, _ inbox: SignalInbox?) {
-        (self.sharing, self.shipper, self.inbox) = (sharing, shipper, inbox)
+    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper, _ exchange: SharedExchange?) {
+        (self.sharing, self.shipper, self.exchange) = (sharing, shipper, exchange)
         prunedAt = sharing.now
     }
 
@@ -215,7 +225,7 @@ private struct SharingRounds {
         }
         skipped = 0
         do {
-            try sharing.look(shipper, inbox)
+            try sharing.look(shipper, exchange)
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
                 prunedAt = sharing.now
@@ -235,8 +245,8 @@ private struct SharingRounds {
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
         shipper.timeLimit = LedgerSharing.farewell
-        if failures == 0 { try? sharing.look(shipper, inbox, isLast: true) }
-        try? inbox?.keep(isLast: true)
+        if failures == 0 { try? sharing.look(shipper, exchange, isLast: true) }
+        exchange?.finish()
         shipper.finish()
     }
 }

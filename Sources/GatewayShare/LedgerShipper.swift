@@ -105,15 +105,20 @@ package final class LedgerShipper {
         return round
     }
 
-    /// Deletes rows of this gateway that are older than its retention.
+    /// Deletes rows of this gateway that are older than its retention, and expired facts of all gateways.
     ///
-    /// - Parameter before: seconds since 1970.
-    package func prune(before: Int64, isStopping: () -> Bool = { false }) throws {
+    /// - Parameters:
+    ///   - before: seconds since 1970.
+    ///   - window: longest time between a call and its call back, in seconds.
+    package func prune(before: Int64, returnsAfter window: Int64, isStopping: () -> Bool = { false }) throws {
         let membership = try registered()
+        let returnAge = max(window + 86_400, wall() / 1_000_000 - before)
         for command in [
             ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
             ShippingStatements.forgetEvents(membership, before: before),
-            ShippingStatements.forgetFacts(.signal, olderThan: Self.signalAge),
+            ShippingStatements.forget(SharedTable.signal.name, olderThan: Self.signalAge),
+            ShippingStatements.forget(SharedTable.returnCandidate.name, olderThan: window + 86_400),
+            ShippingStatements.forget("returned", olderThan: returnAge),
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }

@@ -123,10 +123,10 @@ enum ShippingStatements {
     }
 
     /// Deletes some facts of all gateways, older than a number of seconds.
-    static func forgetFacts(_ table: SharedTable, olderThan seconds: Int64) -> PostgreSQLCommand {
+    static func forget(_ table: String, olderThan seconds: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            DELETE FROM ledger.\(table.name) WHERE ctid IN (SELECT ctid FROM ledger.\(table.name)
+            DELETE FROM ledger.\(table) WHERE ctid IN (SELECT ctid FROM ledger.\(table)
                 WHERE at < \(serverNow) - $1::bigint * 1000000 LIMIT 5000)
             """, [.integer(seconds)])
     }

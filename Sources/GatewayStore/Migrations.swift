@@ -170,6 +170,21 @@ enum Migrations {
                     ) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("ledger returns over gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE return_candidate (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        direction INTEGER NOT NULL,
+                        call INTEGER NOT NULL,
+                        number INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        subscriber_key TEXT NOT NULL,
+                        brand_id TEXT
+                    );
+                    """)
+        }
         return migrator
     }
 

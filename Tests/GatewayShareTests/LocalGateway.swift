@@ -24,7 +24,7 @@ final class LocalGateway {
     private(set) var files: HeraldDatabase
     private(set) var ring: UpdateRing
     private(set) var recorder: OutcomeRecorder
-    private(set) var sharing: SharedExchange
+    private(set) var sharing: SharingParts
 
     /// The clock of this gateway: that of the machine, and what a test adds.
     final class Clock: Sendable {
@@ -48,7 +48,7 @@ final class LocalGateway {
         files = try HeraldDatabase(folder: folder.path)
         ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, self.clock)
-        sharing = Self.sharing(name, shared, files, recorder, self.clock)
+        sharing = Self.sharing(name, shared.address, files, recorder, self.clock)
     }
 
     /// Kills the gateway at once and starts it again.
@@ -60,7 +60,7 @@ final class LocalGateway {
         files = try HeraldDatabase(folder: folder.path)
         ring = try UpdateRing(path: new, capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, clock)
-        sharing = Self.sharing(name, shared, files, recorder, clock)
+        sharing = Self.sharing(name, shared.address, files, recorder, clock)
     }
 
     /// A second of the running gateway: the recorder stores, the sharing thread ships and looks, the recorder stores.
@@ -85,29 +85,33 @@ final class LocalGateway {
     }
 
     private static func sharing(
-        _ name: String, _ shared: SharedDatabase, _ files: HeraldDatabase, _ recorder: OutcomeRecorder, _ clock: Clock
-    ) -> SharedExchange {
-        SharedExchange(name, shared, files, recorder, clock)
+        _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
+        _ clock: Clock
+    ) -> SharingParts {
+        SharingParts(name, address, files, recorder, clock)
     }
 }
 
 /// What the sharing thread of a gateway does in one round.
-final class SharedExchange {
+final class SharingParts {
     let shipper: LedgerShipper
     let inbox: SignalInbox
+    let returns: ReturnFinder
 
     init(
-        _ name: String, _ shared: SharedDatabase, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
+        _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
         _ clock: LocalGateway.Clock
     ) {
         shipper = LedgerShipper(
-            PostgreSQLSession(shared.address), LedgerChanges(files), name: name, version: "test", wall: { clock.now })
+            PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", wall: { clock.now })
         inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
+        returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
     }
 
     func round() throws {
         _ = try shipper.ship()
         try inbox.look()
+        try returns.look()
     }
 }
 

@@ -169,7 +169,7 @@ struct SignalInboxTests {
         #expect(try b.count("call_signal") == 1)
         try b.pass()
         try shared.look.script("UPDATE ledger.call_signal SET at = at - 50000000000")
-        try b.sharing.shipper.prune(before: 0)
+        try b.sharing.shipper.prune(before: 0, returnsAfter: 0)
         #expect(try shared.integer("SELECT count(*) FROM ledger.call_signal") == 0)
     }
 

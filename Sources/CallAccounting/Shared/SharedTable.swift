@@ -8,6 +8,8 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
     case event = 1
     /// Updates of calls that other gateways have: facts, without numbers.
     case signal = 2
+    /// Ended calls that may be returned, and outbound calls that may return one: facts.
+    case returnCandidate = 3
 
     /// A column and the type of its values.
     package struct Column: Sendable, Hashable {
@@ -28,6 +30,7 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         case .call: "call"
         case .event: "event"
         case .signal: "call_signal"
+        case .returnCandidate: "return_candidate"
         }
     }
 
@@ -35,7 +38,7 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
     ///
     /// Their column `at` is the clock of the gateway here and the clock of the server there. The gateway's own ledger
     /// deletes them once they are shipped.
-    package var isAppendOnly: Bool { self == .signal }
+    package var isAppendOnly: Bool { self == .signal || self == .returnCandidate }
 
     /// All columns; `id` is the first.
     package var columns: [Column] {
@@ -43,6 +46,7 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         case .call: Self.callColumns
         case .event: Self.eventColumns
         case .signal: Self.signalColumns
+        case .returnCandidate: Self.candidateColumns
         }
     }
 
@@ -66,6 +70,10 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
     /// `other_call_id` is the call if the callee sent the message, `bytes` the update as `CallUpdate.bytes`.
     private static let signalColumns = columns(
         integers: ["id", "at"], texts: ["call_id", "other_call_id"], bytes: ["bytes"])
+
+    /// A `direction` of 1 is an original with its end, 2 a call back with its INVITE; `call` is the row of the call.
+    private static let candidateColumns = columns(
+        integers: ["id", "at", "direction", "call", "number"], texts: ["call_id", "subscriber_key", "brand_id"])
 
     private static func columns(integers: [String], texts: [String], bytes: [String] = []) -> [Column] {
         integers.map { Column(name: $0, kind: .integer) } + texts.map { Column(name: $0, kind: .text) }

@@ -80,7 +80,7 @@ struct GatewayServices {
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
         sharedLedger = SharedLedgerServices(
             start.configuration, state.database, into: ClusterLedger(recorder: state.recorder, calls: shared.calls),
-            logger: Logger(label: "herald.shared"))
+            returns: state.recorder, logger: Logger(label: "herald.shared"))
         cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)

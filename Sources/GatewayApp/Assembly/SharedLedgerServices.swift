@@ -15,10 +15,12 @@ struct SharedLedgerServices: Sendable {
 
     /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
     ///
-    /// - Parameter ledger: takes what other gateways have seen of this one's calls.
+    /// - Parameters:
+    ///   - ledger: takes what other gateways have seen of this one's calls.
+    ///   - returns: takes returns that were found among all gateways.
     init?(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, into ledger: any SiblingLedger,
-        logger: Logger
+        returns: any ReturnLedger, logger: Logger
     ) {
         guard let address = configuration.cluster?.ledger else {
             do { try LedgerChanges.stop(database) } catch {
@@ -30,7 +32,11 @@ struct SharedLedgerServices: Sendable {
             .init(
                 address: address, name: configuration.id, version: HeraldVersion.current,
                 retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up))),
-            LedgerChanges(database), inbox: .init(into: ledger, LedgerSignalCursors(database)), log: logger)
+            LedgerChanges(database),
+            inbox: .init(
+                into: ledger, LedgerSignalCursors(database), returns: returns,
+                window: configuration.outcomes.returnedWindow.components.seconds),
+            log: logger)
     }
 
     /// Rows sent and failures.
@@ -50,6 +56,10 @@ struct SharedLedgerServices: Sendable {
                 name: "herald_shared_signals_total",
                 help: "Call updates that other gateways have stored in the shared ledger, read by this one",
                 value: UInt64(standing.signals)),
+            CounterSample(
+                name: "herald_shared_returns_total",
+                help: "Originals and call backs of this gateway that were joined through the shared ledger",
+                value: UInt64(standing.returns)),
         ]
     }
 

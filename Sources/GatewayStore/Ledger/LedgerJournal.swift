@@ -188,6 +188,9 @@ struct LedgerJournal {
     /// Row number of the next event that the store adds.
     var firstFreeEvent: Int64 { nextEvent }
 
+    /// Records events that were stored beside a batch.
+    mutating func added(events: Int64) { nextEvent += events }
+
     /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
     ///
     /// False for a retransmission or an attempt with credentials.

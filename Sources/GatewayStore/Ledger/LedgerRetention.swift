@@ -44,7 +44,9 @@ struct LedgerRetention {
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
                     AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
-        guard try pruneSignals(before: now - Self.signals) else { return deleted }
+        guard try prune(facts: "call_signal", before: now - Self.signals),
+            try prune(facts: "return_candidate", before: before)
+        else { return deleted }
         try database.write { database in
             // Positions of rings that no longer exist.
             try database.execute(
@@ -57,13 +59,13 @@ struct LedgerRetention {
     /// Microseconds after which a signal serves no call any more, though the shared ledger has not got it.
     private static let signals: Int64 = 12 * 3_600_000_000
 
-    /// Deletes signals of before a time; false to end the work.
-    private func pruneSignals(before: Int64) throws -> Bool {
+    /// Deletes facts of before a time that the shared ledger has not got; false to end the work.
+    private func prune(facts table: String, before: Int64) throws -> Bool {
         while true {
             let count = try database.write { database in
                 try database.execute(
                     sql: """
-                        DELETE FROM call_signal WHERE id < (SELECT min(id) FROM call_signal) + ? AND at < ?
+                        DELETE FROM \(table) WHERE id < (SELECT min(id) FROM \(table)) + ? AND at < ?
                         """, arguments: [step, before])
                 return database.changesCount
             }
@@ -131,7 +133,7 @@ struct LedgerRetention {
     /// The rows that may be deleted before their time.
     private var mayGo: [(table: String, condition: String)] {
         [
-            ("event", settled), ("call_signal", "true"),
+            ("event", settled), ("call_signal", "true"), ("return_candidate", "true"),
             (
                 "call",
                 """

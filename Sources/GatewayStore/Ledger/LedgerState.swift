@@ -68,13 +68,21 @@ struct LedgerState {
         WHERE id < ?1 ORDER BY id DESC LIMIT 500
         """
 
-    private static let openCalls = """
+    /// The call of a row; nil for none.
+    static func call(at row: Int64, in database: Database) throws -> LedgerCall? {
+        let select = try LedgerStatement(database, calls + " WHERE id = ?1")
+        select.bind(1, row)
+        return try select.firstRow { call($0, awaitsRedial: false) } ?? nil
+    }
+
+    private static let calls = """
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
             decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
             sip_cause, attempts, shown_event, end_event, carrier_name, forwarded, answered_by, session_until,
             attempt_call_id, attempt_sip_call_id, caller_received, evidence, customer
-        FROM call WHERE ended_at IS NULL ORDER BY id
+        FROM call
         """
+    private static let openCalls = calls + " WHERE ended_at IS NULL ORDER BY id"
 
     /// Nil for a row that no gateway wrote.
     private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {

@@ -327,7 +327,8 @@ package final class OutcomeRecorder: Sendable {
             let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
                 var writer = LedgerWriter(
-                    database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
+                    database, minter: minter, returns: settings.returns, outputs: settings.outputs,
+                    isShared: settings.isShared, now: now)
                 return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
             }
         } catch {

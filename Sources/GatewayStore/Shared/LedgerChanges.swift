@@ -19,10 +19,8 @@ package struct LedgerChanges: SharedChangeSource {
         guard try ledger.read(areRecorded) else { return }
         try ledger.write { database in
             for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
-            try database.execute(
-                sql:
-                    "DELETE FROM shared_change; DELETE FROM shared_origin; DELETE FROM call_signal; DELETE FROM signal_cursor"
-            )
+            let tables = ["shared_change", "shared_origin", "call_signal", "signal_cursor", "return_candidate"]
+            for table in tables { try database.execute(sql: "DELETE FROM \(table)") }
         }
     }
 
@@ -113,11 +111,13 @@ package struct LedgerChanges: SharedChangeSource {
             sql: """
                 INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
                 """, arguments: [Int64.random(in: 1...Int64.max)])
+        try ReturnCandidates.begin(database)
         try database.execute(
             sql: """
                 INSERT OR REPLACE INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
                 INSERT OR REPLACE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
                 INSERT OR REPLACE INTO shared_change (kind, row) SELECT 2, id FROM call_signal ORDER BY id;
+                INSERT OR REPLACE INTO shared_change (kind, row) SELECT 3, id FROM return_candidate ORDER BY id;
                 """)
     }
 
