@@ -99,12 +99,15 @@ struct ClusterServices: ReloadablePart {
 struct ClusterLedger: SiblingLedger {
     let recorder: OutcomeRecorder
     let calls: CallsInProgress
+    /// Whether a rejection ends the call; a late one may be of an earlier attempt.
+    var isPrompt = true
 
     var storedBatch: UInt64 { recorder.storedBatch }
 
     func take(_ updates: [ForeignUpdate]) -> UInt64? {
         guard let batch = recorder.take(updates) else { return nil }
-        calls.endElsewhere(updates.flatMap(\.update.endedCalls))
+        let ending = updates.map(\.update).filter { isPrompt || $0.kind == .bye }
+        calls.endElsewhere(ending.flatMap(\.endedCalls))
         return batch
     }
 }

@@ -79,7 +79,8 @@ struct GatewayServices {
             }, logger: start.logger)
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
         sharedLedger = SharedLedgerServices(
-            start.configuration, state.database, into: ClusterLedger(recorder: state.recorder, calls: shared.calls),
+            start.configuration, state.database,
+            into: ClusterLedger(recorder: state.recorder, calls: shared.calls, isPrompt: false),
             returns: state.recorder, logger: Logger(label: "herald.shared"))
         cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         let streams = resources.transport.streams
