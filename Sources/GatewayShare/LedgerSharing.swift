@@ -30,6 +30,22 @@ package final class LedgerSharing: Sendable {
         }
     }
 
+    /// The recorder, which takes signals of other gateways, and call backs found among all.
+    package struct Inbox: Sendable {
+        let ledger: any SiblingLedger
+        let cursors: any SignalCursorStore
+        let returns: any ReturnLedger
+        /// Longest time between a call and its call back, in seconds.
+        let window: Int64
+
+        package init(
+            into ledger: any SiblingLedger, _ cursors: any SignalCursorStore, returns: any ReturnLedger,
+            window: Int64
+        ) {
+            (self.ledger, self.cursors, self.returns, self.window) = (ledger, cursors, returns, window)
+        }
+    }
+
     /// The state of the shared ledger, for status and metrics.
     package struct Standing: Hashable, Sendable {
         /// Seconds since the shared ledger had all changes of this gateway.
@@ -42,6 +58,10 @@ package final class LedgerSharing: Sendable {
         package var failures: Int
         /// Times that another gateway had taken over while this one was silent.
         package var fenced: Int
+        /// Updates that other gateways have seen, read since the start.
+        package var signals: Int
+        /// Originals and call backs of this gateway, joined among all gateways since the start.
+        package var returns: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
         /// Role and standbys of the server; nil before its first response.
@@ -54,6 +74,8 @@ package final class LedgerSharing: Sendable {
         var rows = 0
         var failures = 0
         var fenced = 0
+        var signals = 0
+        var returns = 0
         var waiting = 0
         var problem: String?
         var replication: PostgreSQLReplication?
@@ -71,6 +93,7 @@ package final class LedgerSharing: Sendable {
     private let source: any SharedChangeSource
     /// The ledger that takes over calls, and the siblings as this gateway sees them; nil for a gateway without siblings.
     private let adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])?
+    private let inbox: Inbox?
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
@@ -79,18 +102,19 @@ package final class LedgerSharing: Sendable {
     private let bell = SteadyBell()
 
     /// - Parameters:
+    ///   - inbox: nil to read no signals.
     ///   - adopts: the ledger that takes over calls, and the siblings as this gateway sees them.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
     package init(
-        _ settings: Settings, _ source: any SharedChangeSource,
+        _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
         adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])? = nil,
         log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
-        (self.settings, self.source, self.log, self.steady, self.wall) = (settings, source, log, steady, wall)
-        self.adopts = adopts
+        (self.settings, self.source, self.inbox, self.log) = (settings, source, inbox, log)
+        (self.steady, self.wall, self.adopts) = (steady, wall, adopts)
         state = Mutex(State(caughtUpAt: steady()))
     }
 
@@ -102,7 +126,8 @@ package final class LedgerSharing: Sendable {
             let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
-                fenced: state.fenced, problem: state.problem, replication: state.replication)
+                fenced: state.fenced, signals: state.signals, returns: state.returns, problem: state.problem,
+                replication: state.replication)
         }
     }
 
@@ -122,7 +147,9 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
-        var rounds = SharingRounds(self, makeShipper(), makeAdoption())
+        let shipper = makeShipper()
+        var rounds = SharingRounds(
+            self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) }, makeAdoption())
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
@@ -142,18 +169,21 @@ package final class LedgerSharing: Sendable {
     /// Calls and events that have moved between gateways.
     package var handovers: HandoverCounts { adopts?.ledger.handovers ?? HandoverCounts() }
 
-    /// One look of a shipper; keeps its result, and returns whether no change is left.
-    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws -> Bool {
+    /// One look of a shipper and of an exchange; keeps the result, and returns whether no change is left.
+    func look(_ shipper: LedgerShipper, _ exchange: SharedExchange?, isLast: Bool = false) throws -> Bool {
         let began = steady()
         let round = try shipper.ship {
             isLast
                 ? .microseconds(self.steady() - began) >= Self.farewell : self.isStopping.load(ordering: .relaxed)
         }
+        let (signals, returns) = isLast ? (0, 0) : try exchange?.look() ?? (0, 0)
         let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
         let wasDown = state.withLock { state in
             if round.isCaughtUp { state.caughtUpAt = began }
             state.isCaughtUp = round.isCaughtUp
             state.rows += round.rows
+            state.signals += signals
+            state.returns += returns
             state.fenced += round.wasFenced ? 1 : 0
             state.waiting = waiting
             return state.problem.take() != nil
@@ -176,7 +206,7 @@ package final class LedgerSharing: Sendable {
     /// Deletes old rows of this gateway.
     func prune(_ shipper: LedgerShipper) throws {
         let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
-        try shipper.prune(before: before) { self.isStopping.load(ordering: .relaxed) }
+        try shipper.prune(before: before, returnsAfter: inbox?.window ?? 0) { self.isStopping.load(ordering: .relaxed) }
     }
 
     /// Keeps a failure; true for another text than before.
@@ -206,6 +236,7 @@ package final class LedgerSharing: Sendable {
 private struct SharingRounds {
     private let sharing: LedgerSharing
     private let shipper: LedgerShipper
+    private let exchange: SharedExchange?
     private let adoption: GatewayAdoption?
     private var alarmedAt: Int64?
     private var prunedAt: Int64
@@ -213,8 +244,10 @@ private struct SharingRounds {
     private var failures = 0
     private var skipped = 0
 
-    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper, _ adoption: GatewayAdoption?) {
-        (self.sharing, self.shipper, self.adoption) = (sharing, shipper, adoption)
+    init(
+        _ sharing: LedgerSharing, _ shipper: LedgerShipper, _ exchange: SharedExchange?, _ adoption: GatewayAdoption?
+    ) {
+        (self.sharing, self.shipper, self.exchange, self.adoption) = (sharing, shipper, exchange, adoption)
         prunedAt = sharing.now
     }
 
@@ -232,7 +265,7 @@ private struct SharingRounds {
         }
         do {
             let stored = adoption?.stored
-            let isCaughtUp = try sharing.look(shipper)
+            let isCaughtUp = try sharing.look(shipper, exchange)
             try adoption?.round(shipper, shipped: isCaughtUp ? stored : nil, now: sharing.now)
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
@@ -254,7 +287,8 @@ private struct SharingRounds {
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
         shipper.timeLimit = LedgerSharing.farewell
-        if failures == 0 { _ = try? sharing.look(shipper, isLast: true) }
+        if failures == 0 { _ = try? sharing.look(shipper, exchange, isLast: true) }
+        exchange?.finish()
         shipper.finish()
     }
 }

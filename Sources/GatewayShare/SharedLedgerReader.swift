@@ -36,10 +36,16 @@ package final class SharedLedgerReader {
         var conditions = SharedConditions()
         conditions.add(filter)
         let columns = SharedTable.call.columns
-        let names = columns.map { "call.\($0.name)" }.joined(separator: ", ")
+        let names = columns.map { column in
+            column.name == "returned_at" ? "coalesce(call.returned_at, back.invited_at)" : "call.\(column.name)"
+        }.joined(separator: ", ")
         let rows = try session.execute(
             """
             SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
+            LEFT JOIN LATERAL (
+                SELECT at AS invited_at FROM ledger.returned
+                WHERE returned.call_id = call.call_id AND return_call_id IS NOT NULL
+            ) AS back ON true
             \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
             """, conditions.values)
         var seen: Set<String> = []
@@ -84,6 +90,7 @@ package final class SharedLedgerReader {
         let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
             if case .integer(let id)? = call[name] { id } else { nil }
         }
+        let name: String? = if case .text(let text)? = call["call_id"] { text } else { nil }
         return PostgreSQLCommand(
             selectEvents,
             [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids), .text(call["call_id"]?.text)])
@@ -100,16 +107,27 @@ package final class SharedLedgerReader {
         return order.compactMap { byKey[$0] }
     }
 
+    /// The event of a return is in the ledger of the call back, maybe of another gateway.
     private static let selectEvents = """
-        SELECT \(SharedTable.event.columns.map(\.name).joined(separator: ", ")) FROM ledger.event
-        WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[])
-        UNION ALL
-        SELECT \(SharedTable.event.columns.map { "event.\($0.name)" }.joined(separator: ", ")) FROM ledger.owner
-        JOIN ledger.call ON call.node = owner.from_node AND call.ledger = owner.from_ledger AND call.id = owner.from_id
-        JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger
-            AND event.id IN (call.shown_event, call.end_event, call.return_event)
-        WHERE owner.call_id = $4 ORDER BY created_at, id
+        SELECT \(eventColumns) FROM (
+            SELECT false AS is_return, event.* FROM ledger.event
+            WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[])
+            UNION
+            SELECT false, event.* FROM ledger.owner
+            JOIN ledger.call ON call.node = owner.from_node AND call.ledger = owner.from_ledger AND call.id = owner.from_id
+            JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger
+                AND event.id IN (call.shown_event, call.end_event, call.return_event)
+            WHERE owner.call_id = $4
+            UNION
+            SELECT true, event.* FROM ledger.returned
+            JOIN ledger.call ON call.node = returned.return_node AND call.ledger = returned.return_ledger
+                AND call.id = returned.return_call
+            JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger AND event.id = call.return_event
+            WHERE returned.call_id = $4
+        ) AS event ORDER BY is_return, created_at, id
         """
+
+    private static let eventColumns = SharedTable.event.columns.map(\.name).joined(separator: ", ")
 
     /// The values of a row by column; the first column is at `first`.
     static func values(

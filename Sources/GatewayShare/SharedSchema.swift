@@ -79,7 +79,7 @@ enum SharedSchema {
 
     private static func columns(_ table: SharedTable, notNull: Set<String>) -> String {
         table.columns.map { column in
-            "\(column.name) \(column.isText ? "text" : "bigint")\(notNull.contains(column.name) ? " NOT NULL" : "")"
+            "\(column.name) \(column.sqlType)\(notNull.contains(column.name) ? " NOT NULL" : "")"
         }.joined(separator: ",\n    ")
     }
 
@@ -161,6 +161,60 @@ enum SharedSchema {
         FROM ledger.call JOIN ledger.node ON node.id = call.node
         WHERE \(isShown);
         """,
+        // Signals of a call are found by its identifier too, for a gateway that takes the call over.
+        """
+        CREATE TABLE ledger.call_signal (
+            node integer NOT NULL,
+            ledger bigint NOT NULL,
+            \(columns(.signal, notNull: ["id", "at", "call_id", "bytes"])),
+            PRIMARY KEY (node, ledger, id)
+        );
+        CREATE INDEX call_signal_call ON ledger.call_signal (call_id);
+        CREATE INDEX call_signal_other ON ledger.call_signal (other_call_id) WHERE other_call_id IS NOT NULL;
+        CREATE INDEX call_signal_at ON ledger.call_signal USING brin (at);
+        CREATE TABLE ledger.return_candidate (
+            node integer NOT NULL,
+            ledger bigint NOT NULL,
+            \(columns(.returnCandidate, notNull: ["id", "at", "direction", "call", "number", "call_id", "subscriber_key"])),
+            PRIMARY KEY (node, ledger, id)
+        );
+        CREATE INDEX return_candidate_original ON ledger.return_candidate (number, subscriber_key, at) WHERE direction = 1;
+        CREATE INDEX return_candidate_call_back ON ledger.return_candidate (number, subscriber_key, at) WHERE direction = 2;
+        CREATE INDEX return_candidate_at ON ledger.return_candidate USING brin (at);
+        CREATE TABLE ledger.returned (
+            call_id text PRIMARY KEY,
+            at bigint NOT NULL,
+            number bigint NOT NULL,
+            subscriber_key text NOT NULL,
+            brand_id text,
+            ended_at bigint NOT NULL,
+            node integer NOT NULL,
+            ledger bigint NOT NULL,
+            call bigint NOT NULL,
+            return_node integer,
+            return_ledger bigint,
+            return_call bigint,
+            return_call_id text,
+            is_reported boolean NOT NULL,
+            is_noted boolean NOT NULL DEFAULT false
+        );
+        CREATE UNIQUE INDEX returned_once ON ledger.returned (return_call_id) WHERE return_call_id IS NOT NULL;
+        CREATE INDEX returned_to_report ON ledger.returned (return_node, return_ledger) WHERE NOT is_reported;
+        CREATE INDEX returned_to_note ON ledger.returned (node, ledger) WHERE NOT is_noted;
+        CREATE INDEX returned_at ON ledger.returned USING brin (at);
+        ALTER TABLE ledger.position ADD COLUMN joined bigint NOT NULL DEFAULT 0;
+        CREATE OR REPLACE VIEW ledger.calls AS SELECT
+            node.name AS gateway, call.call_id, call.sip_call_id,
+            CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk, call.customer,
+            '+' || call.caller AS caller, '+' || call.destination AS destination, call.subscriber, call.brand_name,
+            call.decision, to_timestamp(call.invite_at / 1e6) AS invite_at,
+            to_timestamp(call.answered_at / 1e6) AS answered_at, to_timestamp(call.ended_at / 1e6) AS ended_at,
+            coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
+            to_timestamp(coalesce(call.returned_at, returned.at) / 1e6) AS returned_at
+        FROM ledger.call JOIN ledger.node ON node.id = call.node
+            LEFT JOIN ledger.returned ON returned.call_id = call.call_id AND returned.return_call_id IS NOT NULL
+        WHERE \(isShown);
+        """,
     ]
 
     /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them.
@@ -168,4 +222,15 @@ enum SharedSchema {
         NOT EXISTS (SELECT 1 FROM ledger.owner WHERE owner.call_id = call.call_id
             AND (owner.row_node, owner.row_ledger, owner.row_id) <> (call.node, call.ledger, call.id))
         """
+}
+
+extension SharedTable.Column {
+    /// The type in the shared ledger.
+    var sqlType: String {
+        switch kind {
+        case .integer: "bigint"
+        case .text: "text"
+        case .bytes: "bytea"
+        }
+    }
 }

@@ -162,6 +162,37 @@ enum Migrations {
                     WITHOUT ROWID
                     """)
         }
+        // Numbers are never used twice, though rows are deleted once the shared ledger has them.
+        migrator.registerMigration("ledger signals for other gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call_signal (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        other_call_id TEXT,
+                        bytes BLOB NOT NULL
+                    );
+                    CREATE TABLE signal_cursor (
+                        node INTEGER NOT NULL, ledger INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (node, ledger)
+                    ) WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("ledger returns over gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE return_candidate (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        direction INTEGER NOT NULL,
+                        call INTEGER NOT NULL,
+                        number INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        subscriber_key TEXT NOT NULL,
+                        brand_id TEXT
+                    );
+                    """)
+        }
         return migrator
     }
 

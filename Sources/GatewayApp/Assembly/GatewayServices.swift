@@ -82,6 +82,7 @@ struct GatewayServices {
         self.cluster = cluster
         sharedLedger = SharedLedgerServices(
             start.configuration, state.database, state.recorder, cluster?.exchange,
+            into: ClusterLedger(recorder: state.recorder, calls: shared.calls, isPrompt: false),
             logger: Logger(label: "herald.shared"))
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)

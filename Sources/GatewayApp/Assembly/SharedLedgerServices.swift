@@ -17,11 +17,12 @@ struct SharedLedgerServices: Sendable {
     /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
     ///
     /// - Parameters:
-    ///   - recorder: takes over the calls of silent gateways.
+    ///   - recorder: takes over the calls of silent gateways, and returns that were found among all gateways.
     ///   - exchange: knows which siblings respond.
+    ///   - ledger: takes what other gateways have seen of this one's calls.
     init?(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ recorder: OutcomeRecorder,
-        _ exchange: SiblingExchange?, logger: Logger
+        _ exchange: SiblingExchange?, into ledger: any SiblingLedger, logger: Logger
     ) {
         guard let address = configuration.cluster?.ledger else {
             do { try LedgerChanges.stop(database) } catch {
@@ -35,7 +36,11 @@ struct SharedLedgerServices: Sendable {
                 address: address, name: configuration.id, version: HeraldVersion.current,
                 retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up)),
                 siblingAddress: exchange?.address),
-            LedgerChanges(database), adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
+            LedgerChanges(database),
+            inbox: .init(
+                into: ledger, LedgerSignalCursors(database), returns: recorder,
+                window: configuration.outcomes.returnedWindow.components.seconds),
+            adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
     }
 
     /// Rows sent and failures.
@@ -52,6 +57,14 @@ struct SharedLedgerServices: Sendable {
                 name: "herald_shared_fenced_total",
                 help: "Times that another gateway had taken over while this one was silent",
                 value: UInt64(standing.fenced)),
+            CounterSample(
+                name: "herald_shared_signals_total",
+                help: "Call updates that other gateways have stored in the shared ledger, read by this one",
+                value: UInt64(standing.signals)),
+            CounterSample(
+                name: "herald_shared_returns_total",
+                help: "Originals and call backs of this gateway that were joined through the shared ledger",
+                value: UInt64(standing.returns)),
         ]
     }
 

@@ -36,7 +36,7 @@ struct HandoverJournal {
 
     func isAdopted(_ callID: String) -> Bool { adopted[callID] != nil }
 
-    mutating func keep(_ update: CallUpdate) { kept?.append(update) }
+    mutating func keep(_ update: @autoclosure () -> ForeignUpdate) { kept?.append(update()) }
 
     mutating func adopt(_ call: LedgerCall, from gateway: String) {
         adopted[call.callID] = gateway
@@ -77,28 +77,28 @@ struct KeptUpdates {
     /// Two minutes of 500 calls/s at siblings; 30 MB at most.
     static let most = 262_144
 
-    private var updates: [CallUpdate] = []
+    private var updates: [ForeignUpdate] = []
     private var next = 0
 
-    mutating func append(_ update: CallUpdate) {
+    mutating func append(_ update: ForeignUpdate) {
         // The INVITE of a call that moves here is in its row.
-        guard update.kind != .invite else { return }
+        guard update.update.kind != .invite else { return }
         guard updates.count == Self.most else { return updates.append(update) }
         updates[next] = update
         next = (next + 1) % Self.most
     }
 
     /// The updates of some calls in the order of their time, by call.
-    func updates(of calls: Set<CallIdentifier>) -> [CallIdentifier: [CallUpdate]] {
-        var found: [CallIdentifier: [CallUpdate]] = [:]
+    func updates(of calls: Set<CallIdentifier>) -> [CallIdentifier: [ForeignUpdate]] {
+        var found: [CallIdentifier: [ForeignUpdate]] = [:]
         for update in updates[next...] + updates[..<next] {
-            if calls.contains(update.call) { found[update.call, default: []].append(update) }
-            if case .callIfSentByCallee(let call) = update.counterpart, calls.contains(call) {
+            if calls.contains(update.update.call) { found[update.update.call, default: []].append(update) }
+            if case .callIfSentByCallee(let call) = update.update.counterpart, calls.contains(call) {
                 found[call, default: []].append(update)
             }
         }
         // The sort is stable: messages of one look at the socket stay in the order of their arrival.
-        return found.mapValues { $0.sorted { $0.wallMicroseconds < $1.wallMicroseconds } }
+        return found.mapValues { $0.sorted { $0.update.wallMicroseconds < $1.update.wallMicroseconds } }
     }
 }
 
@@ -107,7 +107,7 @@ extension LedgerJournal {
     mutating func apply(_ steps: [Handover], of batch: UInt64) {
         guard !steps.isEmpty else { return }
         var calls = Dictionary(open.values.map { ($0.callID, $0) }) { first, _ in first }
-        var kept: [CallIdentifier: [CallUpdate]] = [:]
+        var kept: [CallIdentifier: [ForeignUpdate]] = [:]
         let names = steps.compactMap { step -> CallIdentifier? in
             if case .adopt(let row) = step { StoredCall(row).record?.name } else { nil }
         }
@@ -148,7 +148,7 @@ extension LedgerJournal {
         if let own = away[callID] {
             handover.takeBack(own)
             goOn(with: own)
-            for update in record.facts { applyForeign(update) }
+            for update in record.facts { applyForeign(ForeignUpdate(seenHere: update)) }
             return own
         }
         guard !handover.isAdopted(callID) else { return nil }

@@ -21,6 +21,8 @@ struct LedgerBatch {
     var takenEvents: [(id: Int64, row: ForeignRow)] = []
     /// Callers of ended calls that were not in the index.
     var unknownCallers: [E164Number] = []
+    /// Updates of calls that other gateways have, for the shared ledger.
+    var signals: [CallUpdate] = []
     /// Position in the ring up to which the batch has been read.
     var position: UInt64
     var updates = 0

@@ -26,6 +26,9 @@ final class LedgerCall {
     var deadline: Int64?
     var timer: (handle: TimerHandle, at: Int64)?
 
+    /// Identities of the applied updates of other gateways, of which each comes twice.
+    var applied: Set<Int> = []
+
     /// Its identifier in updates: that of the latest attempt.
     var name: CallIdentifier { machine.record.name }
 

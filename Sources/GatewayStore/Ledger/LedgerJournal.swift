@@ -20,6 +20,8 @@ struct LedgerJournal {
     var foreign = ForeignJournal()
     /// Calls that have moved between gateways.
     var handover = HandoverJournal()
+    /// Whether other gateways get what passes here of their calls through a shared ledger.
+    var isShared = false
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -69,6 +71,7 @@ struct LedgerJournal {
     mutating func use(_ settings: OutcomeRecorder.Settings, _ minter: EventMinter) {
         self.minter = minter
         limits = settings.limits
+        isShared = settings.isShared
         trunks.merge(settings.trunks) { _, new in new }
         customers.merge(settings.customers)
     }
@@ -90,7 +93,8 @@ struct LedgerJournal {
             begin(update, texts: texts)
         } else {
             unclaimed += 1
-            handover.keep(update)
+            handover.keep(ForeignUpdate(seenHere: update))
+            if isShared { batch.signals.append(update) }
         }
     }
 
@@ -118,6 +122,7 @@ struct LedgerJournal {
             batch.retimed.append(call)
         }
         ended.clockWasSet(by: step.microseconds)
+        for place in batch.signals.indices { batch.signals[place].wallMicroseconds &+= step.microseconds }
     }
 
     /// Closes calls whose deadline has passed at `now`, microseconds since 1970.
@@ -197,6 +202,9 @@ struct LedgerJournal {
 
     /// Row number of the next event that the store adds.
     var firstFreeEvent: Int64 { nextEvent }
+
+    /// Records events that were stored beside a batch.
+    mutating func added(events: Int64) { nextEvent += events }
 
     /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
     ///

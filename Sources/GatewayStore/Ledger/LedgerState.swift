@@ -72,11 +72,18 @@ struct LedgerState {
         WHERE id < ?1 ORDER BY id DESC LIMIT 500
         """
 
+    /// The call of a row; nil for none.
+    static func call(at row: Int64, in database: Database) throws -> LedgerCall? {
+        let select = try LedgerStatement(database, calls + " WHERE id = ?1")
+        select.bind(1, row)
+        return try select.firstRow { call($0, awaitsRedial: false) } ?? nil
+    }
+
     private static let columns = ["id", "shown_event", "end_event"] + StoredCall.columns
     private static let places = Dictionary(
         uniqueKeysWithValues: columns.enumerated().map { ($1, CInt($0)) })
-    private static let openCalls =
-        "SELECT \(columns.joined(separator: ", ")) FROM call WHERE ended_at IS NULL ORDER BY id"
+    private static let calls = "SELECT \(columns.joined(separator: ", ")) FROM call"
+    private static let openCalls = calls + " WHERE ended_at IS NULL ORDER BY id"
 
     /// Nil for a row that no gateway wrote.
     private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {

@@ -44,6 +44,8 @@ package final class OutcomeRecorder: Sendable {
         package var maxBytes = 4_294_967_296
         /// Whether a directory is configured; without one, waiting events expire like delivered ones.
         package var hasDirectory = true
+        /// Whether gateways share a ledger, which gets what passes here of other gateways' calls.
+        package var isShared = false
         /// Outputs of ended calls beside the directory.
         package var outputs: [CallOutputSink] = []
 
@@ -331,7 +333,8 @@ package final class OutcomeRecorder: Sendable {
             let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
                 var writer = LedgerWriter(
-                    database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
+                    database, minter: minter, returns: settings.returns, outputs: settings.outputs,
+                    isShared: settings.isShared, now: now)
                 return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
             }
         } catch {

@@ -19,7 +19,8 @@ package struct LedgerChanges: SharedChangeSource {
         guard try ledger.read(areRecorded) else { return }
         try ledger.write { database in
             for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
-            try database.execute(sql: "DELETE FROM shared_change; DELETE FROM shared_origin")
+            let tables = ["shared_change", "shared_origin", "call_signal", "signal_cursor", "return_candidate"]
+            for table in tables { try database.execute(sql: "DELETE FROM \(table)") }
         }
     }
 
@@ -49,6 +50,16 @@ package struct LedgerChanges: SharedChangeSource {
 
     package func forget(through position: Int64) throws {
         try files.ledger.write { database in
+            for table in SharedTable.allCases where table.isAppendOnly {
+                let forget = try LedgerStatement(
+                    database,
+                    """
+                    DELETE FROM \(table.name) WHERE id <= (SELECT max(row) FROM shared_change WHERE kind = ?1 AND id <= ?2)
+                    """)
+                forget.bind(1, table.rawValue)
+                forget.bind(2, position)
+                try forget.run()
+            }
             let forget = try LedgerStatement(database, "DELETE FROM shared_change WHERE id <= ?1")
             forget.bind(1, position)
             try forget.run()
@@ -76,22 +87,12 @@ package struct LedgerChanges: SharedChangeSource {
         select.bind(1, table.rawValue)
         select.bind(2, after)
         select.bind(3, through)
-        let columns = table.columns
-        var integers = columns.map { _ in [Int64?]() }
-        var texts = integers.map { _ in [String?]() }
+        var rows = SharedRows(table)
         func keep(_ row: LedgerRow) -> Bool {
-            for (place, column) in columns.enumerated() {
-                if column.isText {
-                    texts[place].append(row.text(CInt(place)))
-                } else {
-                    integers[place].append(row.integer(CInt(place)))
-                }
-            }
+            for place in rows.columns.indices { rows.columns[place].append(row, CInt(place)) }
             return true
         }
         while try select.row(keep) != nil {}
-        var rows = SharedRows(table)
-        rows.columns = columns.indices.map { columns[$0].isText ? .texts(texts[$0]) : .integers(integers[$0]) }
         return rows
     }
 
@@ -112,16 +113,19 @@ package struct LedgerChanges: SharedChangeSource {
             sql: """
                 INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
                 """, arguments: [Int64.random(in: 1...Int64.max)])
+        try ReturnCandidates.begin(database)
         try database.execute(
             sql: """
                 INSERT OR IGNORE INTO shared_change (kind, row)
                     SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
                 INSERT OR IGNORE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 2, id FROM call_signal ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 3, id FROM return_candidate ORDER BY id;
                 """)
     }
 
     private static let triggers: [(name: String, sql: String)] = SharedTable.allCases.flatMap { table in
-        ["INSERT", "UPDATE"].map { change in
+        (table.isAppendOnly ? ["INSERT"] : ["INSERT", "UPDATE"]).map { change in
             let name = "shared_\(table.name)_\(change.lowercased())"
             let sql = """
                 CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(change) ON \(table.name) BEGIN
@@ -129,6 +133,26 @@ package struct LedgerChanges: SharedChangeSource {
                 END
                 """
             return (name, sql)
+        }
+    }
+}
+
+extension SharedRows.Values {
+    /// Appends a value of a row.
+    fileprivate mutating func append(_ row: LedgerRow, _ column: CInt) {
+        switch self {
+        case .integers(var values):
+            self = .integers([])
+            values.append(row.integer(column))
+            self = .integers(values)
+        case .texts(var values):
+            self = .texts([])
+            values.append(row.text(column))
+            self = .texts(values)
+        case .bytes(var values):
+            self = .bytes([])
+            values.append(row.bytes(column))
+            self = .bytes(values)
         }
     }
 }
