@@ -90,7 +90,6 @@ package final class SharedLedgerReader {
         let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
             if case .integer(let id)? = call[name] { id } else { nil }
         }
-        let name: String? = if case .text(let text)? = call["call_id"] { text } else { nil }
         return PostgreSQLCommand(
             selectEvents,
             [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids), .text(call["call_id"]?.text)])

@@ -150,16 +150,6 @@ enum SharedSchema {
             PRIMARY KEY (node, ledger, id)
         ) WITH (fillfactor = 80);
         CREATE INDEX taken_event_waiting ON ledger.taken_event (taker) WHERE NOT is_stored;
-        CREATE OR REPLACE VIEW ledger.calls AS SELECT
-            node.name AS gateway, call.call_id, call.sip_call_id,
-            CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk, call.customer,
-            '+' || call.caller AS caller, '+' || call.destination AS destination, call.subscriber, call.brand_name,
-            call.decision, to_timestamp(call.invite_at / 1e6) AS invite_at,
-            to_timestamp(call.answered_at / 1e6) AS answered_at, to_timestamp(call.ended_at / 1e6) AS ended_at,
-            coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
-            to_timestamp(call.returned_at / 1e6) AS returned_at
-        FROM ledger.call JOIN ledger.node ON node.id = call.node
-        WHERE \(isShown);
         """,
         // Signals of a call are found by its identifier too, for a gateway that takes the call over.
         """
