@@ -31,7 +31,7 @@ enum AdoptionStatements {
                 WHERE id = $2 AND epoch = $3 AND adopter IS NULL
                     AND seen_at < now() - interval '\(ShippingStatements.lease) seconds'
                 """, [.integer(membership.node), .integer(node), .integer(epoch)]),
-            // What the silent gateway had begun to adopt and not ended goes on here.
+            // Adoptions that the silent gateway had begun and not ended go on here.
             PostgreSQLCommand(
                 """
                 UPDATE ledger.node SET adopter = $1 WHERE adopter = $2 AND adopted_at IS NULL

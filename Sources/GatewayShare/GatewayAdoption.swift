@@ -154,7 +154,7 @@ package final class GatewayAdoption {
     private func fence(
         _ gateway: Silent, _ membership: ShippingStatements.Membership, _ session: PostgreSQLSession
     ) throws(PostgreSQLError) -> Bool {
-        // A gateway that is no sibling of this one may have callers that this one never hears of.
+        // A gateway that is no sibling of this one may have callers whose messages never pass here.
         guard let sight = siblings().first(where: { $0.address == gateway.address }), !sight.responds else {
             return false
         }
@@ -173,7 +173,7 @@ package final class GatewayAdoption {
     private func goOn(
         with gateway: Silent, _ membership: ShippingStatements.Membership, _ session: PostgreSQLSession
     ) throws(PostgreSQLError) {
-        // What was claimed has to be in this gateway's rows before more is.
+        // Earlier claims have to be in this gateway's rows first.
         guard handedCalls.count < AdoptionStatements.mostAtOnce, handedEvents.count < AdoptionStatements.mostAtOnce
         else { return }
         let results = try session.atomically(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CallRecord {
-    /// What this gateway has seen of the call, as updates for the gateway that goes on with it.
+    /// The events of the call that were seen here, as updates for the gateway that goes on with it.
     ///
     /// An update that is known there changes nothing.
     package var facts: [CallUpdate] {

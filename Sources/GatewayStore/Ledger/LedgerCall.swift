@@ -20,7 +20,7 @@ final class LedgerCall {
     var isInBatch = false
     /// True while the call waits for the carrier's next attempt.
     var isKeptForRedial = false
-    /// True for a call that ended at another gateway, which has told of its end.
+    /// True for a call whose end another gateway has stored.
     var isClosedElsewhere = false
     /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
     var deadline: Int64?

@@ -220,7 +220,7 @@ package final class OutcomeRecorder: Sendable {
                 ring.release(through: journal.batch.position)
             }
             foreignStored(&journal)
-            moves.haveStored(&journal)
+            handoversStored(&journal)
             count(result, journal)
             return result
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
-import HostSystem
+import CallAccounting
 import Synchronization
 
 /// Steps that move calls and events between gateways, between their arrival and the transaction that stores them.
@@ -65,33 +64,14 @@ final class PendingHandovers: Sendable {
         }
     }
 
-    /// Records that the effect of the applied batches is stored.
-    func haveStored(_ journal: inout LedgerJournal) {
-        let (batch, counts) = (journal.handover.batch, journal.handover.counts)
-        let watched = journal.handover.isChanged ? journal.handover.watched : nil
-        journal.handover.isChanged = false
+    /// Records that the effect of the batches up to one is stored.
+    ///
+    /// - Parameter watched: the calls that may end elsewhere; nil if they are the same as before.
+    func haveStored(through batch: UInt64, _ counts: HandoverCounts, watched: Set<String>?) {
         state.withLock { state in
             state.stored = max(state.stored, batch)
             state.counts = counts
             if let watched { state.watched = watched }
         }
     }
-}
-
-extension OutcomeRecorder: HandoverLedger {
-    /// Keeps updates without an open call from now on, because their call may move here.
-    package func expectHandovers() {
-        moves.expect()
-        journal.withLock { journal in
-            guard var taken = journal.take() else { return }
-            taken.handover.kept = taken.handover.kept ?? KeptUpdates()
-            journal = taken
-        }
-    }
-
-    package func isMember() { moves.isMember(now: SteadyClock.microseconds) }
-    package func take(_ steps: [Handover]) -> UInt64 { moves.add(steps) }
-    package var storedHandovers: UInt64 { moves.stored }
-    package var watchedCalls: Set<String> { moves.watched }
-    package var handovers: HandoverCounts { moves.counts }
 }
