@@ -76,23 +76,9 @@ package struct LedgerChanges: SharedChangeSource {
         select.bind(1, table.rawValue)
         select.bind(2, after)
         select.bind(3, through)
-        let columns = table.columns
-        var integers = columns.map { _ in [Int64?]() }
-        var texts = integers.map { _ in [String?]() }
-        func keep(_ row: LedgerRow) -> Bool {
-            for (place, column) in columns.enumerated() {
-                if column.isText {
-                    texts[place].append(row.text(CInt(place)))
-                } else {
-                    integers[place].append(row.integer(CInt(place)))
-                }
-            }
-            return true
-        }
-        while try select.row(keep) != nil {}
-        var rows = SharedRows(table)
-        rows.columns = columns.indices.map { columns[$0].isText ? .texts(texts[$0]) : .integers(integers[$0]) }
-        return rows
+        var values = ColumnValues(table)
+        while try select.row({ values.keep($0) }) != nil {}
+        return values.rows
     }
 
     private static func areRecorded(_ database: Database) throws -> Bool { try origin(database) != nil }
@@ -103,7 +89,7 @@ package struct LedgerChanges: SharedChangeSource {
     }
 
     /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
-    /// events on their way.
+    /// events on their way. A restored ledger has the triggers already, and some rows may have changed since.
     private static func begin(_ database: Database) throws {
         for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
@@ -112,8 +98,9 @@ package struct LedgerChanges: SharedChangeSource {
                 """, arguments: [Int64.random(in: 1...Int64.max)])
         try database.execute(
             sql: """
-                INSERT INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
-                INSERT INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
+                INSERT OR REPLACE INTO shared_change (kind, row)
+                    SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
+                INSERT OR REPLACE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
                 """)
     }
 
@@ -127,6 +114,38 @@ package struct LedgerChanges: SharedChangeSource {
                 """
             return (name, sql)
         }
+    }
+}
+
+/// The rows of a shared table, while they are read.
+private struct ColumnValues {
+    private let table: SharedTable
+    private let columns: [SharedTable.Column]
+    /// One of both is empty for each column.
+    private var integers: [[Int64?]]
+    private var texts: [[String?]]
+
+    init(_ table: SharedTable) {
+        self.table = table
+        columns = table.columns
+        integers = columns.map { _ in [] }
+        texts = columns.map { _ in [] }
+    }
+
+    mutating func keep(_ row: LedgerRow) {
+        for (place, column) in columns.enumerated() {
+            if column.isText {
+                texts[place].append(row.text(CInt(place)))
+            } else {
+                integers[place].append(row.integer(CInt(place)))
+            }
+        }
+    }
+
+    var rows: SharedRows {
+        var rows = SharedRows(table)
+        rows.columns = columns.indices.map { columns[$0].isText ? .texts(texts[$0]) : .integers(integers[$0]) }
+        return rows
     }
 }
 
