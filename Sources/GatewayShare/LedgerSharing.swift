@@ -52,6 +52,8 @@ package final class LedgerSharing: Sendable {
     }
 
     static let pause = Duration.seconds(1)
+    /// The time since the begin of a round after which it no longer shows that nothing waits.
+    static let roundIsOld = Duration.seconds(3)
     static let alarms = Duration.seconds(600)
     private static let timeLimit = Duration.seconds(20)
     /// The longest last round: a stop does not wait for a backlog, which stays in the gateway's own ledger.
@@ -82,8 +84,10 @@ package final class LedgerSharing: Sendable {
     package var standing: Standing {
         let now = steady()
         return state.withLock { state in
-            // A round that found nothing to send is at most a second old.
-            let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
+            // A round that left nothing is at most some seconds old, unless the next one has much to send.
+            let age = now - state.caughtUpAt
+            let isUpToDate = state.isCaughtUp && .microseconds(age) < Self.roundIsOld
+            let behind = isUpToDate ? 0 : Double(age) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
                 fenced: state.fenced, problem: state.problem)
@@ -106,6 +110,7 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
+        NamedThread.begin("herald-shared")
         var rounds = SharingRounds(self, makeShipper())
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()

@@ -109,6 +109,25 @@ struct LedgerSharingTests {
         #expect(backlog.asked < EndlessChanges.end)
     }
 
+    @Test func `a round that takes long is a lag`() async throws {
+        let (backlog, shared, time) = (EndlessChanges(), try SharedDatabase(), SharedClock())
+        backlog.isOver.store(true, ordering: .relaxed)
+        let sharing = LedgerSharing(
+            .init(address: shared.address, name: "a", version: "test", retentionDays: 90), backlog,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, steady: { time.now })
+        let running = Task { await sharing.run() }
+        await until { backlog.asked > 1 }
+        backlog.isOver.store(false, ordering: .relaxed)
+        let asked = backlog.asked
+        await until { backlog.asked > asked + 2 }
+        time.advance(60)
+        #expect(sharing.standing.behind >= 60)
+        backlog.isOver.store(true, ordering: .relaxed)
+        await until { sharing.standing.behind == 0 }
+        running.cancel()
+        await running.value
+    }
+
     @Test func `a server that never was there stops neither start nor end of the gateway`() async throws {
         let ledger = try LocalLedger()
         let sharing = Self.sharing(
@@ -123,14 +142,16 @@ struct LedgerSharingTests {
 
 /// A ledger with more changes than a gateway ships during a stop.
 private final class EndlessChanges: SharedChangeSource {
-    static let end = 20_000
+    static let end = 200_000
+    /// True for a source that has given all of its changes.
+    let isOver = Atomic<Bool>(false)
     private let count = Atomic<Int>(0)
 
     var asked: Int { count.load(ordering: .relaxed) }
 
     func ledger() -> Int64 { 1 }
     func changes(after position: Int64, limit _: Int) -> SharedChanges {
-        let isLast = count.add(1, ordering: .relaxed).newValue >= Self.end
+        let isLast = count.add(1, ordering: .relaxed).newValue >= Self.end || isOver.load(ordering: .relaxed)
         return SharedChanges(ledger: 1, through: position + 1, isLast: isLast, rows: [])
     }
     func forget(through _: Int64) {}
