@@ -82,6 +82,8 @@ package final class LedgerSharing: Sendable {
     }
 
     static let pause = Duration.seconds(1)
+    /// The time since the begin of a round after which it no longer shows that nothing waits.
+    static let roundIsOld = Duration.seconds(3)
     static let alarms = Duration.seconds(600)
     /// Time between two looks at the standbys.
     static let observations = Duration.seconds(10)
@@ -122,8 +124,10 @@ package final class LedgerSharing: Sendable {
     package var standing: Standing {
         let now = steady()
         return state.withLock { state in
-            // A round that found nothing to send is at most a second old.
-            let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
+            // A round that left nothing is at most some seconds old, unless the next one has much to send.
+            let age = now - state.caughtUpAt
+            let isUpToDate = state.isCaughtUp && .microseconds(age) < Self.roundIsOld
+            let behind = isUpToDate ? 0 : Double(age) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
                 fenced: state.fenced, signals: state.signals, returns: state.returns, problem: state.problem,
@@ -147,6 +151,7 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
+        NamedThread.begin("herald-shared")
         let shipper = makeShipper()
         var rounds = SharingRounds(
             self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) }, makeAdoption())

@@ -6,36 +6,12 @@ import json
 import os
 import subprocess
 
-from heraldtest import ROOT
 from heraldtest.addresses import HOST
 from heraldtest.child import Failed, wait_until
+from heraldtest.postgres import Server
 from .situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 PATIENCE = 90
-
-
-class Server:
-    """A server of Deploy/postgres; the end of its input stops it."""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [os.path.join(ROOT, "Deploy", "postgres"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        words = self.process.stdout.readline().split()
-        if len(words) != 2:
-            raise Failed("Deploy/postgres started no server")
-        self.folder, self.port = words
-        self.url = f"postgres://herald@/herald?host={self.folder}&port={self.port}"
-
-    def perform(self, word):
-        """Carries out start, stop or kill."""
-        self.process.stdin.write(word + "\n")
-        self.process.stdin.flush()
-        if self.process.stdout.readline().strip() != f"{word} done":
-            raise Failed(f"Deploy/postgres did not carry out {word}")
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
 
 
 def herald(testbed, *arguments):

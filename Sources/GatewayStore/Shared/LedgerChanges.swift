@@ -87,13 +87,9 @@ package struct LedgerChanges: SharedChangeSource {
         select.bind(1, table.rawValue)
         select.bind(2, after)
         select.bind(3, through)
-        var rows = SharedRows(table)
-        func keep(_ row: LedgerRow) -> Bool {
-            for place in rows.columns.indices { rows.columns[place].append(row, CInt(place)) }
-            return true
-        }
-        while try select.row(keep) != nil {}
-        return rows
+        var values = ColumnValues(table)
+        while try select.row({ values.keep($0) }) != nil {}
+        return values.rows
     }
 
     private static func areRecorded(_ database: Database) throws -> Bool { try origin(database) != nil }
@@ -104,9 +100,7 @@ package struct LedgerChanges: SharedChangeSource {
     }
 
     /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
-    /// events on their way.
-    ///
-    /// After a restore the triggers are there already, and may have recorded a change.
+    /// events on their way. A restored ledger has the triggers already, and some rows may have changed since.
     private static func begin(_ database: Database) throws {
         for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
@@ -137,23 +131,43 @@ package struct LedgerChanges: SharedChangeSource {
     }
 }
 
-extension SharedRows.Values {
-    /// Appends a value of a row.
-    fileprivate mutating func append(_ row: LedgerRow, _ column: CInt) {
-        switch self {
-        case .integers(var values):
-            self = .integers([])
-            values.append(row.integer(column))
-            self = .integers(values)
-        case .texts(var values):
-            self = .texts([])
-            values.append(row.text(column))
-            self = .texts(values)
-        case .bytes(var values):
-            self = .bytes([])
-            values.append(row.bytes(column))
-            self = .bytes(values)
+/// The rows of a shared table, while they are read.
+private struct ColumnValues {
+    private let table: SharedTable
+    private let columns: [SharedTable.Column]
+    /// For each column, all but one are empty.
+    private var integers: [[Int64?]]
+    private var texts: [[String?]]
+    private var bytes: [[[UInt8]?]]
+
+    init(_ table: SharedTable) {
+        self.table = table
+        columns = table.columns
+        integers = columns.map { _ in [] }
+        texts = columns.map { _ in [] }
+        bytes = columns.map { _ in [] }
+    }
+
+    mutating func keep(_ row: LedgerRow) {
+        for (place, column) in columns.enumerated() {
+            switch column.kind {
+            case .integer: integers[place].append(row.integer(CInt(place)))
+            case .text: texts[place].append(row.text(CInt(place)))
+            case .bytes: bytes[place].append(row.bytes(CInt(place)))
+            }
         }
+    }
+
+    var rows: SharedRows {
+        var rows = SharedRows(table)
+        rows.columns = columns.indices.map { place in
+            switch columns[place].kind {
+            case .integer: .integers(integers[place])
+            case .text: .texts(texts[place])
+            case .bytes: .bytes(bytes[place])
+            }
+        }
+        return rows
     }
 }
 
