@@ -48,12 +48,12 @@ def brands():
         yield number, name, "https://logos.example/c.png", "Your appointment"
 
 
-def plan(total, chance):
-    """`total` calls, of each kind as many, in random order."""
-    kinds = [list(KINDS)[position % len(KINDS)] for position in range(total)]
+def plan(total, chance, first=0, kinds=tuple(KINDS)):
+    """`total` calls, of each kind as many, in random order; `first`: where their numbers begin."""
+    kinds = [kinds[position % len(kinds)] for position in range(total)]
     chance.shuffle(kinds)
     calls = []
-    for position, kind in enumerate(kinds):
+    for position, kind in enumerate(kinds, first):
         called = f"+4930{KINDS[kind]}{position:06}"
         is_withheld = kind == "nobody" and chance.random() < 0.5
         is_stranger = kind == "nobody" and not is_withheld
@@ -62,10 +62,18 @@ def plan(total, chance):
     return calls
 
 
+class Places(NamedTuple):
+    """Where the carrier's and the PBX's side of SIPp are, and where each of them sends its calls."""
+    carrier: str = CARRIER
+    carrier_sends_to: str = GATEWAY
+    pbx: str = PBX
+    pbx_sends_to: str = GATEWAY
+
+
 class Stories:
     """Carrier and PBX of all calls, and of the calls back."""
 
-    def __init__(self, folder, calls, rate):
+    def __init__(self, folder, calls, rate, places=Places()):
         os.makedirs(folder, exist_ok=True)
         self.calls, self.rate, self.folder = calls, rate, folder
         self.backs = [call for call in calls if call.kind == "returned"]
@@ -77,13 +85,13 @@ class Stories:
             for call in calls:
                 privacy = "Privacy: id" if call.is_withheld else "Subject: none"
                 file.write(f"{call.kind};{call.caller};{call.called};{privacy}\n")
-        self.words = words
-        self.pbx = Sipp("pbx", "story-pbx.xml", PBX, calls=len(calls), **words).listens()
-        self.taker = Sipp(
-            "called-back", "back-carrier.xml", CARRIER, calls=len(self.backs), **words).listens()
+        self.words, self.places = words, places
+        self.pbx = Sipp("pbx", "story-pbx.xml", places.pbx, calls=len(calls), **words).listens()
+        self.taker = self.backs and Sipp(
+            "called-back", "back-carrier.xml", places.carrier, calls=len(self.backs), **words).listens()
         self.carrier = Sipp(
-            "carrier", "story-carrier.xml", CARRIER, remote=GATEWAY, port=5061, calls=len(calls), rate=rate,
-            options=("-inf", lines), **words)
+            "carrier", "story-carrier.xml", places.carrier, remote=places.carrier_sends_to, port=5061,
+            calls=len(calls), rate=rate, options=("-inf", lines), **words)
         self.caller_back = None
 
     @property
@@ -97,7 +105,7 @@ class Stories:
         with open(lines, "w", encoding="ascii") as file:
             file.write("SEQUENTIAL\n" + "".join(f"{call.called};{call.caller}\n" for call in self.backs))
         self.caller_back = Sipp(
-            "back", "back-pbx.xml", PBX, remote=GATEWAY, port=5061, calls=len(self.backs),
+            "back", "back-pbx.xml", self.places.pbx, remote=self.places.pbx_sends_to, port=5061, calls=len(self.backs),
             rate=max(1, self.rate * len(self.backs) / len(self.calls)), options=("-inf", lines), **self.words)
 
     def sides(self):
@@ -119,9 +127,19 @@ class Stories:
     def said(self):
         """The log words of carrier and PBX for each called number; those of the PBX begin with `pbx:`."""
         words = {call.called: set() for call in self.calls}
-        for side, mark in ((self.carrier, ""), (self.pbx, "pbx:"), (self.caller_back, "")):
+        for side, mark in ((self.carrier, ""), (self.pbx, "pbx:"), *([(self.caller_back, "")] if self.caller_back else [])):
             for word, number in side.said():
+                if word in ("up", "down"):
+                    continue
                 if number not in words:
                     raise Failed(f"{side.name} tells of {number}, whom nobody called")
                 words[number].add(mark + word)
         return words
+
+    def talked(self):
+        """Milliseconds from the carrier's ACK to the end of each answered call, by called number."""
+        moments = {}
+        with open(self.carrier.log, encoding="utf-8", errors="replace") as file:
+            for word, number, tick in (line.split() for line in file if line.startswith(("up ", "down "))):
+                moments.setdefault(number, {})[word] = int(tick)
+        return {number: at["down"] - at["up"] for number, at in moments.items() if len(at) == 2}
