@@ -19,7 +19,7 @@ from .tally import say
 DATABASE = "192.0.2.40"
 DIRECTORIES, DIRECTORY = ("192.0.2.50:8088", "192.0.2.51:8088"), "192.0.2.52:8088"
 PLACES = story.Places(CARRIER, EDGE, PHONES, PBX)
-OUTCOMES = 'retry_window: 60s, voicemail: {headers: ["X-Answer: voicemail"]}'
+OUTCOMES = 'retry_window: 20s, voicemail: {headers: ["X-Answer: voicemail"]}'
 # Seconds that a duration in the ledger may differ from the carrier's, on a busy machine.
 EXACT = 1.5
 
