@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gateways of one cluster on machines of their own, a shared address that moves, and Kamailio's dispatcher before them."""
+import contextlib
 import os
 import subprocess
 from typing import NamedTuple
 
 from heraldtest.child import Child, wait_until
 from heraldtest.gateway import BRAND, CALLER, LOGO, Gateway
+from .roamer import CARRIER as ROAMER, DESK
+from .wrongclock import WrongClock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CARRIER, EDGE, PBX, PHONES = "203.0.113.5", "203.0.113.6", "192.0.2.20", "192.0.2.30"
@@ -40,6 +43,8 @@ class Terms(NamedTuple):
     # The section `directory`; without it the brand comes from a file.
     directory: str = ""
     outcomes: str = "retry_window: 0s"
+    # Whether each node has a clock of its own, `clock`, that can be set wrong.
+    has_clock: bool = False
 
 
 class Node(Gateway):
@@ -50,6 +55,7 @@ class Node(Gateway):
         self.machine, self.wire = f"{PEERS}-{name}", f"to{name}"
         super().__init__(os.path.join(folder, name), admin=f"{self.own}:9470")
         self.count, self.terms = count, terms
+        self.clock = WrongClock(os.path.join(folder, name + "-clock")) if terms.has_clock else None
         self.secrets = os.path.join(self.folder, "cluster-secret")
         self.write_secrets(SECRET)
         self.write_configuration()
@@ -84,8 +90,10 @@ cluster:
 {f"  ledger: {self.terms.ledger}" if self.terms.ledger else ""}
 trunks:
   - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: {side}}}
+  - {{name: roamer, sources: ["{ROAMER}"], next_hop: "{ROAMER}:5060", region: DE, trusted: true, listen: {side}, pbx: desk}}
 pbx:
   - {{name: office, address: "{PBX}:5060", sources: ["{PBX}"], listen: {side}, probe: false}}
+  - {{name: desk, address: "{DESK}:5060", sources: ["{DESK}"], listen: {side}, probe: false}}
 {source}
 outcomes: {{{self.terms.outcomes}}}
 admin: {{listen: "{self.admin}"}}
@@ -107,9 +115,10 @@ log: {{level: notice}}
         setting(self.machine, "ip_nonlocal_bind", 1)
 
     def start(self):
-        self.child = Child(
-            self.name, ["ip", "netns", "exec", self.machine, os.environ["HERALD"], "run", "--config", self.config],
-            self.folder)
+        with self.clock.applied() if self.clock else contextlib.nullcontext():
+            self.child = Child(
+                self.name, ["ip", "netns", "exec", self.machine, os.environ["HERALD"], "run", "--config", self.config],
+                self.folder)
         self.child.must_respond(self.admin)
 
     def cut_off(self, address):

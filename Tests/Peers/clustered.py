@@ -5,6 +5,7 @@ import csv
 import datetime
 import json
 import os
+import random
 import time
 
 from heraldtest import probes
@@ -13,6 +14,7 @@ from heraldtest.records import read_json
 from . import accounts, stories as story
 from .cluster import CARRIER, EDGE, PBX, PHONES, SHARED, Cluster, Relay, lay_network
 from .mix import first
+from .roamer import CARRIER as ROAMER, DESK, Roamer
 from .replicated import Balancer, DirectoryNode, Servers
 from .tally import say
 
@@ -29,12 +31,12 @@ class Field:
 
     def __init__(self, folder, chance):
         self.folder, self.chance, self.relays, self.directories = folder, chance, [], []
-        self.cluster = self.balancer = None
+        self.cluster = self.balancer = self.roamer = None
         self.servers = Servers(DATABASE, ["192.0.2.0/24"])
         self.port = 5432
 
     def begin(self):
-        lay_network(DATABASE, *(address.split(":")[0] for address in (*DIRECTORIES, DIRECTORY)))
+        lay_network(ROAMER, DESK, DATABASE, *(address.split(":")[0] for address in (*DIRECTORIES, DIRECTORY)))
         self.servers.begin("directory")
         self.directories = [
             DirectoryNode(os.path.join(self.folder, f"directory-{place}"), address, self.servers.url("directory"))
@@ -44,9 +46,10 @@ class Field:
             node.start()
         self.balancer = Balancer(DIRECTORY, DIRECTORIES)
         self.cluster = Cluster(
-            3, self.folder, carrier=EDGE, ledger=self.servers.url(), outcomes=OUTCOMES,
+            3, self.folder, carrier=EDGE, has_clock=True, ledger=self.servers.url(), outcomes=OUTCOMES,
             directory=f'{{url: "http://{DIRECTORY}", api_key_file: "{key}", sync_interval: 30s}}')
         self.cluster.start()
+        self.roamer = Roamer(self.cluster, random.Random(self.chance.random()))
         self.keeper = self.cluster.nodes[0]
         self.keeper.take_address()
         for node in self.cluster.nodes:
@@ -105,6 +108,8 @@ class Field:
 
     def end(self):
         self.end_relays()
+        if self.roamer:
+            self.roamer.stop()
         if self.cluster:
             self.cluster.stop()
         for node in self.directories:
@@ -166,6 +171,29 @@ def audit(report, field, stories):
         str(fact) for fact in (shared - own) + (own - shared)))
 
 
+def audit_roaming(report, field, calls):
+    """Each call whose messages passed all gateways, at its end."""
+    report.check(f"{len(calls)} calls through another gateway with each message went as planned", calls and not any(
+        call.trouble for call in calls), first(call.trouble for call in calls if call.trouble))
+    numbers, wrong = {call.called for call in calls}, []
+    ledger, events = Ledger(field, numbers), accounts.told(Events(field, numbers))
+    rows = collections.defaultdict(list)
+    for row in ledger.calls():
+        rows[row["destination"]].append(row)
+    for call in calls:
+        found = [(row.get("outcome"), span(row)) for row in rows[call.called]]
+        outcome, end = ("MISSED", "missed") if call.kind == "carrier gives up" else ("ANSWERED", "call_seen")
+        told = sorted(event.outcome for event in events[call.called])
+        is_right = len(found) == 1 and found[0][0] == outcome and told == sorted(["displayed", end])
+        if is_right and call.seconds:
+            is_right = found[0][1] is not None and abs(found[0][1] - call.seconds) <= EXACT
+        if not is_right and not call.trouble:
+            wrong.append(f"{call.called} {call.kind} {call.seconds}: {found} {told}")
+    report.check("each of them is in the ledger once, with outcome and duration, and in the directory once", not wrong, first(wrong))
+    doubled = ledger.doubled()
+    say(f"{len(doubled)} of them have rows of two gateways" if doubled else "none of them has rows of two gateways")
+
+
 def facts(row):
     return row.get("gateway"), row["callid"], row.get("outcome"), row.get("endedat")
 
@@ -207,4 +235,4 @@ class Delays:
         return next((bound for bound, count in since if count >= share * since[-1][1]), None)
 
 
-__all__ = ["DATABASE", "Delays", "Failed", "Field", "PLACES", "audit", "say"]
+__all__ = ["DATABASE", "Delays", "Failed", "Field", "PLACES", "audit", "audit_roaming", "say"]
