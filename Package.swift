@@ -157,7 +157,8 @@ let package = Package(
             name: "DirectoryServer",
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
-                "SafeText", "CZlib", "MetricsPage", "WebPages", hummingbird, hummingbirdCore, httpTypes, nio,
+                "SafeText", "CZlib", "MetricsPage", "WebPages", "PostgreSQL", hummingbird, hummingbirdCore, httpTypes,
+                nio,
                 nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS,
             ],
             exclude: ["README.md"],
@@ -267,7 +268,9 @@ let package = Package(
             path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
         // Tests. Two of them depend on a program, because they start it.
-        .testTarget(name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
+        .testTarget(
+            name: "HeraldTests", dependencies: ["herald", "ChildPrograms", "PostgreSQLTesting", grdb],
+            swiftSettings: strict),
         .testTarget(
             name: "GatewayAppTests",
             dependencies: [

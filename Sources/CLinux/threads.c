@@ -44,8 +44,10 @@ int herald_set_realtime(int enabled, int niceness) {
     return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 ? 0 : -errno;
 }
 
+void herald_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
 int herald_begin_call_thread(const char *name, int niceness) {
-    pthread_setname_np(pthread_self(), name);
+    herald_name_thread(name);
     /* On Linux a niceness belongs to one thread; 0 means the calling thread. The returned niceness shows a refusal. */
     (void)setpriority(PRIO_PROCESS, 0, niceness);
     int granted = getpriority(PRIO_PROCESS, 0);

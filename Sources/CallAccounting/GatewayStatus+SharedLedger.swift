@@ -9,14 +9,28 @@ extension GatewayStatus {
         package var waiting: Int
         /// The reason why it is not written; nil normally.
         package var problem: String?
+        /// Role and standbys of the server, in words; nil before its first response.
+        package var server: String?
+        /// Problems of its standbys; nil before its first response.
+        package var serverProblems: [String]?
+        /// Open calls of silent gateways that go on here.
+        package var adopted: Int?
+        /// Open calls of this gateway that another one goes on with.
+        package var away: Int?
 
-        package init(behindSeconds: Double, waiting: Int, problem: String?) {
+        package init(
+            behindSeconds: Double, waiting: Int, problem: String?, server: String? = nil,
+            serverProblems: [String]? = nil, adopted: Int? = nil, away: Int? = nil
+        ) {
             (self.behindSeconds, self.waiting, self.problem) = (behindSeconds, waiting, problem)
+            (self.server, self.serverProblems) = (server, serverProblems)
+            (self.adopted, self.away) = (adopted, away)
         }
 
         package enum CodingKeys: String, CodingKey {
             case behindSeconds = "behind_seconds"
-            case waiting, problem
+            case waiting, problem, server, adopted, away
+            case serverProblems = "server_problems"
         }
     }
 }

@@ -76,6 +76,16 @@ package final class SiblingExchange: Service {
         }
     }
 
+    /// `cluster.listen`, by which siblings know this gateway.
+    package var address: String { listen.endpointText }
+
+    /// The siblings as a shared ledger needs them.
+    package var sights: [SiblingSight] {
+        standings.map {
+            SiblingSight(address: $0.address, responds: $0.state == .reachable, clockOffset: $0.clockOffset)
+        }
+    }
+
     /// Exchanges until the service group shuts down.
     package func run() async throws {
         await cancelWhenGracefulShutdown {

@@ -166,10 +166,7 @@ package struct SiblingLink: Sendable {
     private mutating func accept(_ datagram: SiblingDatagram, at now: Now, into ledger: some SiblingLedger) {
         guard !datagram.updates.isEmpty, datagram.sequence > highest else { return }
         let updates = datagram.updates.map { update in
-            var update = update
-            // The age of an update does not depend on whose clock is right.
-            update.wallMicroseconds = max(0, now.wallMicroseconds - max(0, datagram.sentAt - update.wallMicroseconds))
-            return update
+            ForeignUpdate(update, age: datagram.sentAt - update.wallMicroseconds, now: now.wallMicroseconds)
         }
         guard let batch = ledger.take(updates) else { return }
         highest = datagram.sequence

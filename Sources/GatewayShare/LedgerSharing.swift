@@ -19,9 +19,30 @@ package final class LedgerSharing: Sendable {
         package var version: String
         /// Days after which rows of this gateway are deleted.
         package var retentionDays: Int
+        /// Its `cluster.listen`, by which siblings know it.
+        package var siblingAddress: String?
 
-        package init(address: PostgreSQLAddress, name: String, version: String, retentionDays: Int) {
+        package init(
+            address: PostgreSQLAddress, name: String, version: String, retentionDays: Int, siblingAddress: String? = nil
+        ) {
             (self.address, self.name, self.version, self.retentionDays) = (address, name, version, retentionDays)
+            self.siblingAddress = siblingAddress
+        }
+    }
+
+    /// The recorder, which takes signals of other gateways, and call backs found among all.
+    package struct Inbox: Sendable {
+        let ledger: any SiblingLedger
+        let cursors: any SignalCursorStore
+        let returns: any ReturnLedger
+        /// Longest time between a call and its call back, in seconds.
+        let window: Int64
+
+        package init(
+            into ledger: any SiblingLedger, _ cursors: any SignalCursorStore, returns: any ReturnLedger,
+            window: Int64
+        ) {
+            (self.ledger, self.cursors, self.returns, self.window) = (ledger, cursors, returns, window)
         }
     }
 
@@ -37,8 +58,14 @@ package final class LedgerSharing: Sendable {
         package var failures: Int
         /// Times that another gateway had taken over while this one was silent.
         package var fenced: Int
+        /// Updates that other gateways have seen, read since the start.
+        package var signals: Int
+        /// Originals and call backs of this gateway, joined among all gateways since the start.
+        package var returns: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
+        /// Role and standbys of the server; nil before its first response.
+        package var replication: PostgreSQLReplication?
     }
 
     private struct State {
@@ -47,18 +74,28 @@ package final class LedgerSharing: Sendable {
         var rows = 0
         var failures = 0
         var fenced = 0
+        var signals = 0
+        var returns = 0
         var waiting = 0
         var problem: String?
+        var replication: PostgreSQLReplication?
     }
 
     static let pause = Duration.seconds(1)
+    /// The time since the begin of a round after which it no longer shows that nothing waits.
+    static let roundIsOld = Duration.seconds(3)
     static let alarms = Duration.seconds(600)
+    /// Time between two looks at the standbys.
+    static let observations = Duration.seconds(10)
     private static let timeLimit = Duration.seconds(20)
     /// The longest last round: a stop does not wait for a backlog, which stays in the gateway's own ledger.
     static let farewell = Duration.seconds(5)
 
     private let settings: Settings
     private let source: any SharedChangeSource
+    /// The ledger that takes over calls, and the siblings as this gateway sees them; nil for a gateway without siblings.
+    private let adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])?
+    private let inbox: Inbox?
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
@@ -67,14 +104,19 @@ package final class LedgerSharing: Sendable {
     private let bell = SteadyBell()
 
     /// - Parameters:
+    ///   - inbox: nil to read no signals.
+    ///   - adopts: the ledger that takes over calls, and the siblings as this gateway sees them.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
     package init(
-        _ settings: Settings, _ source: any SharedChangeSource, log: Logger = Logger(label: "herald.shared"),
+        _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
+        adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])? = nil,
+        log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
-        (self.settings, self.source, self.log, self.steady, self.wall) = (settings, source, log, steady, wall)
+        (self.settings, self.source, self.inbox, self.log) = (settings, source, inbox, log)
+        (self.steady, self.wall, self.adopts) = (steady, wall, adopts)
         state = Mutex(State(caughtUpAt: steady()))
     }
 
@@ -82,11 +124,14 @@ package final class LedgerSharing: Sendable {
     package var standing: Standing {
         let now = steady()
         return state.withLock { state in
-            // A round that found nothing to send is at most a second old.
-            let behind = state.isCaughtUp ? 0 : Double(now - state.caughtUpAt) / 1_000_000
+            // A round that left nothing is at most some seconds old, unless the next one has much to send.
+            let age = now - state.caughtUpAt
+            let isUpToDate = state.isCaughtUp && .microseconds(age) < Self.roundIsOld
+            let behind = isUpToDate ? 0 : Double(age) / 1_000_000
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
-                fenced: state.fenced, problem: state.problem)
+                fenced: state.fenced, signals: state.signals, returns: state.returns, problem: state.problem,
+                replication: state.replication)
         }
     }
 
@@ -106,7 +151,10 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
-        var rounds = SharingRounds(self, makeShipper())
+        NamedThread.begin("herald-shared")
+        let shipper = makeShipper()
+        var rounds = SharingRounds(
+            self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) }, makeAdoption())
         repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
@@ -116,21 +164,31 @@ package final class LedgerSharing: Sendable {
         LedgerShipper(
             PostgreSQLSession(settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit),
             source,
-            name: settings.name, version: settings.version)
+            name: settings.name, version: settings.version, address: settings.siblingAddress)
     }
 
-    /// One look of a shipper; keeps its result.
-    func look(_ shipper: LedgerShipper, isLast: Bool = false) throws {
+    private func makeAdoption() -> GatewayAdoption? {
+        adopts.map { GatewayAdoption($0.ledger, siblings: $0.siblings, log: log) }
+    }
+
+    /// Calls and events that have moved between gateways.
+    package var handovers: HandoverCounts { adopts?.ledger.handovers ?? HandoverCounts() }
+
+    /// One look of a shipper and of an exchange; keeps the result, and returns whether no change is left.
+    func look(_ shipper: LedgerShipper, _ exchange: SharedExchange?, isLast: Bool = false) throws -> Bool {
         let began = steady()
         let round = try shipper.ship {
             isLast
                 ? .microseconds(self.steady() - began) >= Self.farewell : self.isStopping.load(ordering: .relaxed)
         }
+        let (signals, returns) = isLast ? (0, 0) : try exchange?.look() ?? (0, 0)
         let waiting = round.isCaughtUp ? 0 : (try? shipper.waiting()) ?? 0
         let wasDown = state.withLock { state in
             if round.isCaughtUp { state.caughtUpAt = began }
             state.isCaughtUp = round.isCaughtUp
             state.rows += round.rows
+            state.signals += signals
+            state.returns += returns
             state.fenced += round.wasFenced ? 1 : 0
             state.waiting = waiting
             return state.problem.take() != nil
@@ -141,12 +199,19 @@ package final class LedgerSharing: Sendable {
                 "this gateway was silent for more than \(ShippingStatements.lease) s, and another had taken over; it has joined again"
             )
         }
+        return round.isCaughtUp
+    }
+
+    /// Reads the state of the server's standbys; nil while it cannot be read.
+    func observe(_ shipper: LedgerShipper) {
+        let replication = try? shipper.replication()
+        state.withLock { $0.replication = replication }
     }
 
     /// Deletes old rows of this gateway.
     func prune(_ shipper: LedgerShipper) throws {
         let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
-        try shipper.prune(before: before) { self.isStopping.load(ordering: .relaxed) }
+        try shipper.prune(before: before, returnsAfter: inbox?.window ?? 0) { self.isStopping.load(ordering: .relaxed) }
     }
 
     /// Keeps a failure; true for another text than before.
@@ -176,13 +241,18 @@ package final class LedgerSharing: Sendable {
 private struct SharingRounds {
     private let sharing: LedgerSharing
     private let shipper: LedgerShipper
+    private let exchange: SharedExchange?
+    private let adoption: GatewayAdoption?
     private var alarmedAt: Int64?
     private var prunedAt: Int64
+    private var observedAt: Int64?
     private var failures = 0
     private var skipped = 0
 
-    init(_ sharing: LedgerSharing, _ shipper: LedgerShipper) {
-        (self.sharing, self.shipper) = (sharing, shipper)
+    init(
+        _ sharing: LedgerSharing, _ shipper: LedgerShipper, _ exchange: SharedExchange?, _ adoption: GatewayAdoption?
+    ) {
+        (self.sharing, self.shipper, self.exchange, self.adoption) = (sharing, shipper, exchange, adoption)
         prunedAt = sharing.now
     }
 
@@ -193,8 +263,15 @@ private struct SharingRounds {
             return
         }
         skipped = 0
+        // First, because a write waits for a standby that is missing, and a read does not.
+        if observedAt.map({ .microseconds(sharing.now - $0) >= LedgerSharing.observations }) ?? true {
+            observedAt = sharing.now
+            sharing.observe(shipper)
+        }
         do {
-            try sharing.look(shipper)
+            let stored = adoption?.stored
+            let isCaughtUp = try sharing.look(shipper, exchange)
+            try adoption?.round(shipper, shipped: isCaughtUp ? stored : nil, now: sharing.now)
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
                 prunedAt = sharing.now
@@ -202,6 +279,7 @@ private struct SharingRounds {
             }
         } catch {
             failures += 1
+            adoption?.interrupted()
             let isNews = sharing.record(error, waiting: try? shipper.waiting())
             let time = sharing.now
             let isDue = alarmedAt.map { .microseconds(time - $0) >= LedgerSharing.alarms } ?? true
@@ -214,7 +292,8 @@ private struct SharingRounds {
     /// The last round: ships what is left, if the server was there.
     mutating func finish() {
         shipper.timeLimit = LedgerSharing.farewell
-        if failures == 0 { try? sharing.look(shipper, isLast: true) }
+        if failures == 0 { _ = try? sharing.look(shipper, exchange, isLast: true) }
+        exchange?.finish()
         shipper.finish()
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+import HostSystem
 package import PostgreSQL
 
 /// Sends the changes of this gateway's ledger to the shared ledger in PostgreSQL.
@@ -36,11 +37,18 @@ package final class LedgerShipper {
     /// Rounds between two deletions of shipped changes, which cost a commit of the ledger.
     private static let roundsKept = 10
 
-    private let session: PostgreSQLSession
+    /// Seconds after which a signal serves no call any more.
+    static let signalAge: Int64 = 12 * 3_600
+
+    let session: PostgreSQLSession
     private let source: any SharedChangeSource
     private let name: String
     private let version: String
-    private var membership: ShippingStatements.Membership?
+    private let schema: [String]
+    private let address: String?
+    private let wall: @Sendable () -> Int64
+    /// Nil before the registration, and after another gateway has fenced this one.
+    private(set) var membership: ShippingStatements.Membership?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
     private var forgotten: Int64 = 0
@@ -49,8 +57,23 @@ package final class LedgerShipper {
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
     ///   - version: the gateway's version, for reports.
-    package init(_ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String) {
-        (self.session, self.source, self.name, self.version) = (session, source, name, version)
+    ///   - address: its `cluster.listen`, by which siblings know it; nil for a gateway that none adopts.
+    ///   - wall: microseconds since 1970 by the clock of the gateway.
+    package convenience init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
+    ) {
+        self.init(
+            session, source, name: name, version: version, address: address, wall: wall, schema: SharedSchema.steps)
+    }
+
+    /// - Parameter schema: the steps of the schema that a version of this program knows.
+    init(
+        _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
+        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, schema: [String]
+    ) {
+        (self.session, self.source, self.name, self.version, self.address) = (session, source, name, version, address)
+        (self.wall, self.schema) = (wall, schema)
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -72,7 +95,9 @@ package final class LedgerShipper {
                 break
             }
             do throws(PostgreSQLError) {
-                let results = try session.atomically(ShippingStatements.ship(changes, membership))
+                // A new connection takes time, which is no part of a fact's age.
+                try session.connect()
+                let results = try session.atomically(ShippingStatements.ship(changes, membership, now: wall()))
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
                     self.membership = nil
@@ -94,14 +119,22 @@ package final class LedgerShipper {
         return round
     }
 
-    /// Deletes rows of this gateway that are older than its retention.
+    /// Deletes rows of this gateway that are older than its retention, and expired facts of all gateways.
     ///
-    /// - Parameter before: seconds since 1970.
-    package func prune(before: Int64, isStopping: () -> Bool = { false }) throws {
+    /// - Parameters:
+    ///   - before: seconds since 1970.
+    ///   - window: longest time between a call and its call back, in seconds.
+    package func prune(before: Int64, returnsAfter window: Int64, isStopping: () -> Bool = { false }) throws {
         let membership = try registered()
+        let returnAge = max(window + 86_400, wall() / 1_000_000 - before)
         for command in [
             ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
             ShippingStatements.forgetEvents(membership, before: before),
+            OwnerStatements.forget(before: before * 1_000_000),
+            OwnerStatements.forgetTaken(membership, before: before),
+            ShippingStatements.forget(SharedTable.signal.name, olderThan: Self.signalAge),
+            ShippingStatements.forget(SharedTable.returnCandidate.name, olderThan: window + 86_400),
+            ShippingStatements.forget("returned", olderThan: returnAge),
         ] {
             while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
         }
@@ -113,6 +146,9 @@ package final class LedgerShipper {
         set { session.timeLimit = newValue }
     }
 
+    /// The role and the standbys of the server.
+    package func replication() throws -> PostgreSQLReplication { try PostgreSQLReplication.read(session) }
+
     /// Number of changes that wait.
     package func waiting() throws -> Int { try source.waiting(after: position) }
 
@@ -123,11 +159,14 @@ package final class LedgerShipper {
         session.close()
     }
 
-    private func registered() throws -> ShippingStatements.Membership {
+    /// The membership, after a registration if there is none.
+    func registered() throws -> ShippingStatements.Membership {
         if let membership { return membership }
-        try SharedSchema.migrate(session)
+        try SharedSchema.migrate(session, steps: schema)
         let ledger = try source.ledger()
-        let rows = try session.atomically([ShippingStatements.register(name: name, ledger: ledger, version: version)])
+        let rows = try session.atomically([
+            ShippingStatements.register(name: name, ledger: ledger, version: version, address: address)
+        ])
         guard let row = rows.first?.first, let node = try row.integer(0), let epoch = try row.integer(1) else {
             throw NameInUse(name: name, server: session.address.description)
         }

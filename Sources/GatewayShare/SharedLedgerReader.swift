@@ -19,6 +19,8 @@ package final class SharedLedgerReader {
         package let version: String?
         /// Seconds since its last sign of life, by the server's clock.
         package let silentFor: Double
+        /// The gateway that goes on with its open calls; nil normally.
+        package let adopter: String?
     }
 
     private let session: PostgreSQLSession
@@ -34,31 +36,52 @@ package final class SharedLedgerReader {
         var conditions = SharedConditions()
         conditions.add(filter)
         let columns = SharedTable.call.columns
-        let names = columns.map { "call.\($0.name)" }.joined(separator: ", ")
+        let names = columns.map { column in
+            column.name == "returned_at" ? "coalesce(call.returned_at, back.invited_at)" : "call.\(column.name)"
+        }.joined(separator: ", ")
         let rows = try session.execute(
             """
             SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
+            LEFT JOIN LATERAL (
+                SELECT at AS invited_at FROM ledger.returned
+                WHERE returned.call_id = call.call_id AND return_call_id IS NOT NULL
+            ) AS back ON true
             \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
             """, conditions.values)
-        let calls = try rows.map { row in (row: row, values: try Self.values(row, columns, from: 3)) }
+        var seen: Set<String> = []
+        let calls = try rows.compactMap { row -> (row: PostgreSQLRow, values: [String: SharedValue])? in
+            let values = try Self.values(row, columns, from: 3)
+            // A short call that two gateways had may have no owner.
+            guard case .text(let id?)? = values["call_id"], seen.insert(id).inserted else { return nil }
+            return (row: row, values: values)
+        }
         // The events of all calls take one round trip.
         let events = try session.run(calls.map { try Self.events(of: $0.values, in: $0.row) })
         return try zip(calls, events).map { call, events in
             Call(
                 node: try call.row.text(0) ?? "", values: call.values,
-                events: try events.map { try Self.values($0, SharedTable.event.columns, from: 0) })
+                events: Self.once(try events.map { try Self.values($0, SharedTable.event.columns, from: 0) }))
         }
     }
 
-    /// All gateways of the shared ledger, by name.
+    /// All gateways of the shared ledger, by name; none before the first one has made the tables.
     package func nodes() throws -> [Node] {
+        let isMade = try session.execute("SELECT to_regclass('ledger.node') IS NOT NULL").first?.flag(0)
+        guard isMade == true else { return [] }
         let rows = try session.execute(
-            "SELECT name, version, extract(epoch FROM now() - seen_at)::double precision FROM ledger.node ORDER BY name"
-        )
+            """
+            SELECT node.name, node.version, extract(epoch FROM now() - node.seen_at)::double precision, adopter.name
+            FROM ledger.node LEFT JOIN ledger.node AS adopter ON adopter.id = node.adopter ORDER BY node.name
+            """)
         return try rows.map { row in
-            Node(name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0)
+            Node(
+                name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0,
+                adopter: try row.text(3))
         }
     }
+
+    /// The role and the standbys of the server.
+    package func replication() throws -> PostgreSQLReplication { try PostgreSQLReplication.read(session) }
 
     /// The statement for the events of a call.
     private static func events(
@@ -68,15 +91,45 @@ package final class SharedLedgerReader {
             if case .integer(let id)? = call[name] { id } else { nil }
         }
         return PostgreSQLCommand(
-            selectEvents, [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids)])
+            selectEvents,
+            [.integer(try row.integer(1)), .integer(try row.integer(2)), .integers(ids), .text(call["call_id"]?.text)])
     }
 
+    /// Each event once, in the state that it has at the gateway that has sent it.
+    private static func once(_ events: [[String: SharedValue]]) -> [[String: SharedValue]] {
+        var (order, byKey): ([String], [String: [String: SharedValue]]) = ([], [:])
+        for event in events {
+            guard let key = event["key"]?.text else { continue }
+            if byKey[key] == nil { order.append(key) }
+            if byKey[key] == nil || event["state"] == .integer(1) { byKey[key] = event }
+        }
+        return order.compactMap { byKey[$0] }
+    }
+
+    /// The event of a return is in the ledger of the call back, maybe of another gateway.
     private static let selectEvents = """
-        SELECT \(SharedTable.event.columns.map(\.name).joined(separator: ", ")) FROM ledger.event
-        WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[]) ORDER BY id
+        SELECT \(eventColumns) FROM (
+            SELECT false AS is_return, event.* FROM ledger.event
+            WHERE node = $1 AND ledger = $2 AND id = ANY ($3::bigint[])
+            UNION
+            SELECT false, event.* FROM ledger.owner
+            JOIN ledger.call ON call.node = owner.from_node AND call.ledger = owner.from_ledger AND call.id = owner.from_id
+            JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger
+                AND event.id IN (call.shown_event, call.end_event, call.return_event)
+            WHERE owner.call_id = $4
+            UNION
+            SELECT true, event.* FROM ledger.returned
+            JOIN ledger.call ON call.node = returned.return_node AND call.ledger = returned.return_ledger
+                AND call.id = returned.return_call
+            JOIN ledger.event ON event.node = call.node AND event.ledger = call.ledger AND event.id = call.return_event
+            WHERE returned.call_id = $4
+        ) AS event ORDER BY is_return, created_at, id
         """
 
-    private static func values(
+    private static let eventColumns = SharedTable.event.columns.map(\.name).joined(separator: ", ")
+
+    /// The values of a row by column; the first column is at `first`.
+    static func values(
         _ row: PostgreSQLRow, _ columns: [SharedTable.Column], from first: Int
     ) throws -> [String: SharedValue] {
         var values: [String: SharedValue] = [:]
@@ -90,7 +143,7 @@ package final class SharedLedgerReader {
 
 /// The conditions of a filter with their values.
 private struct SharedConditions {
-    private var conditions: [String] = []
+    private var conditions = [SharedSchema.isShown]
     private(set) var values: [PostgreSQLValue] = []
 
     var sql: String { conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ") }

@@ -18,17 +18,21 @@ enum ShippingStatements {
     /// Registers a name; no row if another gateway uses it.
     ///
     /// Another ledger file under the name raises the epoch, which fences the gateway that had the name.
-    static func register(name: String, ledger: Int64, version: String) -> PostgreSQLCommand {
+    /// A gateway that registers is alive, so nobody goes on adopting its calls.
+    ///
+    /// - Parameter address: its `cluster.listen`, by which siblings know it.
+    static func register(name: String, ledger: Int64, version: String, address: String?) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            INSERT INTO ledger.node AS node (name, ledger, version) VALUES ($1, $2, $3)
+            INSERT INTO ledger.node AS node (name, ledger, version, address) VALUES ($1, $2, $3, $4)
             ON CONFLICT (name) DO UPDATE
                 SET ledger = excluded.ledger, version = excluded.version, seen_at = now(),
+                    address = excluded.address, adopter = NULL, adopted_at = NULL,
                     epoch = node.epoch + (node.ledger <> excluded.ledger)::integer,
                     claimed_epoch = node.epoch + (node.ledger <> excluded.ledger)::integer
                 WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
             RETURNING id, epoch
-            """, [.text(name), .integer(ledger), .text(version)])
+            """, [.text(name), .integer(ledger), .text(version), .text(address)])
     }
 
     /// The position that the shared ledger has of a ledger's changes.
@@ -46,59 +50,96 @@ enum ShippingStatements {
     }
 
     /// Changes with the position after them; all of it is one transaction.
-    static func ship(_ changes: SharedChanges, _ membership: Membership) -> [PostgreSQLCommand] {
+    ///
+    /// - Parameter now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
+    static func ship(_ changes: SharedChanges, _ membership: Membership, now: Int64) -> [PostgreSQLCommand] {
         let position = PostgreSQLCommand(
             """
             INSERT INTO ledger.position AS position (node, ledger, sequence) VALUES ($1, $2, $3)
             ON CONFLICT (node, ledger) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
-        return [beat(membership), position] + changes.rows.map { store($0, membership) }
+        return [beat(membership), position] + changes.rows.map { store($0, membership, now: now) }
+            + changes.rows.flatMap { OwnerStatements.follow($0, membership) }
     }
 
-    private static func store(_ rows: SharedRows, _ membership: Membership) -> PostgreSQLCommand {
-        let values = rows.columns.map { column -> PostgreSQLValue in
+    private static func store(_ rows: SharedRows, _ membership: Membership, now: Int64) -> PostgreSQLCommand {
+        var values = rows.columns.map { column -> PostgreSQLValue in
             switch column {
             case .integers(let numbers): .integers(numbers)
             case .texts(let texts): .texts(texts)
+            case .bytes(let bytes): .byteStrings(bytes)
             }
         }
-        return PostgreSQLCommand(
-            rows.table == .call ? storeCalls : storeEvents,
-            [.integer(membership.node), .integer(membership.ledger)] + values)
+        if rows.table.isAppendOnly { values.append(.integer(now)) }
+        let ends: [PostgreSQLValue] = [.integer(membership.node), .integer(membership.ledger)]
+        return PostgreSQLCommand(stores[rows.table] ?? "", ends + values)
     }
 
-    private static let (storeCalls, storeEvents) = (store(.call), store(.event))
+    private static let stores = Dictionary(
+        uniqueKeysWithValues: SharedTable.allCases.map { ($0, $0.isAppendOnly ? append($0) : store($0)) })
 
     /// Inserts rows, or updates the known ones.
     private static func store(_ table: SharedTable) -> String {
         let names = table.columns.map(\.name)
-        let arrays = table.columns.enumerated().map { place, column in
-            "$\(place + 3)::\(column.isText ? "text" : "bigint")[]"
-        }
         let updates = names.dropFirst().map { "\($0) = excluded.\($0)" }
         return """
             INSERT INTO ledger.\(table.name) (node, ledger, \(names.joined(separator: ", ")))
-            SELECT $1::integer, $2::bigint, * FROM unnest(\(arrays.joined(separator: ", ")))
+            SELECT $1::integer, $2::bigint, * FROM unnest(\(arrays(table)))
             ON CONFLICT (node, ledger, id) DO UPDATE SET \(updates.joined(separator: ", "))
             """
     }
 
+    /// Inserts facts; their time moves to the clock of the server, which is the same for all gateways.
+    private static func append(_ table: SharedTable) -> String {
+        let names = table.columns.map(\.name).joined(separator: ", ")
+        let values = table.columns.map { $0.name == "at" ? "at + \(serverNow) - $\(table.columns.count + 3)" : $0.name }
+        return """
+            INSERT INTO ledger.\(table.name) (node, ledger, \(names))
+            SELECT $1::integer, $2::bigint, \(values.joined(separator: ", ")) FROM unnest(\(arrays(table))) AS fact (\(names))
+            ON CONFLICT (node, ledger, id) DO NOTHING
+            """
+    }
+
+    private static func arrays(_ table: SharedTable) -> String {
+        table.columns.enumerated().map { place, column in "$\(place + 3)::\(column.sqlType)[]" }
+            .joined(separator: ", ")
+    }
+
+    /// The clock of the server at the begin of the transaction, in microseconds since 1970.
+    static let serverNow = "(extract(epoch FROM now()) * 1000000)::bigint"
+    /// The gateway and those that it has adopted, whose old rows it deletes too.
+    private static let ownAndAdopted =
+        "SELECT $1::integer UNION ALL SELECT id FROM ledger.node WHERE adopter = $1 AND adopted_at IS NOT NULL"
+
     /// Deletes some ended calls of a node that began before a time, in microseconds since 1970.
+    ///
+    /// The calls of an adopted gateway have ended at the adopter.
     static func forgetCalls(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.call WHERE ctid IN (SELECT ctid FROM ledger.call
-                WHERE node = $1 AND invite_at < $2 AND ended_at IS NOT NULL LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND invite_at < $2 AND (ended_at IS NOT NULL OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
     }
 
     /// Deletes some delivered events of a node that were made before a time, in seconds since 1970.
+    ///
+    /// The waiting events of an adopted gateway are those of the adopter.
     static func forgetEvents(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.event WHERE ctid IN (SELECT ctid FROM ledger.event
-                WHERE node = $1 AND created_at < $2 AND state = 1 LIMIT 5000)
+                WHERE node IN (\(ownAndAdopted)) AND created_at < $2 AND (state = 1 OR node <> $1) LIMIT 5000)
             """, [.integer(membership.node), .integer(before)])
+    }
+
+    /// Deletes some facts of all gateways, older than a number of seconds.
+    static func forget(_ table: String, olderThan seconds: Int64) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            """
+            DELETE FROM ledger.\(table) WHERE ctid IN (SELECT ctid FROM ledger.\(table)
+                WHERE at < \(serverNow) - $1::bigint * 1000000 LIMIT 5000)
+            """, [.integer(seconds)])
     }
 }

@@ -154,6 +154,45 @@ enum Migrations {
                     CREATE INDEX event_due ON event (customer, due_at) WHERE state = 0;
                     """)
         }
+        // Calls of other gateways: each is taken over once.
+        migrator.registerMigration("ledger adopted calls") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE adopted_call (call_id TEXT PRIMARY KEY, call INTEGER NOT NULL, gateway TEXT NOT NULL)
+                    WITHOUT ROWID
+                    """)
+        }
+        // Numbers are never used twice, though rows are deleted once the shared ledger has them.
+        migrator.registerMigration("ledger signals for other gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call_signal (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        other_call_id TEXT,
+                        bytes BLOB NOT NULL
+                    );
+                    CREATE TABLE signal_cursor (
+                        node INTEGER NOT NULL, ledger INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (node, ledger)
+                    ) WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("ledger returns over gateways") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE return_candidate (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        at INTEGER NOT NULL,
+                        direction INTEGER NOT NULL,
+                        call INTEGER NOT NULL,
+                        number INTEGER NOT NULL,
+                        call_id TEXT NOT NULL,
+                        subscriber_key TEXT NOT NULL,
+                        brand_id TEXT
+                    );
+                    """)
+        }
         return migrator
     }
 

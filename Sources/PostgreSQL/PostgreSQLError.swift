@@ -87,7 +87,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         switch cause {
         case .unreachable: "see whether the server runs and whether a firewall blocks its port; Herald tries again"
         case .loginRefused: "check user, password file, the server's pg_hba.conf and the role's right to connect"
-        case .tls: "check sslmode and sslrootcert in the address, and the server's certificate"
+        case .tls: tlsRemedy
         case .noDatabase: "create the database (createdb), or correct its name in the address"
         case .busy: "raise the server's max_connections, or close other sessions"
         case .readOnly: "name all hosts in the address and add target_session_attrs=read-write"
@@ -100,6 +100,26 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         case .refused: "see the server's log for the statement"
         case .value: "correct the value"
         }
+    }
+
+    // libpq names the kind of a failure in its text alone, and for a refused certificate not the reason.
+    private var tlsRemedy: String {
+        if message.contains("does not match host name") {
+            return "name the host in the address as its certificate does, or issue a certificate for that name"
+        }
+        if message.contains("certificate verify failed") {
+            return """
+                the certificate has expired, or the file of sslrootcert does not have its issuer; \
+                openssl s_client -starttls postgres -connect HOST:5432 shows which
+                """
+        }
+        if message.contains("root certificate file") {
+            return "add sslrootcert=FILE to the address, with the certificate of the issuer"
+        }
+        if message.contains("does not support SSL") {
+            return "switch TLS on at the server (ssl = on), or change sslmode in the address"
+        }
+        return "check sslmode and sslrootcert in the address, and the server's certificate"
     }
 
     /// The error of a connection that was not made, by libpq's message.

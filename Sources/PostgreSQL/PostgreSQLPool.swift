@@ -18,12 +18,15 @@ package final class PostgreSQLPool: Sendable {
         package var connections = 0
         /// Requests refused because too many waited.
         package var refused = 0
+        /// Requests that waited for a session since start.
+        package var waited = 0
     }
 
     private struct State {
         var free: [Int]
         var waiters: [@Sendable (Int) -> Void] = []
         var refused = 0
+        var waited = 0
     }
 
     package let address: PostgreSQLAddress
@@ -80,10 +83,12 @@ package final class PostgreSQLPool: Sendable {
 
     /// The present load.
     package var load: Load {
-        let (free, waiting, refused) = state.withLock { ($0.free.count, $0.waiters.count, $0.refused) }
-        return Load(
-            sessions: lanes.count, inUse: lanes.count - free, waiting: waiting,
-            connections: lanes.reduce(0) { $0 + $1.connections.load(ordering: .relaxed) }, refused: refused)
+        let connections = lanes.reduce(0) { $0 + $1.connections.load(ordering: .relaxed) }
+        return state.withLock { state in
+            Load(
+                sessions: lanes.count, inUse: lanes.count - state.free.count, waiting: state.waiters.count,
+                connections: connections, refused: state.refused, waited: state.waited)
+        }
     }
 
     private var refusal: PostgreSQLError {
@@ -100,6 +105,7 @@ package final class PostgreSQLPool: Sendable {
                 return .refused
             }
             state.waiters.append(use)
+            state.waited += 1
             return .waits
         }
         if case .use(let lane) = step { use(lane) }

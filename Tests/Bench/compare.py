@@ -9,25 +9,34 @@ import time
 
 from heraldtest.child import Failed
 from . import machine, report
+from .clustered import Clustered
 from .delay import Delays, percentile
 from .load import Load
 from .plot import bars, page
 from .proof import prove
 from .readers import KINDS, Watched
-from .subjects import Kamailio, Relay
+from .subjects import Herald, Kamailio, Relay
 
 IDLE_SECONDS = 2
 # A rate is carried if no call fails and retransmissions stay below this share.
 RETRANSMISSIONS_A_CALL = 0.001
 BASELINE = "kamailio"
+# The threads of a gateway, by how their names begin.
+THREADS = {"call_threads": "herald-calls", "recorder": "herald-recorder", "shared": "herald-shared", "network": "NIO"}
 # Seconds of work after the last call: Herald's transactions last Timer J, Kamailio's 5 s.
-LINGER = {Watched: 33, Kamailio: 6, Relay: 0.5}
+LINGER = {Watched: 33, Clustered: 33, Kamailio: 6, Relay: 0.5}
+# The surroundings of a gateway: a reader beside it, or a cluster.
+SURROUNDINGS = (*KINDS, "cluster")
+
+
+def gateway(kind, name, options, binary):
+    arguments = name, options.cache, binary, options.data, options.workers
+    return Clustered(*arguments) if kind == "cluster" else Watched(kind, *arguments)
 
 
 def subjects(options):
     """The subjects, in the order of their turns."""
-    chosen = [Watched(kind, name, options.cache, binary, options.data, options.workers)
-              for name, binary in options.herald for kind in options.readers]
+    chosen = [gateway(kind, name, options, binary) for name, binary in options.herald for kind in options.readers]
     if options.only != "herald":
         if shutil.which("kamailio"):
             chosen.append(Kamailio(BASELINE, options.cache, options.data))
@@ -90,6 +99,7 @@ class Measurement:
         subject = self.subject
         before, began, written = subject.cpu_seconds(), time.monotonic(), subject.written()
         threads = subject.thread_seconds()
+        others = subject.others() if isinstance(subject, Clustered) else {}
         is_read = isinstance(subject, Watched) and subject.reading()
         left_out = subject.left_out() if is_read else 0
         with self.load(rate, self.options.seconds) as load:
@@ -97,15 +107,25 @@ class Measurement:
             time.sleep(self.linger)
             used = subject.cpu_seconds() - before - self.idle * (time.monotonic() - began)
             written = subject.written() - written
-            threads = [used - threads.get(thread, 0) for thread, used in sorted(subject.thread_seconds().items())]
+            threads = {thread: used - threads.get(thread, 0) for thread, used in sorted(subject.thread_seconds().items())}
+            if others:
+                others = {f"{name}_microseconds": now - others[name] for name, now in subject.others().items()}
+        if isinstance(subject, Clustered):
+            subject.check()
         if isinstance(subject, Watched) and not subject.has_reader():
             raise Failed(f"the reader of {subject.name} has ended")
         counts = load.counts()
         calls = max(1, counts["ended"])
         if is_read:
             counts["left_out"] = subject.left_out() - left_out
-        # By thread in the order of their start; the busiest without a reader is the call thread.
-        busy = " ".join(f"{used / calls * 1e6:.1f}" for used in threads if used / calls > 1e-6)
+        by_name = {}
+        for thread, name in subject.thread_names().items():
+            by_name[name] = by_name.get(name, 0) + threads.get(thread, 0) / calls * 1e6
+        busy = " ".join(f"{name} {micros:.1f}" for name, micros in by_name.items() if micros > 1)
+        if isinstance(subject, Herald):
+            counts.update({field: sum(micros for name, micros in by_name.items() if name.startswith(start))
+                           for field, start in THREADS.items()})
+        counts.update({name: seconds / calls * 1e6 for name, seconds in others.items()})
         self.take("cost", rate=rate, microseconds=used / calls * 1e6, written_bytes=written / calls, threads=busy, **counts)
 
     def delay(self):
@@ -141,9 +161,9 @@ def rates(text):
 
 def readers(text):
     kinds = text.split(",")
-    wrong = [kind for kind in kinds if kind not in KINDS]
+    wrong = [kind for kind in kinds if kind not in SURROUNDINGS]
     if wrong:
-        raise argparse.ArgumentTypeError(f"there is no reader {', '.join(wrong)}; choose among {', '.join(KINDS)}")
+        raise argparse.ArgumentTypeError(f"there is no reader {', '.join(wrong)}; choose among {', '.join(SURROUNDINGS)}")
     return kinds
 
 
@@ -158,7 +178,8 @@ def add_options(words):
     words.add_argument("--steps", type=rates, default=[], metavar="RATES",
                        help="finds the highest rate: steps such as 3000,4000,6000 until two fail")
     words.add_argument("--readers", type=readers, default=["none"], metavar="KINDS",
-                       help="a turn of Herald with each: none, hep (a collector by UDP), trace (of all calls), number (trace of no call), page (none)")
+                       help="a turn of Herald with each: none, hep (a collector by UDP), trace (of all calls), number "
+                            "(trace of no call), page, cluster (a sibling and a shared ledger) (none)")
     words.add_argument("--no-linger", action="store_true",
                        help="leaves out the work after the last call (33 s a figure)")
     words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")
@@ -199,6 +220,8 @@ def summary(name, rows, options):
     return {
         "subject": name,
         "cost": {str(rate): medians(rows, name, "cost", "microseconds", rate=rate) for rate in options.rates},
+        "parts": {part: {str(rate): medians(rows, name, "cost", field, rate=rate) for rate in options.rates}
+                  for part, field in PARTS.items()},
         "retransmissions": {str(rate): middle("cost", "retransmissions", rate=rate) for rate in options.rates},
         "failed": {str(rate): middle("cost", "failed", rate=rate) for rate in options.rates},
         "p50": middle("delay", "p50"), "p99": middle("delay", "p99"), "delay_rate": options.delay_rate,
@@ -207,6 +230,26 @@ def summary(name, rows, options):
         "memory_after_bytes": middle("end", "memory_bytes"), "highest": middle("highest", "rate"),
         "written_bytes": middle("cost", "written_bytes", rate=max(options.rates)),
     }
+
+
+# Parts of a gateway's cost and of that of its cluster: the fields with microseconds a call.
+PARTS = {"threads of calls": "call_threads", "recorder": "recorder", "shared ledger": "shared", "siblings": "network",
+         "the sibling itself": "sibling_microseconds", "PostgreSQL": "database_microseconds"}
+
+
+def parts(results):
+    """A row for each part that some subject has."""
+    rates = list(results["summaries"][0]["cost"])
+    rows = [["", *(f"µs a call at {rate}/s" for rate in rates)]]
+    for one in results["summaries"]:
+        for part, spans in one["parts"].items():
+            if any(spans.values()):
+                rows.append([f"{one['subject']}: {part}", *(told_span(spans[rate]) for rate in rates)])
+    return rows
+
+
+def told_span(span):
+    return f"{span[0]:.1f} ({span[1]:.1f}–{span[2]:.1f})" if span else "–"
 
 
 def ratio(summary_, others, rate):
@@ -239,7 +282,8 @@ def tables(results):
             told(one["memory_bytes"], ".0f", " MB", 1e-6), told(one["memory_after_bytes"], ".0f", " MB", 1e-6),
             told(one["highest"], ".0f", "/s"), "+".join(told(one["retransmissions"][rate], ".0f") for rate in rates),
             told(one["written_bytes"], ".0f", " B")])
-    return [("CPU time of a call, median (lowest–highest)", cost), ("Delay, start, memory, highest rate", other)]
+    return [("CPU time of a call, median (lowest–highest)", cost), ("Parts of it, and others", parts(results)),
+            ("Delay, start, memory, highest rate", other)]
 
 
 def drawing(results):

@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The directory under load: each scenario prints its figures and checks its counts.
 
-full    full syncs of every number: one and eight at a time, plain and gzip
-polls   200 gateways with keys of their own poll for changes, each every 2 s, while numbers change
+full    full syncs of every number: one and eight at a time (--at-once), plain and gzip
+quiet   200 gateways with keys of their own poll for changes, each every 2 s, and nothing changes
+polls   the same while numbers change
 events  single events at the rate, then in batches of 100; one in 20 is sent again with its key
 both    polls and single events at the same time
 mixed   both, and full syncs one after the other
 crash   the directory is killed while events come
+
+With --engines the scenarios run on SQLite and on PostgreSQL in turns, and the medians are compared.
 
 The load is on the same machine. A database with the numbers is made once and kept in the cache.
 """
 import argparse
 import json
 import os
+import statistics
 import threading
 import time
 
 from heraldtest.child import Failed
 from . import machine, report
 from .directory_responses import FullSync, FullSyncs
-from .directory_measured import BRANDS, GATEWAYS, Cost, MeasuredDirectory, Sender
+from .directory_measured import BRANDS, ENGINES, GATEWAYS, Cost, Sender
 from .meanwhile import Meanwhile
 
-SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
+SCENARIOS = ("full", "quiet", "polls", "events", "both", "mixed", "crash")
 # Numbers that change at a time.
 CHANGED = 100
 # The options that shape the load, printed with the results.
@@ -63,6 +67,8 @@ class Bench:
     def __init__(self, options, directory):
         self.options, self.directory = options, directory
         self.results, self.failures, self.runs = {}, [], 0
+        # In front of the name of each result.
+        self.label = ""
         self.sender = os.path.join(options.cache, "directory_sender")
         self.accepted = os.path.join(options.cache, "directory_accepted.txt")
 
@@ -72,12 +78,13 @@ class Bench:
             print(f"  FAIL {name}: {otherwise}", flush=True)
 
     def keep(self, name, **values):
+        name = self.label + name
         self.results[name] = values
         print(f"{name}\n  " + "  ".join(f"{key} {value}" for key, value in values.items()), flush=True)
 
     def full(self):
         for gzip in (False, True):
-            for count in (1, 8):
+            for count in self.options.at_once:
                 cost = Cost(self.directory)
                 syncs = [FullSync(self.directory.first_key, gzip) for _ in range(count)]
                 for sync in syncs:
@@ -101,6 +108,14 @@ class Bench:
         self.check("the first sync", sync.cursor is not None, sync.trouble)
         return sync.cursor
 
+    def quiet(self):
+        cursor, cost = self.cursor(), Cost(self.directory)
+        sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
+        found = sender.result()
+        self.check("polls get 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"], json.dumps(found))
+        self.check("every poll gets a response", found["responses"] == found["asked"], json.dumps(found))
+        self.keep("quiet polls", **chosen(found), **self.each(found["responses"], cost, "request"))
+
     def polls(self):
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
@@ -122,6 +137,8 @@ class Bench:
     def each(self, count, cost, name):
         used = cost.end()
         values = {f"cpu_us_per_{name}": round(used["server_cpu_s"] * 1e6 / max(count, 1))}
+        if "database_cpu_s" in used:
+            values[f"database_us_per_{name}"] = round(used["database_cpu_s"] * 1e6 / max(count, 1))
         if name == "event":
             values["bytes_per_event"] = round(used["written_mb"] * 1e6 / max(count, 1))
         return values
@@ -217,6 +234,13 @@ def scenarios(text):
     return names
 
 
+def engines(text):
+    names = text.split(",")
+    if unknown := set(names) - set(ENGINES):
+        raise argparse.ArgumentTypeError(f"there is no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
+    return names
+
+
 def add_options(words):
     words.add_argument("--only", type=scenarios, default=SCENARIOS, metavar="LIST", help="scenarios, with commas")
     words.add_argument("--numbers", type=int, default=1_000_000, help="(%(default)s)")
@@ -224,32 +248,80 @@ def add_options(words):
     words.add_argument("--rate", type=int, default=2000,
                        help="single events a second; batches have five times as many (%(default)s)")
     words.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway (%(default)s)")
+    words.add_argument("--at-once", type=lambda text: [int(part) for part in text.split(",")], default=[1, 8],
+                       metavar="LIST", help="full syncs at a time (1,8)")
+    words.add_argument("--engines", type=engines, default=["sqlite"], metavar="LIST", help="sqlite, postgresql (sqlite)")
+    words.add_argument("--rounds", type=int, default=1, help="turns of each engine (%(default)s)")
     words.add_argument("--json", metavar="FILE", help="also writes the results there")
 
 
 def run(options):
-    directory = MeasuredDirectory(os.path.join(options.cache, "directory"), options.numbers)
-    bench = Bench(options, directory)
+    results, failures = {}, []
+    directories = {name: ENGINES[name](os.path.join(options.cache, "directory"), options.numbers) for name in options.engines}
+    benches = {name: Bench(options, directory) for name, directory in directories.items()}
+    is_alone = options.rounds * len(options.engines) == 1
+    prepared = set()
     try:
-        directory.prepare()
+        for number in range(options.rounds):
+            for name, bench in benches.items():
+                bench.label = "" if is_alone else f"{name}, round {number + 1}: "
+                turn(bench, bench.directory, options, name not in prepared)
+                prepared.add(name)
+                results.update(bench.results)
+    finally:
+        for name, directory in directories.items():
+            directory.end()
+            failures += benches[name].failures
+    found = {"options": {name: getattr(options, name) for name in SHAPE}, "results": results, "failures": failures}
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+    tables = [(f"The directory with {options.numbers:,} numbers of {BRANDS:,} brands", table(results))]
+    if len(options.engines) > 1:
+        tables.append(("Medians of the rounds", compared(results, options.engines)))
+    report.write(options, "directory", {"machine": machine.description(), **found}, tables)
+    print(f"{len(failures)} failures")
+    if failures:
+        raise SystemExit(1)
+
+
+def turn(bench, directory, options, is_first):
+    """One turn of all scenarios."""
+    try:
+        if is_first:
+            directory.prepare()
         directory.start()
-        for name in options.only:
-            getattr(bench, name)()
+        for scenario in options.only:
+            getattr(bench, scenario)()
             time.sleep(1)
     except Failed as trouble:
         bench.check("the bench went to its end", False, str(trouble))
     finally:
         directory.stop()
-    results = {"options": {name: getattr(options, name) for name in SHAPE}, "results": bench.results,
-               "failures": bench.failures}
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1)
-    report.write(options, "directory", {"machine": machine.description(), **results}, [
-        (f"The directory with {options.numbers:,} numbers of {BRANDS:,} brands", table(bench.results))])
-    print(f"{len(bench.failures)} failures")
-    if bench.failures:
-        raise SystemExit(1)
+
+
+# Figures in which two engines are compared.
+COMPARED = ("longest_s", "first_byte_ms", "p50_ms", "p99_ms", "server_cpu_s", "database_cpu_s", "cpu_us_per_request",
+            "database_us_per_request", "cpu_us_per_event", "database_us_per_event")
+
+
+def compared(results, names):
+    """A row for each figure: the medians of the engines, and each divided by the first."""
+    rows = [["", *names, *(f"{name} ÷ {names[0]}" for name in names[1:])]]
+    figures = {}
+    for name, values in results.items():
+        engine, _, scenario = name.partition(", round ")
+        scenario = scenario.partition(": ")[2]
+        for key in COMPARED:
+            if key in values:
+                figures.setdefault((scenario, key), {}).setdefault(engine, []).append(values[key])
+    for (scenario, key), found in figures.items():
+        medians = [statistics.median(found[name]) if name in found else None for name in names]
+        spans = ["–" if middle is None else f"{middle:g} ({min(found[name]):g}–{max(found[name]):g})"
+                 for name, middle in zip(names, medians)]
+        rows.append([f"{scenario}: {key}", *spans, *(
+            "–" if not middle or not medians[0] else f"{middle / medians[0]:.2f}" for middle in medians[1:])])
+    return rows
 
 
 def table(results):

@@ -8,6 +8,7 @@ import time
 
 from heraldtest.child import Failed
 from heraldtest.directory import ADDRESS, Directory
+from heraldtest.postgres import Server
 
 HOST, PORT = ADDRESS.split(":")
 BRANDS = 50_000
@@ -24,6 +25,9 @@ def rows(count):
 class MeasuredDirectory(Directory):
     """A directory with so many numbers and a key for each gateway."""
 
+    # The database server; none with SQLite.
+    server = None
+
     def __init__(self, folder, numbers):
         super().__init__(os.path.join(folder, "run"))
         self.template = os.path.join(folder, f"template-{numbers}")
@@ -39,6 +43,10 @@ class MeasuredDirectory(Directory):
         with open(self.keys, encoding="ascii") as file:
             self.first_key = file.readline().strip()
 
+    def end(self):
+        """Stops the directory, and its database server if it has one."""
+        self.stop()
+
     def make_template(self):
         shutil.rmtree(self.template, ignore_errors=True)
         maker = Directory(self.template)
@@ -48,21 +56,63 @@ class MeasuredDirectory(Directory):
             file.write("\n".join(keys) + "\n")
 
 
+class SharedDirectory(MeasuredDirectory):
+    """The same directory on a PostgreSQL that writes to the disk."""
+
+    def __init__(self, folder, numbers):
+        super().__init__(folder, numbers)
+        self.server = None
+
+    def place(self):
+        return ["--database", self.server.url]
+
+    def home(self):
+        # It is in the configuration: as an option it would mean SQLite.
+        return []
+
+    def prepare(self):
+        """Copies the prepared database into a new server."""
+        super().prepare()
+        self.server = Server("--durable")
+        copied = os.path.join(self.template, "directory")
+        subprocess.run([self.program, "copy", "--from", copied, "--to", self.server.url], check=True, capture_output=True)
+        self.server.query("VACUUM ANALYZE; CHECKPOINT;")
+        config = os.path.join(self.folder, "herald-directory.yaml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f"state: {self.state}\npublic_url: http://{ADDRESS}\ndatabase: {{url: \"{self.server.url}\"}}\n")
+        self.options = ["--config", config]
+
+    def query(self, sql):
+        return [tuple(int(value) if value.isdigit() else value for value in row) for row in
+                self.server.query(sql.replace("counted = 1", "counted"))]
+
+    def end(self):
+        super().end()
+        if self.server:
+            self.server.stop()
+            self.server = None
+
+
+ENGINES = {"sqlite": MeasuredDirectory, "postgresql": SharedDirectory}
+
+
 class Cost:
-    """The server's CPU time, writes and memory between two moments."""
+    """The server's CPU time, writes and memory between two moments; with a database server, also that one's CPU."""
 
     def __init__(self, directory):
-        self.figures = directory.child.figures
+        self.figures, self.server = directory.child.figures, directory.server
         self.figures.forget_highest()
         self.began = self.now()
 
     def now(self):
-        return time.monotonic(), self.figures.cpu_seconds(), self.figures.written()
+        database = self.server.cpu_seconds() if self.server else 0
+        return time.monotonic(), self.figures.cpu_seconds(), self.figures.written(), database
 
     def end(self):
-        seconds, cpu, written = (now - then for now, then in zip(self.now(), self.began))
-        return {"seconds": round(seconds, 2), "server_cpu_s": round(cpu, 2), "written_mb": round(written / 1e6, 1),
-                "peak_rss_mb": round(self.figures.highest() / (1 << 20), 1)}
+        seconds, cpu, written, database = (now - then for now, then in zip(self.now(), self.began))
+        found = {"seconds": round(seconds, 2), "server_cpu_s": round(cpu, 2), "written_mb": round(written / 1e6, 1),
+                 "peak_rss_mb": round(self.figures.highest() / (1 << 20), 1)}
+        return {**found, "database_cpu_s": round(database, 2)} if self.server else found
 
 
 class Sender:

@@ -8,7 +8,6 @@ from . import code_order
 from .executed import OFTEN, PAGE, Executed, less
 from .load import Load
 from .proof import prove
-from .subjects import Herald
 
 # Under emulation the numbers load thirty times slower; the instructions of a call do not depend on their count.
 NUMBERS = 20_000
@@ -17,11 +16,11 @@ TOO_MANY_AGAIN = 0.05
 IDLE_SECONDS, SETTLE_SECONDS = 10, 36
 
 
-def measure(name, binary, options, data):
+def measure(herald, options, data):
     path = os.path.join(options.cache, "instructions.table")
     with open(path, "wb"):
         pass
-    herald = Herald(name, options.cache, binary, data)
+    name, binary = herald.name, herald.binary
     herald.under = ("env", f"BENCH_INSTRUCTIONS={path}", "qemu-x86_64", "-cpu", "max", "-plugin",
                     os.path.join(options.cache, "instructions.so"))
     folder = os.path.join(options.cache, "sipp")

@@ -8,7 +8,9 @@ import os
 
 from heraldtest.child import Failed
 from . import allocations, instructions, machine, report
+from .clustered import Clustered
 from .dataset import Data
+from .subjects import Herald
 
 ALLOCATIONS, INSTRUCTIONS = "allocations", "instructions"
 # Calls a second and calls that are counted, where the options give none.
@@ -24,6 +26,8 @@ def add_options(words):
                        help="prints the callers of every Nth allocation; with 1 use --only allocations --rate 100")
     words.add_argument("--top", type=int, default=25, help="how many callers (%(default)s)")
     words.add_argument("--depth", type=int, default=4, help="functions of each stack that are compared (%(default)s)")
+    words.add_argument("--cluster", action="store_true",
+                       help="counts instructions also with a sibling and a shared ledger")
     words.add_argument("--order", metavar="FILE", help="writes the functions of a call there, for Deploy/release")
 
 
@@ -48,7 +52,9 @@ def count_instructions(options):
     if options.order and len(options.herald) > 1:
         raise Failed("--order takes the functions of one program; give --herald once")
     data = Data(os.path.join(options.cache, "data-small"), instructions.NUMBERS).make()
-    results = [instructions.measure(name, binary, options, data) for name, binary in options.herald]
+    kinds = [Herald, Clustered] if options.cluster else [Herald]
+    results = [instructions.measure(kind(name, options.cache, binary, data), options, data)
+               for name, binary in options.herald for kind in kinds]
     return results, ("Instructions in user space", instructions.rows(results))
 
 

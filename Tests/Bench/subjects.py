@@ -70,6 +70,10 @@ class Subject:
         """{thread id: CPU seconds} of their threads that live"""
         return {thread: used for process in self.processes() for thread, used in process.thread_seconds().items()}
 
+    def thread_names(self):
+        """{thread id: name} of their threads that live"""
+        return {thread: name for process in self.processes() for thread, name in process.thread_names().items()}
+
     def memory(self):
         """Bytes in memory; a page that several of them share counts once."""
         return total(Process.share, self.processes())

@@ -15,7 +15,7 @@ from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
     allocations, code_order, compare, dataset, delay, directory_load, executed, index, overload, parts, plot,
-    report, stolen)
+    report, shipping, stolen)
 
 
 def executed_by_second_thread(*blocks):
@@ -125,6 +125,23 @@ class Figures(unittest.TestCase):
         self.assertEqual(index.table(results), [
             ["", "10", "20"], ["start, s, best", "0.500", "0.250"], ["peak, MB", "7", "–"]])
         self.assertEqual(directory_load.table({"polls": {"asked": 3}}), [["", "measured"], ["polls: asked", "3"]])
+
+    def test_engines_are_compared_by_the_medians_of_their_rounds(self):
+        results = {f"{engine}, round {number}: full, 1 at a time": {"server_cpu_s": value, "bytes": 7}
+                   for engine, values in (("sqlite", (4, 2, 9)), ("postgresql", (6, 5, 1)))
+                   for number, value in enumerate(values, 1)}
+        results["postgresql, round 1: polls"] = {"database_cpu_s": 0.5}
+        self.assertEqual(directory_load.compared(results, ["sqlite", "postgresql"]), [
+            ["", "sqlite", "postgresql", "postgresql ÷ sqlite"],
+            ["full, 1 at a time: server_cpu_s", "4 (2–9)", "5 (1–6)", "1.25"],
+            ["polls: database_cpu_s", "–", "0.5 (0.5–0.5)", "–"]])
+
+    def test_a_shared_ledger_has_a_row_for_each_number_of_calls_before(self):
+        row = {"calls_a_second": 9000.4, "database_microseconds": 40, "gateway_microseconds": 11.25, "database_cores": 0.36,
+               "gateway_cores": 0.1}
+        rows = [{"known": 0, **row}, {"known": 0, **row, "calls_a_second": 8000}, {"known": 1_000_000, **row}]
+        self.assertEqual([cells[:2] for cells in shipping.table(rows, [0, 1_000_000])[1:]],
+                         [["0", "9000 (8000–9000)"], ["1,000,000", "9000 (9000–9000)"]])
 
     def test_allocations_have_a_row_for_each_thread_and_one_for_all(self):
         result = {"name": "herald", "calls": 2, "failed": 0, "threads": {"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}}

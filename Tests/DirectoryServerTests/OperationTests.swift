@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import Logging
 import MetricsPage
+import PostgreSQL
 import Synchronization
 import TestFixtures
 import Testing
@@ -56,6 +57,35 @@ struct OperationTests {
             #expect((value("herald_directory_commit_seconds_count", page) ?? 0) > 0)
             #expect((value("process_resident_memory_bytes", page) ?? 0) > 0)
             #expect(!page.text.contains("61491570156") && !page.text.contains(directory.key))
+        }
+    }
+
+    @Test(.onServer)
+    func `sessions and standbys of a database server are on the page, in the status and in good health`()
+        async throws
+    {
+        try await Engine.$current.withValue(.postgreSQL) {
+            try await RunningDirectory.run { directory in
+                _ = try await directory.sync()
+                let page = try await directory.ask("/metrics")
+                let states = ["busy", "idle"].compactMap { value("herald_directory_sessions{state=\"\($0)\"}", page) }
+                #expect(states.reduce(0, +) == 4, "the sessions of Engine.open")
+                #expect((value("herald_directory_session_connects_total", page) ?? 0) > 0)
+                #expect(value("herald_directory_session_refusals_total", page) == 0)
+                #expect(value("herald_directory_session_waits_total", page) != nil)
+                #expect(value("herald_directory_standbys{replication=\"synchronous\"}", page) == 0)
+                #expect(value("herald_directory_synchronous", page) == 0)
+                let status: DirectoryStatus = try await directory.ask("/status").decoded()
+                #expect(status.replication?.summary == "primary, no standby")
+                #expect(status.replication?.problems == [])
+                #expect(directory.database.health(now: 1).replication?.isPrimary == true)
+            }
+        }
+        try await RunningDirectory.run { directory in
+            let page = try await directory.ask("/metrics")
+            #expect(!page.text.contains("herald_directory_sessions") && !page.text.contains("standbys"))
+            let status: DirectoryStatus = try await directory.ask("/status").decoded()
+            #expect(status.replication == nil)
         }
     }
 

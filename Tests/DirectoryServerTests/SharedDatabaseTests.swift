@@ -189,6 +189,60 @@ struct SharedDatabaseTests {
         #expect(error?.description.contains("was written by a newer herald-directory") == true)
     }
 
+    @Test func `nodes of an older version go on in tables that a newer one has extended`() async throws {
+        let url = try Engine.newURL()
+        let (server, folder) = (DatabaseServer(url: url), TemporaryFolder())
+        let running = try DirectoryDatabase(server: server, folder: folder.path)
+        let session = PostgreSQLSession(try PostgreSQLAddress(url))
+        // What a later migration may add.
+        for table in ["account", "api_key", "brand", "brand_number", "event", "device", "feed_head"] {
+            try session.script("ALTER TABLE \(table) ADD COLUMN added text, ADD COLUMN also bigint NOT NULL DEFAULT 7")
+        }
+        try session.script(
+            "CREATE TABLE added (id bigint PRIMARY KEY); UPDATE meta SET value = value + 1 WHERE name = 'schema'")
+        let restarted = try DirectoryDatabase(server: server, folder: folder.path)
+        for (place, node) in [running, restarted].enumerated() {
+            _ = try BrandEntries(node).put([entry("+6149157015\(place)")], now: 1)
+            let event = EventRequest(phoneNumber: "+61491570150", outcome: "displayed", eventKey: "key \(place)")
+            #expect(try await EventLedger(node).record(event, now: ManualTime.start).counted == true)
+            _ = try AccountStore(node).createKey(name: "gateway \(place)", now: 1)
+            try await node.probe()
+        }
+        #expect(try await running.figures(now: 1).numbers == 2)
+        // A change that older programs do not understand stops the running node as well as the next start.
+        try session.execute("UPDATE meta SET value = 1000 WHERE name = 'oldest_schema'")
+        var problem: StoreProblem?
+        do { try await running.probe() } catch { problem = error }
+        #expect(problem == .newer)
+        #expect(throws: DirectoryDatabaseError.self) { try DirectoryDatabase(server: server, folder: folder.path) }
+    }
+
+    @Test(arguments: [
+        (["--tls"], "127.0.0.1", "server.crt", "name the host in the address as its certificate does"),
+        (["--tls"], "localhost", "nothing.crt", "add sslrootcert=FILE to the address"),
+        (["--expired"], "localhost", "server.crt", "the certificate has expired, or"),
+    ])
+    func `a server whose certificate cannot be trusted is refused with words`(
+        options: [String], host: String, root: String, words: String
+    ) async throws {
+        let (tls, folder) = (try ThrowawayServer(options), TemporaryFolder())
+        let password = folder.path + "/password"
+        try "herald\n".write(toFile: password, atomically: true, encoding: .utf8)
+        func server(_ host: String, _ mode: String, _ root: String) -> DatabaseServer {
+            var server = DatabaseServer(
+                url: "postgres://herald@\(host):\(tls.port)/herald?sslmode=\(mode)&sslrootcert=\(tls.folder)/\(root)")
+            server.passwordFile = password
+            return server
+        }
+        let error = #expect(throws: DirectoryDatabaseError.self) {
+            try DirectoryDatabase(server: server(host, "verify-full", root), folder: folder.path)
+        }
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        guard options == ["--tls"] else { return }
+        let node = try DirectoryDatabase(server: server("localhost", "verify-full", "server.crt"), folder: folder.path)
+        try await node.probe()
+    }
+
     @Test func `what is wrong with the server is said`() throws {
         let folder = TemporaryFolder()
         for (url, part) in [

@@ -213,7 +213,9 @@ struct GatewayPagesTests {
             $0.sync = .init(result: "failed", failuresInARow: 2, lastError: "no response")
             $0.pbxProblem = "no target of pbx office is up"
             $0.ledgerProblem = "database or disk is full"
-            $0.sharedLedger = .init(behindSeconds: 75.4, waiting: 12, problem: "PostgreSQL at db1: no connection")
+            $0.sharedLedger = .init(
+                behindSeconds: 75.4, waiting: 12, problem: "PostgreSQL at db1: no connection",
+                server: "primary, no standby", serverProblems: ["no synchronous standby is attached"])
             $0.siblings = [
                 ("192.0.2.11:5070", "silent"), ("192.0.2.12:5070", "other_secret"), ("192.0.2.13:5070", "reachable"),
             ]
@@ -233,6 +235,7 @@ struct GatewayPagesTests {
             for text in [
                 "No target of pbx office is up. Check that the PBX runs", "Database or disk is full. Calls go on",
                 "The shared ledger is not written", "PostgreSQL at db1: no connection.",
+                "The server of the shared ledger", "No synchronous standby is attached.",
                 "The gateway 192.0.2.11:5070 does not respond", "The gateway 192.0.2.12:5070 has another secret",
                 "The gateway 192.0.2.13:5070 has another time",
                 "Free space on the disk", "Read-only file system.", "the gate cap is closed", "The cap is used.",

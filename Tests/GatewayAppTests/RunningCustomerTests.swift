@@ -73,6 +73,13 @@ struct RunningCustomerTests {
 
     /// Places a call that the PBX rejects as busy, and gives the INVITE as the PBX got it.
     private func place(_ call: String, to number: String) async -> String {
+        let received = await offer(call, to: number)
+        await reject(received)
+        return received
+    }
+
+    /// Places a call, and gives the INVITE as the PBX got it.
+    private func offer(_ call: String, to number: String) async -> String {
         let gateway = fixture.folder.address
         let invite = [
             "INVITE sip:\(number)@\(gateway) SIP/2.0", "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bK\(call)",
@@ -84,6 +91,12 @@ struct RunningCustomerTests {
         while !received.contains("Call-ID: \(call)\r") || !received.hasPrefix("INVITE ") {
             received = await pbx.receive()
         }
+        return received
+    }
+
+    /// The PBX rejects a call as busy.
+    private func reject(_ received: String) async {
+        let gateway = fixture.folder.address
         let copied = received.components(separatedBy: "\r\n").filter { line in
             ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].contains { line.hasPrefix($0) }
         }
@@ -91,7 +104,6 @@ struct RunningCustomerTests {
         pbx.send(busy.replacing("\r\nCall-ID:", with: ";tag=b\r\nCall-ID:"), to: gateway)
         var response = await trunk.receive()
         while !response.hasPrefix("SIP/2.0 486") { response = await trunk.receive() }
-        return received
     }
 
     /// Places calls until one has the brand: the first sync may take a moment.
@@ -147,6 +159,31 @@ struct RunningCustomerTests {
             while try reader.events(customer: "beta", limit: 9).contains(where: { $0.state != .delivered }) {
                 try await Task.sleep(for: .milliseconds(50))
             }
+        }
+        #expect(Self.events(at: acme).isEmpty)
+        acme.close()
+        beta.close()
+    }
+
+    @Test func `an open call of a removed customer ends in its name, and its event goes to its directory`() async throws
+    {
+        let acme = try Self.directory("Acme Acres") { Self.taken }
+        let beta = try Self.directory("Beta Bank") { Self.taken }
+        let (one, both) = (sections([("acme", acme)]), sections([("acme", acme), ("beta", beta)]))
+        let folder = fixture.folder
+        try await fixture.run(try fixture.start(both)) { reload in
+            try await placeBranded("first", to: "+61255502002", as: "Beta Bank")
+            try await until { !Self.events(at: beta).isEmpty }
+            let before = Self.events(at: beta).count
+            let open = await offer("open", to: "+61255502002")
+            #expect(open.contains("Beta Bank"))
+            try folder.write(one)
+            #expect(await reload.run() == .applied(waiting: []))
+            await reject(open)
+            try await until { Self.events(at: beta).count > before }
+            let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: folder.path + "/state"))
+            let call = try #require(try reader.calls(limit: 1).first)
+            #expect(call.callID != "" && call.customer == "beta" && call.outcome != nil)
         }
         #expect(Self.events(at: acme).isEmpty)
         acme.close()

@@ -29,7 +29,18 @@ struct SiblingGatewaysTests {
         pbx = try UDPPeer(pbxAddress, port: 5060)
     }
 
-    private func text(_ own: StartFixture, _ other: StartFixture, more: String = "") throws -> ConfigurationText {
+    /// The addresses of the reports of one gateway and the other.
+    private struct Reports {
+        var own: String
+        var other: String
+    }
+
+    /// - Parameter reports: nil for those of the fixtures, by IPv4.
+    private func text(
+        _ own: StartFixture, _ other: StartFixture, more: String = "", reports: Reports? = nil
+    ) throws -> ConfigurationText {
+        let reports =
+            reports ?? Reports(own: "\(own.folder.address):5070", other: "\(other.folder.address):5070")
         try own.folder.put(Array("00112233445566778899aabbccddeeff\n".utf8), in: "cluster-secret")
         return own.folder.sections.with(
             "trunks",
@@ -39,8 +50,8 @@ struct SiblingGatewaysTests {
         .with("pbx", "[{name: office, address: '\(pbxAddress):5060', probe: false}]")
         .with(
             "cluster",
-            "{secret_file: cluster-secret, listen: '\(own.folder.address):5070', "
-                + "siblings: ['\(other.folder.address):5070'], route: sip.example.com\(more)}")
+            "{secret_file: cluster-secret, listen: '\(reports.own)', "
+                + "siblings: ['\(reports.other)'], route: sip.example.com\(more)}")
     }
 
     private func request(_ method: String, _ toTag: String = "", _ extra: [String] = []) -> String {
@@ -78,8 +89,15 @@ struct SiblingGatewaysTests {
         return nil
     }
 
-    @Test func `a call that is answered and ends at the other gateway ends in the ledger of the first`() async throws {
-        let (first, second) = (try text(a, b), try text(b, a))
+    @Test(arguments: [false, true])
+    func `a call that is answered and ends at the other gateway ends in the ledger of the first`(
+        reportsByIPv6: Bool
+    ) async throws {
+        // The loopback interface has one address of IPv6.
+        let port = Int.random(in: 20_000..<30_000)
+        let (one, other) = ("[::1]:\(port)", "[::1]:\(port + 1)")
+        let first = try text(a, b, reports: reportsByIPv6 ? Reports(own: one, other: other) : nil)
+        let second = try text(b, a, reports: reportsByIPv6 ? Reports(own: other, other: one) : nil)
         try await b.run(second) { [self] in
             try await a.run(first) { [self] in
                 trunk.send(request("INVITE"), to: a.folder.address)

@@ -16,10 +16,10 @@ final class FakeLedger: SiblingLedger {
     var storedBatch: UInt64 { state.withLock { $0.stored } }
     func store() { state.withLock { $0.stored = $0.batch } }
 
-    func take(_ updates: [CallUpdate]) -> UInt64? {
+    func take(_ updates: [ForeignUpdate]) -> UInt64? {
         state.withLock { state in
             guard state.taken.count + updates.count <= most else { return nil }
-            state.taken += updates
+            state.taken += updates.map(\.update)
             state.batch += 1
             return state.batch
         }

@@ -109,6 +109,25 @@ struct LedgerSharingTests {
         #expect(backlog.asked > 0, "it has shipped, and ended all the same")
     }
 
+    @Test func `a round that takes long is a lag`() async throws {
+        let (backlog, shared, time) = (EndlessChanges(), try SharedDatabase(), SharedClock())
+        backlog.isOver.store(true, ordering: .relaxed)
+        let sharing = LedgerSharing(
+            .init(address: shared.address, name: "a", version: "test", retentionDays: 90), backlog,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, steady: { time.now })
+        let running = Task { await sharing.run() }
+        await until { backlog.asked > 1 }
+        backlog.isOver.store(false, ordering: .relaxed)
+        let asked = backlog.asked
+        await until { backlog.asked > asked + 2 }
+        time.advance(60)
+        #expect(sharing.standing.behind >= 60)
+        backlog.isOver.store(true, ordering: .relaxed)
+        await until { sharing.standing.behind == 0 }
+        running.cancel()
+        await running.value
+    }
+
     @Test func `a server that never was there stops neither start nor end of the gateway`() async throws {
         let ledger = try LocalLedger()
         let sharing = Self.sharing(
@@ -121,8 +140,10 @@ struct LedgerSharingTests {
     }
 }
 
-/// A ledger whose changes never end.
+/// A ledger whose changes end at a word.
 private final class EndlessChanges: SharedChangeSource {
+    /// True for a source that has given all of its changes.
+    let isOver = Atomic<Bool>(false)
     private let count = Atomic<Int>(0)
 
     var asked: Int { count.load(ordering: .relaxed) }
@@ -130,7 +151,7 @@ private final class EndlessChanges: SharedChangeSource {
     func ledger() -> Int64 { 1 }
     func changes(after position: Int64, limit _: Int) -> SharedChanges {
         count.add(1, ordering: .relaxed)
-        return SharedChanges(ledger: 1, through: position + 1, isLast: false, rows: [])
+        return SharedChanges(ledger: 1, through: position + 1, isLast: isOver.load(ordering: .relaxed), rows: [])
     }
     func forget(through _: Int64) {}
     func waiting(after _: Int64) -> Int { 1 }

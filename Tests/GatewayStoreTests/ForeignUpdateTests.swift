@@ -67,6 +67,22 @@ struct ForeignUpdateTests {
         #expect(try fixture.calls().count == 1)
     }
 
+    @Test func `the second copy of an update changes nothing, though the call has gone on`() throws {
+        let fixture = try fixture()
+        let (challenge, now) = (update(.failed, 1, status: 401), LedgerFixture.Clock.start)
+        // By datagram.
+        _ = fixture.recorder.take([ForeignUpdate(challenge, age: 0, now: now + 1_000_000)])
+        try fixture.recorder.drain()
+        fixture.ring.append(update(.invite, 1), texts: CallTexts(sipCallID: Array("c".utf8)))
+        fixture.ring.append(update(.provisional, 2, status: 180))
+        try fixture.recorder.drain()
+        // Through the shared ledger, whose time is a little later.
+        _ = fixture.recorder.take([ForeignUpdate(challenge, age: 0, now: now + 2_500_000)])
+        try fixture.recorder.drain()
+        #expect(try fixture.calls().first?.refusedAt == nil)
+        #expect(try fixture.calls().first?.attempts == 2)
+    }
+
     @Test func `a batch counts as stored after its transaction`() throws {
         let fixture = try fixture()
         let batch = try #require(fixture.recorder.take([update(.answered, 5, status: 200)]))
@@ -140,5 +156,12 @@ struct ForeignUpdateTests {
         try b.recorder.drain()
         #expect(try a.keys() == b.keys())
         #expect(try a.calls().first == b.calls().first)
+    }
+}
+
+extension SiblingLedger {
+    /// Takes updates with times of this gateway's clock.
+    func take(_ updates: [CallUpdate]) -> UInt64? {
+        take(updates.map { ForeignUpdate($0, age: 0, now: $0.wallMicroseconds) })
     }
 }

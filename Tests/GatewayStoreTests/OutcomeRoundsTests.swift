@@ -178,7 +178,6 @@ struct OutcomeRoundsTests {
     }
 
     @Test func `a slot nobody finished, with a ledger that refuses, holds up nothing afterwards`() throws {
-        let pages = try ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
         try ledger.restart { ring in
             // Claimed by a process that died before it wrote anything.
             let file = try FileHandle(forUpdating: URL(filePath: ring))
@@ -187,13 +186,13 @@ struct OutcomeRoundsTests {
             try file.close()
         }
         var rounds = OutcomeRounds(ledger.recorder)
-        try limit(pages)
         try ledger.database.ledger.write { database in
             try database.execute(
                 sql: """
                     CREATE TRIGGER stop BEFORE INSERT ON ring_position BEGIN SELECT RAISE(ABORT, 'stopped'); END
                     """)
         }
+        try limit(ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 })
         rounds.round()
         #expect(ledger.recorder.totals.problem != nil)
         try ledger.database.ledger.write { try $0.execute(sql: "DROP TRIGGER stop") }

@@ -81,7 +81,17 @@ package final class ThrowawayServer: Sendable {
     }
 
     /// Words of `Deploy/postgres serve`.
-    package enum Word: String, Sendable { case start, stop, kill }
+    package enum Word: String, Sendable {
+        case start, stop, kill, promote
+        case startStandby = "start-standby"
+        case stopStandby = "stop-standby"
+    }
+
+    /// The URL of a database on the primary or the standby, whichever takes writes.
+    package func clusterURL(_ database: String = "herald", user: String = "herald") -> String {
+        "postgres://\(user)@/\(database)?host=\(folder),\(folder)&port=\(port),\((Int(port) ?? 0) + 1)"
+            + "&target_session_attrs=read-write"
+    }
 
     /// The URL of a database through the socket.
     package func url(_ database: String = "herald", user: String = "herald") -> String {

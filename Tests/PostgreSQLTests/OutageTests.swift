@@ -73,9 +73,29 @@ struct OutageTests {
         let session = PostgreSQLSession(try address("localhost", "sslmode=verify-full&\(root)"))
         let isEncrypted = try session.execute("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").first?.flag(0)
         #expect(isEncrypted == true)
+        let stranger = try ThrowawayServer(["--tls"])
         // The certificate has the name localhost and no address.
-        #expect(Self.failure(try address("127.0.0.1", "sslmode=verify-full&\(root)"))?.cause == .tls)
-        #expect(Self.failure(try address("localhost", "sslmode=verify-full&sslrootcert=/nonexistent"))?.cause == .tls)
+        let refusals = [
+            ("127.0.0.1", root, "name the host in the address as its certificate does"),
+            ("localhost", "sslrootcert=/nonexistent", "add sslrootcert=FILE"),
+            ("localhost", "sslrootcert=\(stranger.folder)/server.crt", "does not have its issuer"),
+        ]
+        for (host, root, words) in refusals {
+            let error = try #require(Self.failure(try address(host, "sslmode=verify-full&\(root)")))
+            #expect(error.cause == .tls && error.isOutage)
+            #expect(error.description.contains(words), "\(error)")
+        }
+    }
+
+    @Test func `an expired certificate is refused by verify-full, with words, and only by it`() throws {
+        let server = try ThrowawayServer(["--expired"])
+        func address(_ options: String) throws -> PostgreSQLAddress {
+            try PostgreSQLAddress("postgres://herald@localhost:\(server.port)/herald?\(options)", password: "herald")
+        }
+        #expect(Self.failure(try address("sslmode=require")) == nil)
+        let error = Self.failure(try address("sslmode=verify-full&sslrootcert=\(server.folder)/server.crt"))
+        #expect(error?.cause == .tls)
+        #expect(error?.description.contains("the certificate has expired, or") == true, "\(String(describing: error))")
     }
 
     @Test func `the second host is used if the first is down`() throws {

@@ -134,6 +134,13 @@ struct SessionTests {
         #expect(try row?.text(0) == "a\u{FFFD}b")
     }
 
+    @Test func `a NUL in one text of an array becomes U+FFFD, and the others stay`() throws {
+        let rows = try ThrowawayServer.session().execute(
+            "SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS x (name, place) ORDER BY place",
+            [.texts(["Zoë", "a\0b", nil, "end"])])
+        #expect(try rows.map { try $0.text(0) } == ["Zoë", "a\u{FFFD}b", nil, "end"])
+    }
+
     @Test func `a value that does not fit its parameter is an error, and the session goes on`() throws {
         let session = try ThrowawayServer.session()
         for (sql, value) in [("SELECT $1::integer", PostgreSQLValue.integer(.max)), ("SELECT $1::bigint", .bytes([1]))]

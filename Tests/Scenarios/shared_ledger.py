@@ -1,39 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway with a shared ledger in a real PostgreSQL: calls arrive there, and its death is a lag and no trouble of calls."""
+"""A gateway with a shared ledger in a real PostgreSQL: calls arrive there, and its death is a lag and no trouble of calls.
+
+A call back waits for PostgreSQL, because the call that it returns may be another gateway's."""
 import json
 import os
 import subprocess
 
-from heraldtest import ROOT
 from heraldtest.addresses import HOST
 from heraldtest.child import Failed, wait_until
-from .situations import SEEN, answered, brand
+from heraldtest.postgres import Server
+from .situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 PATIENCE = 90
-
-
-class Server:
-    """A server of Deploy/postgres; the end of its input stops it."""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [os.path.join(ROOT, "Deploy", "postgres"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        words = self.process.stdout.readline().split()
-        if len(words) != 2:
-            raise Failed("Deploy/postgres started no server")
-        self.folder, self.port = words
-        self.url = f"postgres://herald@/herald?host={self.folder}&port={self.port}"
-
-    def perform(self, word):
-        """Carries out start, stop or kill."""
-        self.process.stdin.write(word + "\n")
-        self.process.stdin.flush()
-        if self.process.stdout.readline().strip() != f"{word} done":
-            raise Failed(f"Deploy/postgres did not carry out {word}")
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
 
 
 def herald(testbed, *arguments):
@@ -89,9 +67,15 @@ cluster:
             raise Failed(f"herald calls without PostgreSQL: {output}{errors}")
         if "not written: PostgreSQL at" not in herald(testbed, "status")[0]:
             raise Failed("herald status does not say why the shared ledger is behind")
+        subscriber = "+61255502077"
+        run.place(both("missed", reason=CAUSE_16, called=subscriber), brand(1077), os.path.join(folder, "missed"))
+        run.place(step("return-call/pbx.xml", "return-call/carrier.xml", name="Front Desk", called=brand(1077),
+                       caller=subscriber), brand(1077), os.path.join(folder, "return"))
+        run.expect_events(testbed, brand(1077), SEEN + GAVE_UP)
         server.perform("start")
-        wait_until(lambda: shared_calls(testbed, brand(1077)) == ["north"], PATIENCE, "the call did not follow")
         wait_until(lambda: testbed.metric("herald_shared_behind_seconds") == 0, PATIENCE, "the lag stays")
+        wait_until(lambda: shared_calls(testbed, brand(1077)) == ["north"] * 3, PATIENCE, "the calls did not follow")
+        run.expect_events(testbed, brand(1077), SEEN + GAVE_UP + ("returned",))
     finally:
         server.stop()
         testbed.gateway.stop()

@@ -31,11 +31,19 @@ class Directory:
 
     def command(self, *arguments, seconds=600):
         done = subprocess.run(
-            [self.program, *arguments, "--state", self.state], capture_output=True, text=True, timeout=seconds,
+            [self.program, *arguments, *self.place()], capture_output=True, text=True, timeout=seconds,
             check=False)
         if done.returncode:
             raise Failed(f"herald-directory {arguments[0]} ended with {done.returncode}: {done.stderr.strip()}")
         return done.stdout
+
+    def place(self):
+        """Options of a command that name the database."""
+        return ["--state", self.state]
+
+    def home(self):
+        """Options of the server that name its state folder."""
+        return ["--state", self.state]
 
     def prepare(self):
         """The database, with Acme's number, and the gateways' key."""
@@ -55,7 +63,7 @@ class Directory:
             os.remove(path)
 
     def start(self):
-        command = [self.program, "run", *self.options, "--listen", ADDRESS, "--state", self.state]
+        command = [self.program, "run", *self.options, "--listen", ADDRESS, *self.home()]
         self.child = Child("directory", command, self.folder)
         self.child.must_respond(ADDRESS)
 

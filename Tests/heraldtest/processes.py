@@ -66,6 +66,13 @@ class Process:
                 pass
         return seconds
 
+    def ended_children_seconds(self):
+        """CPU seconds of its children that have ended, and of theirs."""
+        with open(f"/proc/{self.pid}/stat", encoding="utf-8", errors="replace") as file:
+            # Behind the name in parentheses, from the process's state on.
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
     def number(self, file, name):
         """The number behind a name in one of its files in /proc."""
         with open(f"/proc/{self.pid}/{file}", encoding="utf-8", errors="replace") as lines:
@@ -77,19 +84,27 @@ class Process:
 
 def session_of(leader):
     """All processes of the session that the process `leader` began, itself too."""
-    found = []
+    return [Process(pid) for pid, _, session in living() if session == leader]
+
+
+def children_of(parent):
+    """The processes that the process `parent` started."""
+    return [Process(pid) for pid, its_parent, _ in living() if its_parent == parent]
+
+
+def living():
+    """(process, parent, session) of each process"""
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
                 # Behind the name in parentheses: state, parent, group, session.
-                state, _, _, session = file.read().rsplit(")", 1)[1].split()[:4]
+                state, parent, _, session = file.read().rsplit(")", 1)[1].split()[:4]
         except OSError:
             continue
-        if state != "Z" and int(session) == leader:
-            found.append(Process(int(name)))
-    return found
+        if state != "Z":
+            yield int(name), int(parent), int(session)
 
 
 def total(figure, processes):

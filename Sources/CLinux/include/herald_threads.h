@@ -11,7 +11,10 @@ void herald_clear_wakeup(int wakeup);
 /* Wakes the thread that waits on the descriptor. Any thread. */
 void herald_wake(int wakeup);
 
-/* Names the calling thread for ps and top, and requests a niceness and the shortest time slices. A niceness below 0
+/* Names the calling thread for ps and top; at most 15 bytes, else nothing happens. */
+void herald_name_thread(const char *name);
+
+/* Names the calling thread, and requests a niceness and the shortest time slices. A niceness below 0
  * needs CAP_SYS_NICE or RLIMIT_NICE. Returns the granted niceness. */
 int herald_begin_call_thread(const char *name, int niceness);
 

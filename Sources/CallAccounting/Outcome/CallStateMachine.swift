@@ -87,6 +87,18 @@ package struct CallStateMachine: Hashable, Sendable {
         }
     }
 
+    /// Applies an update that another gateway has seen, which may be late: a later message may have overtaken it.
+    package mutating func receive(foreign update: CallUpdate) -> Step {
+        let time = update.wallMicroseconds
+        switch update.kind {
+        case .provisional where record.refusedAt.map { time < $0 } ?? false: return []
+        // A rejection of an earlier attempt. A CANCEL overtakes nothing, because responses cross it.
+        case .failed where time < max(otherMessageAt, record.alertedAt ?? .min): return []
+        case .refreshed where update.sessionSeconds > 0 && sessionEnd(update) < record.sessionUntil ?? .min: return []
+        default: return receive(update)
+        }
+    }
+
     /// Shifts the times of the call by a step of the wall clock, in microseconds; `now` is the new time.
     ///
     /// An ended call keeps its times. So does a call with times that the old clock cannot have given: they are of a
@@ -172,6 +184,26 @@ package struct CallStateMachine: Hashable, Sendable {
         return end(record.alertedAt == nil ? .failed : .missed, at: now)
     }
 
+    /// Takes the end that another gateway has stored for this call; its times fill what was not seen here.
+    package mutating func ended(elsewhere other: CallRecord) -> Step {
+        guard record.endedAt == nil, let endedAt = other.endedAt, let outcome = other.outcome else { return [] }
+        func earlier(_ own: Int64?, _ time: Int64?) -> Int64? {
+            guard let own, let time else { return own ?? time }
+            return min(own, time)
+        }
+        record.progressAt = earlier(record.progressAt, other.progressAt)
+        record.ringingAt = earlier(record.ringingAt, other.ringingAt)
+        record.answeredAt = earlier(record.answeredAt, other.answeredAt)
+        record.cancelledAt = earlier(record.cancelledAt, other.cancelledAt)
+        (record.status, record.q850Cause, record.sipCause) = (other.status, other.q850Cause, other.sipCause)
+        record.attempts = max(record.attempts, other.attempts)
+        record.isForwarded = record.isForwarded || other.isForwarded
+        record.machine = other.machine ?? record.machine
+        record.refusedAt = nil
+        (record.endedAt, record.outcome, record.endIsKnown) = (endedAt, outcome, other.endIsKnown)
+        return .changed
+    }
+
     /// A later time; the largest value on overflow.
     private static func time(_ pause: Int64, after time: Int64) -> Int64 {
         let (sum, isOver) = time.addingReportingOverflow(pause)
@@ -200,7 +232,7 @@ package struct CallStateMachine: Hashable, Sendable {
         case 182, 183: record.progressAt = record.progressAt ?? update.wallMicroseconds
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
-        otherMessageAt = update.wallMicroseconds
+        otherMessageAt = max(otherMessageAt, update.wallMicroseconds)
         record.status = update.status
         // An earlier failure was of another branch: a ringing call waits for no other attempt.
         record.refusedAt = nil
@@ -229,8 +261,11 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// RFC 4028 §10: the session ends this interval after its last refresh; the least interval is 90 s (§4).
     private mutating func setSession(_ update: CallUpdate) {
-        let seconds = update.sessionSeconds
-        record.sessionUntil = seconds == 0 ? nil : update.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
+        record.sessionUntil = update.sessionSeconds == 0 ? nil : sessionEnd(update)
+    }
+
+    private func sessionEnd(_ update: CallUpdate) -> Int64 {
+        update.wallMicroseconds + Int64(max(90, update.sessionSeconds)) * 1_000_000
     }
 
     private mutating func failed(_ update: CallUpdate) -> Step {

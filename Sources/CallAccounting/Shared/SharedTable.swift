@@ -6,11 +6,22 @@
 package enum SharedTable: Int64, CaseIterable, Sendable {
     case call = 0
     case event = 1
+    /// Updates of calls that other gateways have: facts, without numbers.
+    case signal = 2
+    /// Ended calls that may be returned, and outbound calls that may return one: facts.
+    case returnCandidate = 3
 
     /// A column and the type of its values.
     package struct Column: Sendable, Hashable {
+        package enum Kind: Sendable, Hashable {
+            case integer
+            case text
+            case bytes
+        }
+
         package let name: String
-        package let isText: Bool
+        package let kind: Kind
+        package var isText: Bool { kind == .text }
     }
 
     /// The name in both databases.
@@ -18,14 +29,24 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         switch self {
         case .call: "call"
         case .event: "event"
+        case .signal: "call_signal"
+        case .returnCandidate: "return_candidate"
         }
     }
+
+    /// Whether rows are facts that never change: they are shipped once, in the order of their numbers.
+    ///
+    /// Their column `at` is the clock of the gateway here and the clock of the server there. The gateway's own ledger
+    /// deletes them once they are shipped.
+    package var isAppendOnly: Bool { self == .signal || self == .returnCandidate }
 
     /// All columns; `id` is the first.
     package var columns: [Column] {
         switch self {
         case .call: Self.callColumns
         case .event: Self.eventColumns
+        case .signal: Self.signalColumns
+        case .returnCandidate: Self.candidateColumns
         }
     }
 
@@ -46,8 +67,17 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         integers: ["id", "created_at", "state", "attempts", "due_at", "counted", "status", "settled_at"],
         texts: ["key", "number", "surface", "displayed_at", "meta", "event_id", "reason", "customer"])
 
-    private static func columns(integers: [String], texts: [String]) -> [Column] {
-        integers.map { Column(name: $0, isText: false) } + texts.map { Column(name: $0, isText: true) }
+    /// `other_call_id` is the call if the callee sent the message, `bytes` the update as `CallUpdate.bytes`.
+    private static let signalColumns = columns(
+        integers: ["id", "at"], texts: ["call_id", "other_call_id"], bytes: ["bytes"])
+
+    /// A `direction` of 1 is an original with its end, 2 a call back with its INVITE; `call` is the row of the call.
+    private static let candidateColumns = columns(
+        integers: ["id", "at", "direction", "call", "number"], texts: ["call_id", "subscriber_key", "brand_id"])
+
+    private static func columns(integers: [String], texts: [String], bytes: [String] = []) -> [Column] {
+        integers.map { Column(name: $0, kind: .integer) } + texts.map { Column(name: $0, kind: .text) }
+            + bytes.map { Column(name: $0, kind: .bytes) }
     }
 }
 
@@ -57,6 +87,7 @@ package struct SharedRows: Sendable, Hashable {
     package enum Values: Sendable, Hashable {
         case integers([Int64?])
         case texts([String?])
+        case bytes([[UInt8]?])
     }
 
     package let table: SharedTable
@@ -66,7 +97,13 @@ package struct SharedRows: Sendable, Hashable {
     /// Begins without rows.
     package init(_ table: SharedTable) {
         self.table = table
-        columns = table.columns.map { $0.isText ? .texts([]) : .integers([]) }
+        columns = table.columns.map { column in
+            switch column.kind {
+            case .integer: .integers([])
+            case .text: .texts([])
+            case .bytes: .bytes([])
+            }
+        }
     }
 
     /// Number of rows.
@@ -92,6 +129,25 @@ package struct SharedChanges: Sendable {
     }
 }
 
+/// The last signal that was read of a writer: one ledger file of a gateway numbers its signals in order.
+package struct SignalCursor: Hashable, Sendable {
+    /// The gateway's number in the shared ledger.
+    package let node: Int64
+    package let ledger: Int64
+    package let id: Int64
+
+    package init(node: Int64, ledger: Int64, id: Int64) { (self.node, self.ledger, self.id) = (node, ledger, id) }
+}
+
+/// The positions in the signals of other gateways; the store plays this role.
+///
+/// Every function may block on the disk.
+package protocol SignalCursorStore: Sendable {
+    func cursors() throws -> [SignalCursor]
+    /// Stores positions, each for its writer.
+    func store(_ cursors: [SignalCursor]) throws
+}
+
 /// The source of changes of this gateway's ledger; the store plays this role.
 ///
 /// Every function may block on the disk.
@@ -110,4 +166,9 @@ package protocol SharedChangeSource: Sendable {
 package enum SharedValue: Sendable, Hashable {
     case integer(Int64?)
     case text(String?)
+
+    /// The text; nil for null and for an integer.
+    package var text: String? {
+        if case .text(let value) = self { value } else { nil }
+    }
 }

@@ -12,6 +12,31 @@ package struct ReportedUpdate: Hashable, Sendable {
     }
 }
 
+/// An update that another gateway has seen.
+///
+/// It comes by datagram within a second, and through the shared ledger some seconds later. Only the first copy counts.
+package struct ForeignUpdate: Hashable, Sendable {
+    /// The update, with its time by the clock of this gateway.
+    package let update: CallUpdate
+    /// The same for all copies, within one process.
+    package let identity: Int
+
+    /// Moves an update to the clock of this gateway; its age does not depend on whose clock is right.
+    ///
+    /// - Parameters:
+    ///   - reported: the update with its time by the other gateway's clock.
+    ///   - age: microseconds since then.
+    ///   - now: microseconds since 1970.
+    package init(_ reported: CallUpdate, age: Int64, now: Int64) {
+        var update = reported
+        update.wallMicroseconds = max(0, now - max(0, age))
+        (self.update, identity) = (update, reported.hashValue)
+    }
+
+    /// An update with its time by the clock of this gateway.
+    package init(seenHere update: CallUpdate) { (self.update, identity) = (update, update.hashValue) }
+}
+
 /// The ledger as siblings see it; the recorder plays this role.
 ///
 /// Any thread; never on the call path.
@@ -19,7 +44,7 @@ package protocol SiblingLedger: Sendable {
     /// Queues updates that a sibling has seen; they change only calls that are open here.
     ///
     /// - Returns: the number of the batch; nil while the queue is full.
-    func take(_ updates: [CallUpdate]) -> UInt64?
+    func take(_ updates: [ForeignUpdate]) -> UInt64?
     /// The number of the last batch whose effect is stored.
     var storedBatch: UInt64 { get }
 }

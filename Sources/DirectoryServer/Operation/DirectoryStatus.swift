@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PostgreSQL
+
 /// The body of `GET /status`: sizes and states, without a key, a name or a telephone number.
 struct DirectoryStatus: Hashable, Sendable, Codable {
     var version: String
@@ -21,6 +23,16 @@ struct DirectoryStatus: Hashable, Sendable, Codable {
     var disk: Disk
     /// Nil before the first backup.
     var lastBackup: Int64?
+    /// Nil for a directory in a file.
+    var replication: Replication?
+
+    /// Role and standbys of a database server.
+    struct Replication: Hashable, Sendable, Codable {
+        var summary: String
+        /// With remedies; empty in good health.
+        var problems: [String]
+        var details: PostgreSQLReplication
+    }
 
     /// Bytes of the database file, of its write-ahead log, and free on the disk.
     struct Disk: Hashable, Sendable, Codable {
@@ -36,7 +48,7 @@ struct DirectoryStatus: Hashable, Sendable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, problem, accounts, numbers, connections, disk
+        case version, problem, accounts, numbers, connections, disk, replication
         case startedAt = "started_at"
         case activeAccounts = "active_accounts"
         case lastChange = "last_change"

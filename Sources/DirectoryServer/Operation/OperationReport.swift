@@ -2,6 +2,7 @@
 
 import DirectoryStore
 import MetricsPage
+import PostgreSQL
 
 /// The source of `/metrics` and `/status`.
 struct OperationReport: Sendable {
@@ -29,12 +30,16 @@ struct OperationReport: Sendable {
                 name: "herald_directory_connections", help: "Open connections of clients",
                 value: Double(counters.connections)),
         ]
-        if let figures = try? await figures.take() { gauges += Self.gauges(figures) }
+        if let load = database.load { gauges += DatabaseGauges.sessions(load) }
+        if let figures = try? await figures.take() {
+            gauges += Self.gauges(figures) + (figures.replication.map(DatabaseGauges.standbys) ?? [])
+        }
+        let sessions = database.load.map(DatabaseGauges.sessionCounts) ?? []
         let commits = HistogramSample(
             name: "herald_directory_commit_seconds",
             help: "Seconds of a commit of requests, from the begin of the transaction to the disk",
             value: database.commitTimes)
-        return MetricSamples(counters: counters.samples, gauges: gauges, histograms: [commits])
+        return MetricSamples(counters: counters.samples + sessions, gauges: gauges, histograms: [commits])
             + ProcessFigures().samples + LibraryMetrics.shared.samples
     }
 
@@ -82,7 +87,8 @@ struct OperationReport: Sendable {
             eventsToday: figures.eventsToday, waitingWrites: database.waitingWrites, connections: counters.connections,
             disk: .init(
                 databaseBytes: figures.databaseBytes, logBytes: figures.logBytes, freeBytes: figures.freeBytes),
-            lastBackup: figures.lastBackup)
+            lastBackup: figures.lastBackup,
+            replication: figures.replication.map { .init(summary: $0.summary, problems: $0.problems, details: $0) })
     }
 }
 

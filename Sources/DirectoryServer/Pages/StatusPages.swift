@@ -88,8 +88,10 @@ struct StatusPages: Sendable {
         disk.partID = "disk"
         disk.texts = ["Database: \(database.place)", "State folder: \(database.folder)"]
         guard !database.isShared else {
-            var server = PagePart(partID: "backups", heading: "Backups")
-            server.texts = ["Back up the PostgreSQL server with pg_dump, pg_basebackup or its archive."]
+            var server = PagePart(partID: "backups", heading: "Server and backups")
+            server.texts =
+                health.serverTexts
+                + ["Back up the PostgreSQL server with pg_dump, pg_basebackup or its archive."]
             return [problems, disk, server]
         }
         var table = PageTable(

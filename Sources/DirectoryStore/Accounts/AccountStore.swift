@@ -90,10 +90,12 @@ package struct AccountStore: Sendable {
     static func config(
         of account: AccountID, device: String? = nil, now: Int64, _ database: any SQLConnection
     ) throws -> DirectoryConfig {
-        guard let row = try database.row("SELECT * FROM account WHERE id = ?", [account.row]) else {
-            return DirectoryConfig()
-        }
-        var config = Self.config(row, used: try MonthUsage.counted(by: account, now: now, database))
+        // Of one statement, because each poll asks, and a server on another machine takes a round trip for each.
+        let statement = "SELECT account.*, (\(MonthUsage.sum)) AS used FROM account WHERE account.id = :account"
+        let values: SQLArguments = ["account": account.row, "month": MonthUsage.month(of: now)]
+        guard let row = try database.row(statement, values) else { return DirectoryConfig() }
+        let used: Int? = row["used"]
+        var config = Self.config(row, used: used ?? 0)
         config.debugUI = try DebugRequests.debugUI(account, device: device, now: now, database)
         return config
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PostgreSQL
+
 /// The state of the disk, the database file and its backups.
 package struct DirectoryHealth: Hashable, Sendable {
     /// A copy of a database in the state folder.
@@ -21,4 +23,13 @@ package struct DirectoryHealth: Hashable, Sendable {
     package let backups: [Backup]
     /// Problems with cause and remedy; empty in good health.
     package var problems: [String]
+    /// Role and standbys of a database server; nil for a file.
+    package var replication: PostgreSQLReplication?
+
+    /// Role and standbys of a database server as sentences, with remarks that are no problems; empty for a file.
+    package var serverTexts: [String] {
+        guard let replication else { return [] }
+        let remarks = replication.remarks.filter { !$0.isProblem }.map(\.text)
+        return ["Server: \(replication.summary)"] + remarks.map { "\($0.prefix(1).uppercased())\($0.dropFirst())." }
+    }
 }

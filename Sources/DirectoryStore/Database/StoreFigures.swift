@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+package import PostgreSQL
 
 /// Sizes of the directory for its status page and its metrics; no person and no key.
 package struct StoreFigures: Hashable, Sendable {
@@ -22,6 +23,8 @@ package struct StoreFigures: Hashable, Sendable {
     package var freeBytes: Int64 = 0
     /// Seconds since 1970 of the last `herald-directory backup`; nil before the first one.
     package var lastBackup: Int64?
+    /// Role and standbys of a database server; nil for a file.
+    package var replication: PostgreSQLReplication?
 }
 
 extension DirectoryDatabase {
@@ -51,6 +54,10 @@ extension DirectoryDatabase {
         var space = statvfs()
         if statvfs(folder, &space) == 0 { figures.freeBytes = Int64(space.f_bavail) * Int64(space.f_frsize) }
         figures.lastBackup = engine.lastBackup
+        figures.replication = (try? await engine.replication()) ?? nil
         return figures
     }
+
+    /// Sessions with a database server at this moment; nil for a file.
+    package var load: PostgreSQLPool.Load? { engine.load }
 }

@@ -129,12 +129,20 @@ final class PostgreSQLServer: StoreEngine {
         try database.value(Int64.self, "SELECT pg_database_size(current_database())") ?? 0
     }
 
+    func replication() async throws -> PostgreSQLReplication? { try await store.replication() }
+
+    var load: PostgreSQLPool.Load? { store.load }
+
     func health() -> DirectoryHealth {
         var problems: [String] = []
+        var replication: PostgreSQLReplication?
         var size: Int64 = 0
         do {
             let (bytes, oldest) = try store.read { (try Self.size($0), try Self.oldestSchema($0)) }
             size = bytes
+            let present = try store.presentReplication()
+            problems += present.problems.map { "The server of the database: \($0)." }
+            replication = present
             if oldest > PostgreSQLSchema.version {
                 let path = "the database \(store.place)"
                 problems.append(DirectoryDatabaseError(path: path, problem: .newer).description + ", and restart it.")
@@ -151,7 +159,8 @@ final class PostgreSQLServer: StoreEngine {
         }
         let space = DiskSpace(of: folder)
         return DirectoryHealth(
-            free: space?.free, total: space?.total, databaseBytes: size, logBytes: 0, backups: [], problems: problems)
+            free: space?.free, total: space?.total, databaseBytes: size, logBytes: 0, backups: [], problems: problems,
+            replication: replication)
     }
 
     func trouble(of error: any Error) -> String? {

@@ -99,6 +99,12 @@ final class PostgreSQLStore: SQLPool {
         commits.run { [statements, shard] in work(PostgreSQLWork($0, statements, shard: shard)) }
     }
 
+    /// The role and the standbys of the server.
+    func replication() async throws -> PostgreSQLReplication { try await pool.run(PostgreSQLReplication.read) }
+
+    /// The role and the standbys of the server; blocks.
+    func presentReplication() throws -> PostgreSQLReplication { try pool.runBlocking(PostgreSQLReplication.read) }
+
     /// The present load of the pool.
     var load: PostgreSQLPool.Load { pool.load }
 }

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import HostFiles
 import HostSystem
+import PostgreSQL
 
 extension SQLiteFile {
     func health() -> DirectoryHealth {
@@ -82,6 +83,10 @@ extension SQLiteFile {
     }
 
     func sizes() async throws -> (database: Int64, log: Int64) { (Self.size(path), Self.size(path + "-wal")) }
+
+    func replication() async throws -> PostgreSQLReplication? { nil }
+
+    var load: PostgreSQLPool.Load? { nil }
 
     var lastBackup: Int64? { LastBackup(folder: folder).time }
 

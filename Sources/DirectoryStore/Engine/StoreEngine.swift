@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PostgreSQL
 
 /// The place of a directory's database, with what its two kinds do in different ways.
 protocol StoreEngine: AnyObject, Sendable {
@@ -28,6 +29,12 @@ protocol StoreEngine: AnyObject, Sendable {
 
     /// Bytes of the database and of a log beside it.
     func sizes() async throws -> (database: Int64, log: Int64)
+
+    /// Role and standbys of the server; nil for a file.
+    func replication() async throws -> PostgreSQLReplication?
+
+    /// Sessions with the server; nil for a file.
+    var load: PostgreSQLPool.Load? { get }
 
     /// Seconds since 1970 of the last `herald-directory backup`; nil before the first one.
     var lastBackup: Int64? { get }

@@ -8,9 +8,11 @@ import BrandingAPI
 enum MonthUsage {
     /// - Parameter now: seconds since 1970; selects the month.
     static func counted(by account: AccountID, now: Int64, _ database: any SQLConnection) throws -> Int {
-        let statement = "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = ? AND month = ?"
-        return try database.value(Int.self, statement, [account.row, month(of: now)]) ?? 0
+        try database.value(Int.self, sum, ["account": account.row, "month": month(of: now)]) ?? 0
     }
+
+    /// The query of the events of an account (`:account`) in a month (`:month`); null without any.
+    static let sum = "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = :account AND month = :month"
 
     static func add(to account: AccountID, now: Int64, _ database: any SQLConnection) throws {
         let statement = """

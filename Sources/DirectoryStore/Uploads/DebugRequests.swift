@@ -71,15 +71,18 @@ package struct DebugRequests: Sendable {
         return try database.rows(statement, [account.row, now]).map(read)
     }
 
-    /// The count of uploads for open requests.
+    /// The requests that have not expired, and the count of their uploads.
     ///
-    /// It only grows while the requests stay the same, because such uploads are kept.
-    static func uploadCount(_ account: AccountID, now: Int64, _ database: any SQLConnection) throws -> Int {
+    /// The count only grows while the requests stay the same, because such uploads are kept.
+    static func openWithUploads(
+        _ account: AccountID, now: Int64, _ database: any SQLConnection
+    ) throws -> (open: [Open], uploads: Int) {
         let statement = """
-            SELECT count(*) FROM debug_upload JOIN debug_request ON debug_request.id = debug_upload.request
-            WHERE debug_request.account = ? AND debug_request.expires > ?
+            SELECT debug_request.*, (SELECT count(*) FROM debug_upload WHERE request = debug_request.id) AS uploads
+            FROM debug_request WHERE account = ? AND expires > ? ORDER BY id
             """
-        return try database.value(Int.self, statement, [account.row, now]) ?? 0
+        let rows = try database.rows(statement, [account.row, now])
+        return (rows.map(read), rows.reduce(0) { $0 + ($1["uploads"] as Int) })
     }
 
     /// The open request for a device without an upload; its own takes precedence over one for all.

@@ -75,6 +75,9 @@ struct PageTroubles {
                     isError: false, "The shared ledger is not written",
                     sentence(problem) + " Calls go on, and their changes wait in this gateway's own ledger."))
         }
+        found += (status.sharedLedger?.serverProblems ?? []).map {
+            PageTrouble(isError: false, "The server of the shared ledger", sentence($0))
+        }
         found += status.stateProblems.map { PageTrouble(isError: true, "State folder", sentence($0)) }
         if status.outbox.refused > 0 {
             found.append(

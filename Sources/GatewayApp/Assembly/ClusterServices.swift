@@ -96,15 +96,18 @@ struct ClusterServices: ReloadablePart {
 }
 
 /// The ledger and the table of calls in progress, as siblings change them.
-private struct ClusterLedger: SiblingLedger {
+struct ClusterLedger: SiblingLedger {
     let recorder: OutcomeRecorder
     let calls: CallsInProgress
+    /// Whether a rejection ends the call; a late one may be of an earlier attempt.
+    var isPrompt = true
 
     var storedBatch: UInt64 { recorder.storedBatch }
 
-    func take(_ updates: [CallUpdate]) -> UInt64? {
+    func take(_ updates: [ForeignUpdate]) -> UInt64? {
         guard let batch = recorder.take(updates) else { return nil }
-        calls.endElsewhere(updates.flatMap(\.endedCalls))
+        let ending = updates.map(\.update).filter { isPrompt || $0.kind == .bye }
+        calls.endElsewhere(ending.flatMap(\.endedCalls))
         return batch
     }
 }

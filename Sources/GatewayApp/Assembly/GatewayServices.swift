@@ -78,9 +78,12 @@ struct GatewayServices {
                 ).text
             }, logger: start.logger)
         admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
+        let cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
+        self.cluster = cluster
         sharedLedger = SharedLedgerServices(
-            start.configuration, state.database, logger: Logger(label: "herald.shared"))
-        cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
+            start.configuration, state.database, state.recorder, cluster?.exchange,
+            into: ClusterLedger(recorder: state.recorder, calls: shared.calls, isPrompt: false),
+            logger: Logger(label: "herald.shared"))
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)
         let disabled = DisabledTargets.Reload(

@@ -2,6 +2,7 @@
 
 import CallAccounting
 import ConfigurationFiles
+import GatewayCluster
 import GatewayShare
 import GatewayStore
 import Logging
@@ -14,18 +15,32 @@ struct SharedLedgerServices: Sendable {
     let sharing: LedgerSharing
 
     /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
-    init?(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) {
+    ///
+    /// - Parameters:
+    ///   - recorder: takes over the calls of silent gateways, and returns that were found among all gateways.
+    ///   - exchange: knows which siblings respond.
+    ///   - ledger: takes what other gateways have seen of this one's calls.
+    init?(
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ recorder: OutcomeRecorder,
+        _ exchange: SiblingExchange?, into ledger: any SiblingLedger, logger: Logger
+    ) {
         guard let address = configuration.cluster?.ledger else {
             do { try LedgerChanges.stop(database) } catch {
                 logger.debug("changes for a shared ledger are still recorded", metadata: ["reason": "\(error)"])
             }
             return nil
         }
+        recorder.expectHandovers()
         sharing = LedgerSharing(
             .init(
                 address: address, name: configuration.id, version: HeraldVersion.current,
-                retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up))),
-            LedgerChanges(database), log: logger)
+                retentionDays: Int((configuration.outcomes.retention / .seconds(86_400)).rounded(.up)),
+                siblingAddress: exchange?.address),
+            LedgerChanges(database),
+            inbox: .init(
+                into: ledger, LedgerSignalCursors(database), returns: recorder,
+                window: configuration.outcomes.returnedWindow.components.seconds),
+            adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
     }
 
     /// Rows sent and failures.
@@ -37,14 +52,30 @@ struct SharedLedgerServices: Sendable {
             CounterSample(
                 name: "herald_shared_failures_total",
                 help: "Writes to the shared ledger that failed and are repeated", value: UInt64(standing.failures)),
+            moved("calls", sharing.handovers.calls), moved("events", sharing.handovers.events),
             CounterSample(
                 name: "herald_shared_fenced_total",
                 help: "Times that another gateway had taken over while this one was silent",
                 value: UInt64(standing.fenced)),
+            CounterSample(
+                name: "herald_shared_signals_total",
+                help: "Call updates that other gateways have stored in the shared ledger, read by this one",
+                value: UInt64(standing.signals)),
+            CounterSample(
+                name: "herald_shared_returns_total",
+                help: "Originals and call backs of this gateway that were joined through the shared ledger",
+                value: UInt64(standing.returns)),
         ]
     }
 
-    /// The lag.
+    private func moved(_ kind: String, _ value: Int) -> CounterSample {
+        CounterSample(
+            name: "herald_shared_adopted_total",
+            help: "Open calls and waiting events taken over from silent gateways, by kind",
+            labels: [MetricLabel("kind", kind)], value: UInt64(value))
+    }
+
+    /// The lag, and the calls that have moved.
     var gauges: [GaugeSample] {
         let standing = sharing.standing
         return [
@@ -54,12 +85,44 @@ struct SharedLedgerServices: Sendable {
             GaugeSample(
                 name: "herald_shared_waiting", help: "Changed rows that the shared ledger has not got yet",
                 value: Double(standing.waiting)),
-        ]
+            GaugeSample(
+                name: "herald_shared_away_calls", help: "Open calls of this gateway that another one goes on with",
+                value: Double(sharing.handovers.away)),
+        ] + (standing.replication.map(Self.gauges) ?? [])
+    }
+
+    private static func gauges(_ replication: PostgreSQLReplication) -> [GaugeSample] {
+        let standbys = [
+            ("synchronous", replication.synchronousStandbys), ("asynchronous", replication.otherStandbys),
+        ].map { kind, count in
+            GaugeSample(
+                name: "herald_shared_standbys", help: "Standbys that are attached to the server of the shared ledger",
+                labels: [MetricLabel("replication", kind)], value: Double(count))
+        }
+        let bytes = replication.bytesBehind.map { bytes in
+            GaugeSample(
+                name: "herald_shared_standby_behind_bytes",
+                help: "Bytes that the standby furthest behind has not replayed", value: Double(bytes))
+        }
+        let seconds = replication.secondsBehind.map { seconds in
+            GaugeSample(
+                name: "herald_shared_standby_behind_seconds",
+                help: "Seconds that the slowest standby needed for the last changes", value: seconds)
+        }
+        let synchronous = GaugeSample(
+            name: "herald_shared_synchronous",
+            help: "1 if a standby has every acknowledged change of the shared ledger",
+            value: replication.isSynchronous ? 1 : 0)
+        return standbys + [bytes, seconds, synchronous].compactMap(\.self)
     }
 
     var status: GatewayStatus.SharedLedger {
         let standing = sharing.standing
-        return .init(behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem)
+        let handovers = sharing.handovers
+        return .init(
+            behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem,
+            server: standing.replication?.summary, serverProblems: standing.replication?.problems,
+            adopted: handovers.here, away: handovers.away)
     }
 }
 

@@ -75,7 +75,15 @@ struct StatusText {
         guard let shared = gateway.sharedLedger else { return [] }
         let behind = Int64(shared.behindSeconds.rounded(.up))
         let state = behind > 5 ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
-        return [("shared", state)] + (shared.problem.map { [("shared", "not written: \($0)")] } ?? [])
+        let adopted = shared.adopted ?? 0
+        let away = shared.away ?? 0
+        return [("shared", state)]
+            + (adopted > 0 ? [("shared", "\(adopted) open calls of silent gateways go on here")] : [])
+            + (away > 0
+                ? [("shared", "\(away) open calls of this gateway go on at another, because it was silent")] : [])
+            + (shared.problem.map { [("shared", "not written: \($0)")] } ?? [])
+            + (shared.server.map { [("shared", "server: \($0)")] } ?? [])
+            + (shared.serverProblems ?? []).map { ("shared", $0) }
     }
 
     private var operation: [(String, String)] {

@@ -47,6 +47,7 @@ extension HeraldConfiguration {
         settings.returns.customers = customers.reduce(into: [:]) { $0[$1.name] = $1.subscribers }
         settings.trunks = try trunkNames()
         settings.customers = try customerNames()
+        settings.isShared = cluster?.ledger != nil
         settings.maxBytes = outcomes.maxSize
         settings.outputs = outcomes.outputs
         settings.hasDirectory = directory != nil || !customers.isEmpty

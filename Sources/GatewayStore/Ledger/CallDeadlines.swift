@@ -32,6 +32,13 @@ struct CallDeadlines {
         schedule(call, at: deadline)
     }
 
+    /// Forgets a call that no longer ends here.
+    mutating func remove(_ call: LedgerCall) {
+        stop(call)
+        calls[call.row] = nil
+        call.deadline = nil
+    }
+
     /// Takes out the next call that is due at `now`; nil when none is left.
     ///
     /// After a step back of the clock all timers are scheduled again.

@@ -5,29 +5,29 @@ import CallAccounting
 /// Updates of siblings between their arrival and the end of the drain that applies them.
 struct ForeignJournal {
     /// Waiting updates, the latest first; of one time, the last to arrive first.
-    private(set) var waiting: [CallUpdate] = []
+    private(set) var waiting: [ForeignUpdate] = []
     /// Updates whose call was not open at their time; the INVITE may have a later time by another clock.
-    private(set) var early: [CallUpdate] = []
+    private(set) var early: [ForeignUpdate] = []
     /// The last batch that was applied, and its updates that belonged to an open call.
     var batch: UInt64 = 0
     var applied = 0
 
-    mutating func append(_ updates: [CallUpdate]) {
+    mutating func append(_ updates: [ForeignUpdate]) {
         guard !updates.isEmpty else { return }
         // Messages of one look at the socket have one time, so their order is that of their arrival. The sort is stable.
-        waiting = (updates.reversed() + waiting).sorted { $0.wallMicroseconds > $1.wallMicroseconds }
+        waiting = (updates.reversed() + waiting).sorted { $0.update.wallMicroseconds > $1.update.wallMicroseconds }
     }
 
     /// Takes the next update with a time up to `time`.
-    mutating func next(before time: Int64) -> CallUpdate? {
-        guard let last = waiting.last, last.wallMicroseconds <= time else { return nil }
+    mutating func next(before time: Int64) -> ForeignUpdate? {
+        guard let last = waiting.last, last.update.wallMicroseconds <= time else { return nil }
         return waiting.removeLast()
     }
 
-    mutating func keep(_ update: CallUpdate) { early.append(update) }
+    mutating func keep(_ update: ForeignUpdate) { early.append(update) }
 
     /// Takes everything that is left, the earliest first.
-    mutating func rest() -> [CallUpdate] {
+    mutating func rest() -> [ForeignUpdate] {
         defer { (waiting, early) = ([], []) }
         return early + waiting.reversed()
     }
@@ -43,7 +43,7 @@ extension LedgerJournal {
 
     /// Applies all waiting updates of siblings once the ring has been read.
     mutating func applyForeign(through batch: UInt64) {
-        for update in foreign.rest() { applyForeign(update) }
+        for update in foreign.rest() where !applyForeign(update) { handover.keep(update) }
         foreign.batch = batch
     }
 
@@ -52,10 +52,12 @@ extension LedgerJournal {
     /// The INVITE of a call that a sibling placed is in that sibling's ledger. A BYE that was read before the 2xx of a sibling
     /// arrived looked like a CANCEL, so the 2xx ends the call at its time.
     @discardableResult
-    private mutating func applyForeign(_ update: CallUpdate) -> Bool {
+    mutating func applyForeign(_ report: ForeignUpdate) -> Bool {
+        let update = report.update
         guard let call = call(of: update) else { return false }
+        guard call.applied.insert(report.identity).inserted else { return true }
         foreign.applied += 1
-        mark(call.machine.receive(update), of: call)
+        mark(call.machine.receive(foreign: update), of: call)
         let record = call.machine.record
         if update.kind == .answered, record.endedAt == nil, let endedAt = record.cancelledAt,
             let answeredAt = record.answeredAt, answeredAt < endedAt

@@ -15,11 +15,17 @@ struct LedgerBatch {
     var dialledOn: [LedgerCall] = []
     /// Steps of the clock.
     var clocks: [LedgerClock] = []
+    /// Calls taken over from other gateways, with the gateway.
+    var adopted: [(call: LedgerCall, gateway: String)] = []
+    /// Events taken over from other gateways.
+    var takenEvents: [(id: Int64, row: ForeignRow)] = []
     /// Callers of ended calls that were not in the index.
     var unknownCallers: [E164Number] = []
+    /// Updates of calls that other gateways have, for the shared ledger.
+    var signals: [CallUpdate] = []
     /// Position in the ring up to which the batch has been read.
     var position: UInt64
     var updates = 0
 
-    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty }
+    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty && takenEvents.isEmpty }
 }

@@ -20,9 +20,14 @@ final class LedgerCall {
     var isInBatch = false
     /// True while the call waits for the carrier's next attempt.
     var isKeptForRedial = false
+    /// True for a call whose end another gateway has stored.
+    var isClosedElsewhere = false
     /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
     var deadline: Int64?
     var timer: (handle: TimerHandle, at: Int64)?
+
+    /// Identities of the applied updates of other gateways, of which each comes twice.
+    var applied: Set<Int> = []
 
     /// Its identifier in updates: that of the latest attempt.
     var name: CallIdentifier { machine.record.name }

@@ -18,6 +18,10 @@ struct LedgerJournal {
     var reported: [ReportedUpdate]?
     /// Updates of siblings.
     var foreign = ForeignJournal()
+    /// Calls that have moved between gateways.
+    var handover = HandoverJournal()
+    /// Whether other gateways get what passes here of their calls through a shared ledger.
+    var isShared = false
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -60,12 +64,14 @@ struct LedgerJournal {
             recordRedial(of: call)
             deadlines.follow(call, limits: limits)
         }
+        handover.begin(adopted: state.adopted, open: state.calls)
     }
 
     /// Takes over other settings for the next updates.
     mutating func use(_ settings: OutcomeRecorder.Settings, _ minter: EventMinter) {
         self.minter = minter
         limits = settings.limits
+        isShared = settings.isShared
         trunks.merge(settings.trunks) { _, new in new }
         customers.merge(settings.customers)
     }
@@ -77,15 +83,18 @@ struct LedgerJournal {
         if !foreign.waiting.isEmpty { applyForeign(before: update.wallMicroseconds) }
         let known = call(of: update)
         if reported != nil {
-            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || update.kind == .invite))
+            let begins = update.kind == .invite && !handover.isAway(update.call)
+            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || begins))
         }
         if let call = known {
             if update.kind == .invite, begins(update, texts: texts, after: call) { return }
             mark(call.machine.receive(update), of: call)
-        } else if update.kind == .invite {
+        } else if update.kind == .invite, !handover.isAway(update.call) {
             begin(update, texts: texts)
         } else {
             unclaimed += 1
+            handover.keep(ForeignUpdate(seenHere: update))
+            if isShared { batch.signals.append(update) }
         }
     }
 
@@ -113,6 +122,7 @@ struct LedgerJournal {
             batch.retimed.append(call)
         }
         ended.clockWasSet(by: step.microseconds)
+        for place in batch.signals.indices { batch.signals[place].wallMicroseconds &+= step.microseconds }
     }
 
     /// Closes calls whose deadline has passed at `now`, microseconds since 1970.
@@ -137,6 +147,7 @@ struct LedgerJournal {
             call.isInBatch = false
         }
         nextEvent += events
+        handover.stored(batch)
         isRefused = false
         batch = LedgerBatch(position: batch.position)
     }
@@ -176,12 +187,24 @@ struct LedgerJournal {
             open[call.name] = call
             deadlines.follow(call, limits: limits)
         }
+        for place in batch.takenEvents.indices {
+            batch.takenEvents[place].id = nextEvent
+            nextEvent += 1
+        }
+        // The other ledger does not know which calls were taken over.
+        let isNew = Set(batch.adopted.map(\.call.callID))
+        batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
+            handover.origin(of: call).map { (call, $0) }
+        }
         (batch.retimed, batch.dialledOn) = ([], [])
         refused()
     }
 
     /// Row number of the next event that the store adds.
     var firstFreeEvent: Int64 { nextEvent }
+
+    /// Records events that were stored beside a batch.
+    mutating func added(events: Int64) { nextEvent += events }
 
     /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
     ///
@@ -277,8 +300,52 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
+            handover.ended(call)
             if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
         }
+    }
+
+    /// Goes on with a call that is in no update of the ring: one of another gateway.
+    mutating func goOn(with record: CallRecord, from gateway: String) -> LedgerCall {
+        let call = LedgerCall(
+            row: nextCall, callID: record.call.description, record: record, isStored: false,
+            awaitsRedial: limits.redial > 0)
+        nextCall += 1
+        batch.adopted.append((call, gateway))
+        goOn(with: call)
+        return call
+    }
+
+    /// Goes on with a call that was away.
+    mutating func goOn(with call: LedgerCall) {
+        open[call.name] = call
+        mark(.changed, of: call)
+    }
+
+    /// Takes a call out of those in progress; it ends elsewhere.
+    mutating func takeOut(_ call: LedgerCall) {
+        if let pair = RedialPair(call.machine.record), failed[pair] === call { failed[pair] = nil }
+        call.isKeptForRedial = false
+        deadlines.remove(call)
+        if open[call.name] === call { open[call.name] = nil }
+    }
+
+    /// Closes a call with the end that another gateway has stored; without an event.
+    mutating func close(_ call: LedgerCall, with other: CallRecord) {
+        takeOut(call)
+        let step = call.machine.ended(elsewhere: other)
+        guard !step.isEmpty else { return }
+        call.isClosedElsewhere = true
+        call.endClock = clock == 0 ? nil : clock
+        mark(step, of: call)
+        let record = call.machine.record
+        if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
+    }
+
+    /// Takes over an event that another gateway has not sent.
+    mutating func take(event row: ForeignRow) {
+        batch.takenEvents.append((nextEvent, row))
+        nextEvent += 1
     }
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.

@@ -44,13 +44,35 @@ struct LedgerRetention {
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
                     AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
+        guard try prune(facts: "call_signal", before: now - Self.signals),
+            try prune(facts: "return_candidate", before: before)
+        else { return deleted }
         try database.write { database in
+            try database.execute(sql: "DELETE FROM adopted_call WHERE call < (SELECT min(id) FROM call)")
             // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",
                 arguments: [before / 1_000_000, ringID])
         }
         return deleted
+    }
+
+    /// Microseconds after which a signal serves no call any more, though the shared ledger has not got it.
+    private static let signals: Int64 = 12 * 3_600_000_000
+
+    /// Deletes facts of before a time that the shared ledger has not got; false to end the work.
+    private func prune(facts table: String, before: Int64) throws -> Bool {
+        while true {
+            let count = try database.write { database in
+                try database.execute(
+                    sql: """
+                        DELETE FROM \(table) WHERE id < (SELECT min(id) FROM \(table)) + ? AND at < ?
+                        """, arguments: [step, before])
+                return database.changesCount
+            }
+            if count < step { return true }
+            if !between() { return false }
+        }
     }
 
     /// Deletes rows for an output that is no longer configured; false to end the work.
@@ -112,7 +134,7 @@ struct LedgerRetention {
     /// The rows that may be deleted before their time.
     private var mayGo: [(table: String, condition: String)] {
         [
-            ("event", settled),
+            ("event", settled), ("call_signal", "true"), ("return_candidate", "true"),
             (
                 "call",
                 """

@@ -40,6 +40,12 @@ struct LedgerStatement {
         text.withUnsafeBytes { bind(index, $0) }
     }
 
+    /// Binds bytes as a blob, of which SQLite makes a copy.
+    func bind(_ index: CInt, blob: [UInt8]) {
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // SQLITE_TRANSIENT
+        blob.withUnsafeBytes { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, CInt($0.count), copies) }
+    }
+
     private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             sqlite3_bind_text(handle, index, "", 0, nil)
@@ -89,5 +95,10 @@ struct LedgerRow {
 
     func text(_ column: CInt) -> String? {
         sqlite3_column_text(handle, column).map { String(cString: $0) }
+    }
+
+    func bytes(_ column: CInt) -> [UInt8]? {
+        guard let start = sqlite3_column_blob(handle, column) else { return nil }
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 }

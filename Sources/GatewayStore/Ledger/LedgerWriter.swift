@@ -8,22 +8,25 @@ import GRDB
 ///
 /// A changed call takes one statement per batch, also if it begins and ends within the batch.
 struct LedgerWriter: ~Copyable {
-    private let database: Database
+    let database: Database
     private let minter: EventMinter
     private let returns: ReturnPolicy
     private let outputs: [CallOutputSink]
-    private let now: Int64
+    private let isShared: Bool
+    let now: Int64
     private var meta = OutboxMeta()
 
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
     /// - Parameters:
     ///   - outputs: outputs of ended calls beside the directory.
+    ///   - isShared: leaves returns to the shared ledger, which knows the calls of all gateways.
     ///   - now: seconds since 1970.
     init(
-        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [], now: Int64
+        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [],
+        isShared: Bool = false, now: Int64
     ) {
-        self.outputs = outputs
+        (self.outputs, self.isShared) = (outputs, isShared)
         self.database = database
         self.minter = minter
         self.returns = returns
@@ -40,15 +43,23 @@ struct LedgerWriter: ~Copyable {
         try store(retimed: batch.retimed)
         try store(dialledOn: batch.dialledOn)
         try LedgerClock.store(batch.clocks, in: database)
-        for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
+        try LedgerSignals(database).store(batch.signals, after: batch.clocks)
+        for call in batch.calls
+        where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
+        try store(adopted: batch.adopted)
+        try store(taken: batch.takenEvents)
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         // By index, because iteration would copy each event with its eighteen texts.
         for place in batch.events.indices {
             try store(batch.events[place].event, id: batch.events[place].id, with: insertEvent)
         }
         var nextEvent = firstFreeEvent
-        for call in batch.reachedOutbound {
-            if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
+        if isShared {
+            try ReturnCandidates(database, returns).store(batch)
+        } else {
+            for call in batch.reachedOutbound {
+                if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
+            }
         }
         try RingPosition(database).store(batch.position, of: ringID, now: now)
         return nextEvent - firstFreeEvent
@@ -171,6 +182,35 @@ struct LedgerWriter: ~Copyable {
         return false
     }
 
+    /// Stores a return that was found among all gateways; returns the number of added events.
+    mutating func store(_ found: SharedReturn, event: Int64) throws -> Int64 {
+        var added: Int64 = 0
+        if let row = found.callBack, let call = try LedgerState.call(at: row, in: database),
+            try isUnreturned(row)
+        {
+            let insert = try LedgerStatement(database, Self.insertEvent)
+            let minted = minter.returned(call.machine.record, original: found.original, latency: found.latency)
+            try store(minted, id: event, with: insert)
+            try mark(row, returnEvent: event, returnedAt: nil)
+            added = 1
+        }
+        if let row = found.originalCall {
+            let settle = try LedgerStatement(database, Self.settleFound)
+            settle.bind(1, row)
+            settle.bind(2, found.returnedAt)
+            settle.bind(3, added > 0 ? event : nil)
+            settle.bind(4, found.original.callID)
+            try settle.run()
+        }
+        return added
+    }
+
+    private func isUnreturned(_ row: Int64) throws -> Bool {
+        let select = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND return_event IS NULL")
+        select.bind(1, row)
+        return try select.firstRow { _ in true } ?? false
+    }
+
     /// The newest original that ended within the window before the outbound INVITE.
     private func original(
         of number: E164Number, subscriber: String, before: Int64
@@ -260,6 +300,11 @@ extension LedgerWriter {
     private static let settleOriginals = """
         UPDATE call SET returnable = 0
         WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND \(LedgerClock.endedAt) <= ?3
+        """
+
+    private static let settleFound = """
+        UPDATE call SET returnable = 0, returned_at = coalesce(returned_at, ?2), return_event = coalesce(return_event, ?3)
+        WHERE id = ?1 AND call_id = ?4
         """
 
     private static let markReturn = """

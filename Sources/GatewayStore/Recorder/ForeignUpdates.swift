@@ -9,7 +9,7 @@ final class ForeignUpdates: Sendable {
     private static let most = 100_000
 
     private struct State {
-        var waiting: [(batch: UInt64, updates: [CallUpdate])] = []
+        var waiting: [(batch: UInt64, updates: [ForeignUpdate])] = []
         var count = 0
         /// Batches taken in.
         var batch: UInt64 = 0
@@ -25,7 +25,7 @@ final class ForeignUpdates: Sendable {
     /// The number of the last batch that has arrived.
     var arrived: UInt64 { state.withLock { $0.batch } }
 
-    func add(_ updates: [CallUpdate]) -> UInt64? {
+    func add(_ updates: [ForeignUpdate]) -> UInt64? {
         state.withLock { state in
             guard state.count + updates.count <= Self.most else { return nil }
             state.batch += 1
@@ -36,7 +36,7 @@ final class ForeignUpdates: Sendable {
     }
 
     /// Takes the batches up to a number.
-    func take(through batch: UInt64) -> [CallUpdate] {
+    func take(through batch: UInt64) -> [ForeignUpdate] {
         state.withLock { state in
             let taken = state.waiting.prefix { $0.batch <= batch }.flatMap(\.updates)
             state.waiting.removeAll { $0.batch <= batch }

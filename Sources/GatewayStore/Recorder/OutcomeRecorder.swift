@@ -44,6 +44,8 @@ package final class OutcomeRecorder: Sendable {
         package var maxBytes = 4_294_967_296
         /// Whether a directory is configured; without one, waiting events expire like delivered ones.
         package var hasDirectory = true
+        /// Whether gateways share a ledger, which gets what passes here of other gateways' calls.
+        package var isShared = false
         /// Outputs of ended calls beside the directory.
         package var outputs: [CallOutputSink] = []
 
@@ -95,6 +97,8 @@ package final class OutcomeRecorder: Sendable {
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     /// Updates of sibling gateways.
     let foreign = ForeignUpdates()
+    /// Calls and events that move between gateways.
+    let moves = PendingHandovers()
     /// Receives the applied updates for sibling gateways.
     let updateListener = Mutex<(@Sendable ([ReportedUpdate]) -> Void)?>(nil)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
@@ -190,13 +194,14 @@ package final class OutcomeRecorder: Sendable {
             let time = lookAtClock(&journal)
             var result = DrainResult()
             if !journal.isRefused {
+                if let (steps, batch) = moves.next() { journal.apply(steps, of: batch) }
                 journal.foreign.append(foreign.take(through: arrived))
                 let taken = take(limit, through: end, into: &journal)
                 result.skipped = taken.skipped
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end {
                     journal.applyForeign(through: arrived)
-                    if let time { journal.sweep(now: time) }
+                    if let time, moves.mayAssume(now: SteadyClock.microseconds) { journal.sweep(now: time) }
                 }
                 reportUpdates(of: &journal)
             }
@@ -207,12 +212,15 @@ package final class OutcomeRecorder: Sendable {
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
                 if let report = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(report) }
-                let ended = journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil }
+                let ended = journal.batch.calls.filter { !$0.isClosedElsewhere }.map(\.machine.record).filter {
+                    $0.endedAt != nil
+                }
                 for report in endedCalls.withLock({ $0 }) { report(ended) }
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)
             }
             foreignStored(&journal)
+            handoversStored(&journal)
             count(result, journal)
             return result
         }
@@ -325,7 +333,8 @@ package final class OutcomeRecorder: Sendable {
             let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
                 var writer = LedgerWriter(
-                    database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
+                    database, minter: minter, returns: settings.returns, outputs: settings.outputs,
+                    isShared: settings.isShared, now: now)
                 return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
             }
         } catch {

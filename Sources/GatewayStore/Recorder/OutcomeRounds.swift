@@ -203,6 +203,7 @@ extension OutcomeRecorder {
     }
 
     private func work(until stop: RecorderStop) {
+        NamedThread.begin("herald-recorder")
         var priority = RecorderPriority()
         var rounds = OutcomeRounds(
             self, isStopping: { stop.isWanted.load(ordering: .relaxed) }, pace: { priority.follow($0) })

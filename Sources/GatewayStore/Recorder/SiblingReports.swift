@@ -16,7 +16,7 @@ extension OutcomeRecorder: SiblingLedger {
     }
 
     /// Queues updates of a sibling for the next transaction.
-    package func take(_ updates: [CallUpdate]) -> UInt64? { foreign.add(updates) }
+    package func take(_ updates: [ForeignUpdate]) -> UInt64? { foreign.add(updates) }
 
     /// The number of the last batch of a sibling whose effect is stored.
     package var storedBatch: UInt64 { foreign.storedBatch }

@@ -19,7 +19,8 @@ package struct LedgerChanges: SharedChangeSource {
         guard try ledger.read(areRecorded) else { return }
         try ledger.write { database in
             for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
-            try database.execute(sql: "DELETE FROM shared_change; DELETE FROM shared_origin")
+            let tables = ["shared_change", "shared_origin", "call_signal", "signal_cursor", "return_candidate"]
+            for table in tables { try database.execute(sql: "DELETE FROM \(table)") }
         }
     }
 
@@ -49,6 +50,16 @@ package struct LedgerChanges: SharedChangeSource {
 
     package func forget(through position: Int64) throws {
         try files.ledger.write { database in
+            for table in SharedTable.allCases where table.isAppendOnly {
+                let forget = try LedgerStatement(
+                    database,
+                    """
+                    DELETE FROM \(table.name) WHERE id <= (SELECT max(row) FROM shared_change WHERE kind = ?1 AND id <= ?2)
+                    """)
+                forget.bind(1, table.rawValue)
+                forget.bind(2, position)
+                try forget.run()
+            }
             let forget = try LedgerStatement(database, "DELETE FROM shared_change WHERE id <= ?1")
             forget.bind(1, position)
             try forget.run()
@@ -76,23 +87,9 @@ package struct LedgerChanges: SharedChangeSource {
         select.bind(1, table.rawValue)
         select.bind(2, after)
         select.bind(3, through)
-        let columns = table.columns
-        var integers = columns.map { _ in [Int64?]() }
-        var texts = integers.map { _ in [String?]() }
-        func keep(_ row: LedgerRow) -> Bool {
-            for (place, column) in columns.enumerated() {
-                if column.isText {
-                    texts[place].append(row.text(CInt(place)))
-                } else {
-                    integers[place].append(row.integer(CInt(place)))
-                }
-            }
-            return true
-        }
-        while try select.row(keep) != nil {}
-        var rows = SharedRows(table)
-        rows.columns = columns.indices.map { columns[$0].isText ? .texts(texts[$0]) : .integers(integers[$0]) }
-        return rows
+        var values = ColumnValues(table)
+        while try select.row({ values.keep($0) }) != nil {}
+        return values.rows
     }
 
     private static func areRecorded(_ database: Database) throws -> Bool { try origin(database) != nil }
@@ -103,22 +100,26 @@ package struct LedgerChanges: SharedChangeSource {
     }
 
     /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
-    /// events on their way.
+    /// events on their way. A restored ledger has the triggers already, and some rows may have changed since.
     private static func begin(_ database: Database) throws {
         for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
             sql: """
                 INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
                 """, arguments: [Int64.random(in: 1...Int64.max)])
+        try ReturnCandidates.begin(database)
         try database.execute(
             sql: """
-                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row)
+                    SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
                 INSERT OR IGNORE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 2, id FROM call_signal ORDER BY id;
+                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 3, id FROM return_candidate ORDER BY id;
                 """)
     }
 
     private static let triggers: [(name: String, sql: String)] = SharedTable.allCases.flatMap { table in
-        ["INSERT", "UPDATE"].map { change in
+        (table.isAppendOnly ? ["INSERT"] : ["INSERT", "UPDATE"]).map { change in
             let name = "shared_\(table.name)_\(change.lowercased())"
             let sql = """
                 CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(change) ON \(table.name) BEGIN
@@ -127,6 +128,46 @@ package struct LedgerChanges: SharedChangeSource {
                 """
             return (name, sql)
         }
+    }
+}
+
+/// The rows of a shared table, while they are read.
+private struct ColumnValues {
+    private let table: SharedTable
+    private let columns: [SharedTable.Column]
+    /// For each column, all but one are empty.
+    private var integers: [[Int64?]]
+    private var texts: [[String?]]
+    private var bytes: [[[UInt8]?]]
+
+    init(_ table: SharedTable) {
+        self.table = table
+        columns = table.columns
+        integers = columns.map { _ in [] }
+        texts = columns.map { _ in [] }
+        bytes = columns.map { _ in [] }
+    }
+
+    mutating func keep(_ row: LedgerRow) {
+        for (place, column) in columns.enumerated() {
+            switch column.kind {
+            case .integer: integers[place].append(row.integer(CInt(place)))
+            case .text: texts[place].append(row.text(CInt(place)))
+            case .bytes: bytes[place].append(row.bytes(CInt(place)))
+            }
+        }
+    }
+
+    var rows: SharedRows {
+        var rows = SharedRows(table)
+        rows.columns = columns.indices.map { place in
+            switch columns[place].kind {
+            case .integer: .integers(integers[place])
+            case .text: .texts(texts[place])
+            case .bytes: .bytes(bytes[place])
+            }
+        }
+        return rows
     }
 }
 

@@ -14,21 +14,28 @@ struct DoctorSharedLedger {
         self.path = path
     }
 
+    private static func adoption(of node: SharedLedgerReader.Node) -> String {
+        node.adopter.map { ", and \($0) goes on with its open calls" } ?? ""
+    }
+
     /// None without a shared ledger.
     func findings(patience: Duration) -> [DoctorFinding] {
         guard let address = configuration.cluster?.ledger else { return [] }
         let withPassword = (try? HeraldConfiguration.load(path: path))?.cluster?.ledger
         do {
-            let nodes = try SharedLedgerReader(withPassword ?? address, timeLimit: patience).nodes()
+            let reader = SharedLedgerReader(withPassword ?? address, timeLimit: patience)
+            let replication = Self.replication(try reader.replication())
+            let nodes = try reader.nodes()
             let silent = nodes.filter { $0.silentFor > 60 }.map {
                 DoctorFinding(
                     "shared ledger", .warning,
-                    "\($0.name) has written nothing for \(AgeText.text(Int64($0.silentFor))); see whether it runs")
+                    "\($0.name) has written nothing for \(AgeText.text(Int64($0.silentFor)))\(Self.adoption(of: $0)); see whether it runs"
+                )
             }
             let names = nodes.map(\.name).joined(separator: ", ")
             let ok = DoctorFinding(
                 "shared ledger", .ok, names.isEmpty ? "\(address) responds; no gateway yet" : "\(address): \(names)")
-            return [ok] + silent
+            return [ok] + silent + replication
         } catch {
             guard withPassword != nil else {
                 return [
@@ -39,5 +46,13 @@ struct DoctorSharedLedger {
             }
             return [DoctorFinding("shared ledger", .warning, "\(error)")]
         }
+    }
+
+    private static func replication(_ replication: PostgreSQLReplication) -> [DoctorFinding] {
+        let remarks = replication.remarks.map {
+            DoctorFinding("shared ledger", $0.isProblem ? .warning : .note, $0.text)
+        }
+        guard replication.isPrimary else { return remarks }
+        return [DoctorFinding("shared ledger", .ok, "server: \(replication.summary)")] + remarks
     }
 }

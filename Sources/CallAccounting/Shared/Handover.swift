@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A row of another gateway, by the columns of its shared table.
+package struct ForeignRow: Sendable, Hashable {
+    /// The name of the gateway that wrote it.
+    package let gateway: String
+    package let values: [String: SharedValue]
+    /// That gateway's clock less this one's, in microseconds.
+    package let clockOffset: Int64
+
+    package init(gateway: String, values: [String: SharedValue], clockOffset: Int64 = 0) {
+        (self.gateway, self.values, self.clockOffset) = (gateway, values, clockOffset)
+    }
+
+    /// The integer of a column; nil for null and for a text.
+    package func integer(_ column: String) -> Int64? {
+        if case .integer(let value)? = values[column] { value } else { nil }
+    }
+
+    /// The text of a column; nil for null and for an integer.
+    package func text(_ column: String) -> String? {
+        if case .text(let value)? = values[column] { value } else { nil }
+    }
+}
+
+/// A step that moves a call or an event from one gateway to another.
+package enum Handover: Sendable, Hashable {
+    /// An open call of a silent gateway, which goes on here.
+    case adopt(ForeignRow)
+    /// A call of this gateway that goes on at another, by its identifier.
+    case lend(String)
+    /// A call of this gateway that has ended at another.
+    case close(ForeignRow)
+    /// A waiting event of a silent gateway, which this one sends.
+    case send(ForeignRow)
+}
+
+/// Calls and events that have moved since the start.
+package struct HandoverCounts: Hashable, Sendable {
+    /// Calls and events taken over from silent gateways.
+    package var calls = 0
+    package var events = 0
+    /// Open calls of this gateway that go on at another.
+    package var away = 0
+    /// Open calls of other gateways that go on here.
+    package var here = 0
+
+    package init() {}
+}
+
+/// The ledger as a gateway that adopts calls sees it; the recorder plays this role.
+///
+/// Any thread; never on the call path.
+package protocol HandoverLedger: Sendable {
+    /// Queues steps for the next transactions; returns the number of the batch.
+    func take(_ steps: [Handover]) -> UInt64
+    /// The number of the last batch whose effect is stored.
+    var storedHandovers: UInt64 { get }
+    /// Identifiers of calls that may end at another gateway: adopted ones in progress, and own ones that are away.
+    var watchedCalls: Set<String> { get }
+    /// Reports that the shared ledger has this gateway as a living one, after the steps that follow from it.
+    func isMember()
+    /// Calls and events that have moved.
+    var handovers: HandoverCounts { get }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The part of a sharing round that concerns other gateways: their signals, and returns among all; one thread.
+final class SharedExchange {
+    private let inbox: SignalInbox
+    private let returns: ReturnFinder
+
+    /// - Parameter wall: microseconds since 1970 by the clock of the gateway.
+    init(_ shipper: LedgerShipper, _ recorder: LedgerSharing.Inbox, wall: @escaping @Sendable () -> Int64) {
+        inbox = SignalInbox(shipper, into: recorder.ledger, recorder.cursors, wall: wall)
+        returns = ReturnFinder(shipper, into: recorder.returns, window: recorder.window, wall: wall)
+    }
+
+    /// One look; the numbers of signals and of returns.
+    func look() throws -> (signals: Int, returns: Int) { (try inbox.look(), try returns.look()) }
+
+    /// The end of the rounds.
+    func finish() { try? inbox.keep(isLast: true) }
+}

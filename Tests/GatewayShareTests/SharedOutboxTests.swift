@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import GatewayStore
+import Testing
+
+@testable import GatewayShare
+
+/// Requirements: each call is listed once, and each event is sent, whichever gateways had them.
+@Suite("One row a call, one delivery an event")
+struct SharedOutboxTests {
+    let shared: SharedDatabase
+    let a: ClusterGateway
+    let b: ClusterGateway
+    let c: ClusterGateway
+
+    init() throws {
+        shared = try SharedDatabase()
+        a = try ClusterGateway("a", shared.address, siblings: ["b", "c"])
+        b = try ClusterGateway("b", shared.address, siblings: ["a", "c"])
+        c = try ClusterGateway("c", shared.address, siblings: ["a", "b"])
+    }
+
+    private func kill(_ name: String = "a") throws {
+        try shared.silence(name)
+        for gateway in [a, b, c] { gateway.sees(name, responds: false) }
+    }
+
+    private func endedAtA() throws {
+        a.answered(1)
+        a.sees(.bye, 1, at: 65)
+        for gateway in [a, b, c] { try gateway.rounds(2) }
+    }
+
+    private var keys: [String] { ["displayed", "call_seen"].map { "\($0):\(ClusterGateway.call(1).description)" } }
+
+    @Test func `waiting events of a gateway that is lost are sent by one other, under the same keys`() throws {
+        try endedAtA()
+        try kill()
+        for _ in 0..<3 {
+            try b.round()
+            try c.round()
+        }
+        let sent = try [b.sendEvents(), c.sendEvents()]
+        #expect(sent.map(\.count).sorted() == [0, 2])
+        #expect(sent.flatMap { $0 } == keys)
+        try b.rounds(2)
+        try c.rounds(2)
+        #expect(try shared.integer("SELECT count(*) FROM ledger.taken_event WHERE is_stored") == 2)
+    }
+
+    @Test func `the event of an adopted call is shown once, delivered`() throws {
+        a.answered(1)
+        for gateway in [a, b, c] { try gateway.rounds(2) }
+        try kill()
+        b.sees(.bye, 1, at: 65)
+        try b.rounds(3)
+        #expect(try b.sendEvents().sorted() == keys.sorted())
+        try b.rounds(2)
+        let call = try #require(try shared.calls().first)
+        #expect(call.node == "b")
+        #expect(call.events.filter { $0.state == .delivered }.map(\.key).contains(keys[1]))
+        #expect(Set(call.events.map(\.key)).count == call.events.count)
+    }
+
+    @Test(arguments: [false, true])
+    func `an adopter that dies before or after its rows arrived leaves the events to the next one`(
+        _ isShipped: Bool
+    ) throws {
+        try endedAtA()
+        try kill()
+        try isShipped ? b.round() : b.claim()
+        if isShipped { _ = try b.shipper.ship() }
+        try kill("b")
+        try c.rounds(4)
+        #expect(try c.sendEvents() == keys)
+    }
+
+    @Test func `delivered events are not taken over`() throws {
+        try endedAtA()
+        #expect(try a.sendEvents() == keys)
+        try a.round()
+        try kill()
+        try b.rounds(3)
+        #expect(try b.keys().isEmpty)
+    }
+
+    @Test func `an INVITE that two gateways had is one call, with its end`() throws {
+        a.answered(1)
+        b.answered(1)
+        for gateway in [a, b] { try gateway.rounds(2) }
+        #expect(try shared.shown(1) == ["a OPEN"])
+        b.sees(.bye, 1, at: 65)
+        try b.round()
+        #expect(try shared.shown(1) == ["b ANSWERED"])
+        a.sees(.bye, 1, at: 65)
+        try a.round()
+        #expect(try shared.shown(1) == ["b ANSWERED"])
+        #expect(try shared.calls().count == 1)
+    }
+
+    @Test func `of an INVITE that two gateways had, the living one's row goes on and none is adopted`() throws {
+        a.answered(1)
+        b.answered(1)
+        for gateway in [a, b, c] { try gateway.rounds(2) }
+        try kill()
+        try c.rounds(3)
+        #expect(try c.own().isEmpty)
+        #expect(try shared.shown(1) == ["b OPEN"])
+    }
+}
