@@ -25,6 +25,7 @@ package final class SiblingExchange: Service {
         var reported: [SocketAddress: SiblingStanding.State] = [:]
         /// Time of the last response to an unverified datagram.
         var refusedAt: Int64?
+        var pause = ProcessPause()
     }
 
     private let state: Mutex<State>
@@ -120,6 +121,8 @@ package final class SiblingExchange: Service {
 
     private func exchange(over channel: any Channel) async throws {
         while !Task.isCancelled, channel.isActive {
+            let milliseconds = now().milliseconds
+            state.withLock { $0.pause.round(at: milliseconds) }
             sendDue(over: channel)
             reportChanges()
             try? await Task.sleep(for: Self.interval)
@@ -161,13 +164,14 @@ package final class SiblingExchange: Service {
     /// Handles a datagram, on the loop of the channel.
     fileprivate func receive(_ bytes: [UInt8], from source: SocketAddress, over channel: any Channel) {
         let now = now()
-        let (keys, isSibling, isHost) = state.withLock { state in
+        let (keys, isSibling, isHost, isOld) = state.withLock { state in
             (
                 state.settings.keys, state.links[source] != nil,
-                state.settings.siblings.contains { $0.ipAddress == source.ipAddress }
+                state.settings.siblings.contains { $0.ipAddress == source.ipAddress },
+                state.pause.makesOld(at: now.milliseconds)
             )
         }
-        guard isHost else { return }
+        guard isHost, !isOld else { return }
         guard let datagram = SiblingDatagram(bytes, keys) else { return refuse(source, isSibling, keys, now, channel) }
         guard isSibling else {
             // `herald doctor` asks from a port of its own.

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gateways of one cluster on machines of their own, a shared address that moves, and Kamailio's dispatcher before them."""
+import contextlib
 import os
 import subprocess
+from typing import NamedTuple
 
 from heraldtest.child import Child, wait_until
 from heraldtest.gateway import BRAND, CALLER, LOGO, Gateway
+from .roamer import CARRIER as ROAMER, DESK
+from .wrongclock import WrongClock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CARRIER, EDGE, PBX, PHONES = "203.0.113.5", "203.0.113.6", "192.0.2.20", "192.0.2.30"
@@ -22,22 +26,36 @@ def setting(namespace, name, value):
     subprocess.run(["ip", "netns", "exec", namespace, "sysctl", "-qw", f"net.ipv4.{name}={value}"], check=True, timeout=20)
 
 
-def lay_network():
+def lay_network(*more):
     """This namespace is the network, with the addresses of all peers."""
-    for address in (CARRIER, EDGE, PBX, PHONES):
+    for address in (CARRIER, EDGE, PBX, PHONES, *more):
         ip("addr", "add", f"{address}/32", "dev", "lo")
     setting(PEERS, "ip_forward", 1)
+
+
+class Terms(NamedTuple):
+    """What the configurations of all nodes have in common."""
+    carrier: str = CARRIER
+    # Whether peers use the shared address alone, or each node's own beside it.
+    is_at_shared: bool = False
+    # The address of the shared ledger.
+    ledger: str = ""
+    # The section `directory`; without it the brand comes from a file.
+    directory: str = ""
+    outcomes: str = "retry_window: 0s"
+    # Whether each node has a clock of its own, `clock`, that can be set wrong.
+    has_clock: bool = False
 
 
 class Node(Gateway):
     """A gateway at an address of its own, in a namespace that is its machine."""
 
-    def __init__(self, name, number, count, folder, carrier, is_at_shared, more=""):
-        """`is_at_shared`: whether peers use the shared address alone, or each node's own beside it."""
+    def __init__(self, name, number, count, folder, terms):
         self.name, self.own = name, f"192.0.2.{10 + number}"
         self.machine, self.wire = f"{PEERS}-{name}", f"to{name}"
         super().__init__(os.path.join(folder, name), admin=f"{self.own}:9470")
-        self.settings = (count, carrier, "shared" if is_at_shared else "own", more)
+        self.count, self.terms = count, terms
+        self.clock = WrongClock(os.path.join(folder, name + "-clock")) if terms.has_clock else None
         self.secrets = os.path.join(self.folder, "cluster-secret")
         self.write_secrets(SECRET)
         self.write_configuration()
@@ -49,11 +67,15 @@ class Node(Gateway):
         os.chmod(self.secrets, 0o600)
 
     def write_configuration(self):
-        count, carrier, side, more = self.settings
-        siblings = [f"192.0.2.{10 + other}:5070" for other in range(1, count + 1) if f"192.0.2.{10 + other}" != self.own]
-        brands = os.path.join(self.folder, "brands.psv")
-        with open(brands, "w", encoding="utf-8") as file:
-            file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
+        own = [f"192.0.2.{10 + number}" for number in range(1, self.count + 1)]
+        siblings = [f"{address}:5070" for address in own if address != self.own]
+        carrier, side = self.terms.carrier, "shared" if self.terms.is_at_shared else "own"
+        source = f"directory: {self.terms.directory}"
+        if not self.terms.directory:
+            brands = os.path.join(self.folder, "brands.psv")
+            source = f"brands: {{file: {brands}}}"
+            with open(brands, "w", encoding="utf-8") as file:
+                file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
 gateway: {{id: {self.name}, state: {self.folder}, runtime: {self.folder}, drain: 60s}}
@@ -65,15 +87,18 @@ cluster:
   listen: "{self.own}:5070"
   siblings: {siblings}
   route: {SHARED}
+{f"  ledger: {self.terms.ledger}" if self.terms.ledger else ""}
 trunks:
   - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: {side}}}
+  - {{name: roamer, sources: ["{ROAMER}"], next_hop: "{ROAMER}:5060", region: DE, trusted: true, listen: {side}, pbx: desk}}
 pbx:
   - {{name: office, address: "{PBX}:5060", sources: ["{PBX}"], listen: {side}, probe: false}}
-brands: {{file: {brands}}}
-outcomes: {{retry_window: 0s}}
+  - {{name: desk, address: "{DESK}:5060", sources: ["{DESK}"], listen: {side}, probe: false}}
+{source}
+outcomes: {{{self.terms.outcomes}}}
 admin: {{listen: "{self.admin}"}}
 log: {{level: notice}}
-{more}""")
+""")
 
     def lay_wire(self):
         ip("netns", "add", self.machine)
@@ -90,10 +115,21 @@ log: {{level: notice}}
         setting(self.machine, "ip_nonlocal_bind", 1)
 
     def start(self):
-        self.child = Child(
-            self.name, ["ip", "netns", "exec", self.machine, os.environ["HERALD"], "run", "--config", self.config],
-            self.folder)
+        with self.clock.applied() if self.clock else contextlib.nullcontext():
+            self.child = Child(
+                self.name, ["ip", "netns", "exec", self.machine, os.environ["HERALD"], "run", "--config", self.config],
+                self.folder)
         self.child.must_respond(self.admin)
+
+    def cut_off(self, address):
+        """Packets to an address are lost on the way from now on."""
+        rules = (f"add table ip cut; add chain ip cut out {{ type filter hook output priority 0; }}; "
+                 f"add rule ip cut out ip daddr {address} drop")
+        subprocess.run(["ip", "netns", "exec", self.machine, "nft", rules], check=True, timeout=20)
+
+    def reconnect(self):
+        """They arrive again."""
+        subprocess.run(["ip", "netns", "exec", self.machine, "nft", "delete table ip cut"], check=True, timeout=20)
 
     def take_address(self):
         """The shared address is at this node from now on."""
@@ -118,9 +154,9 @@ log: {{level: notice}}
 class Cluster:
     """Some nodes that run, each of which reaches all others."""
 
-    def __init__(self, count, folder, carrier=CARRIER, is_at_shared=False, more=""):
+    def __init__(self, count, folder, **terms):
         self.nodes = [
-            Node(name, number, count, folder, carrier, is_at_shared, more)
+            Node(name, number, count, folder, Terms(**terms))
             for number, name in zip(range(1, count + 1), "abcde")]
 
     def start(self):
@@ -152,7 +188,8 @@ class Cluster:
 class Relay:
     """Kamailio between `far` and the gateways: its calls go round robin to the gateways that respond."""
 
-    def __init__(self, name, address, far, gateways, folder):
+    def __init__(self, name, address, far, gateways, folder, patience=3000):
+        """`patience`: milliseconds without a response until a call goes to the next gateway."""
         self.control = os.path.join(folder, name + ".control")
         path = os.path.join(folder, name + ".list")
         with open(path, "w", encoding="ascii") as file:
@@ -161,7 +198,7 @@ class Relay:
             "kamailio", "-DD", "-E", "-f", os.path.join(HERE, "kamailio", "relay.cfg"), "-Y", folder,
             "-P", os.path.join(folder, name + ".pid"), "-m", "64", "-M", "8", "-A", f"ME=udp:{address}:5060",
             "-A", f'FAR="{far}"', "-A", f'GATEWAY="{SHARED}"', "-A", f'LIST="{path}"',
-            "-A", f'CONTROL="unix:{self.control}"'], folder)
+            "-A", f'CONTROL="unix:{self.control}"', "-A", f"PATIENCE={patience}"], folder)
 
     def active(self):
         """The number of gateways that get calls."""
@@ -171,4 +208,4 @@ class Relay:
         return sum(line.split()[-1] == "AP" for line in done.stdout.splitlines() if "FLAGS" in line)
 
 
-__all__ = ["CARRIER", "EDGE", "PBX", "PHONES", "SECRET", "SHARED", "Cluster", "Node", "Relay", "lay_network"]
+__all__ = ["CARRIER", "EDGE", "PBX", "PHONES", "SECRET", "SHARED", "Cluster", "Node", "Relay", "Terms", "lay_network"]

@@ -8,8 +8,8 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, state, syncing, torture,
-               tracing, wrong_peers)
+from . import (adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, state, syncing, takeover,
+               torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -244,6 +244,7 @@ OPERATION = (
     *monitoring.MONITORING,
     *tracing.TRACES,
     *shared_ledger.SHARED,
+    *takeover.TAKEOVER,
     *adoption.ADOPTION,
     *customers.CUSTOMER_SITUATIONS,
 )

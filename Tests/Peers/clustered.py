@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Three gateways with a shared ledger between Kamailio's dispatcher and its like at the PBX, and everything behind them."""
+import collections
+import csv
+import datetime
+import json
+import os
+import random
+import time
+
+from heraldtest import probes
+from heraldtest.child import Failed, wait_until
+from heraldtest.records import read_json
+from . import accounts, stories as story
+from .cluster import CARRIER, EDGE, PBX, PHONES, SHARED, Cluster, Relay, lay_network
+from .mix import first
+from .roamer import CARRIER as ROAMER, DESK, Roamer
+from .replicated import Balancer, DirectoryNode, Servers
+from .tally import say
+
+DATABASE = "192.0.2.40"
+DIRECTORIES, DIRECTORY = ("192.0.2.50:8088", "192.0.2.51:8088"), "192.0.2.52:8088"
+PLACES = story.Places(CARRIER, EDGE, PHONES, PBX)
+OUTCOMES = 'retry_window: 20s, voicemail: {headers: ["X-Answer: voicemail"]}'
+# Seconds that a duration in the ledger may differ from the carrier's, on a busy machine.
+EXACT = 1.5
+
+
+class Field:
+    """The peers, the servers and the gateways of the step."""
+
+    def __init__(self, folder, chance):
+        self.folder, self.chance, self.relays, self.directories = folder, chance, [], []
+        self.cluster = self.balancer = self.roamer = None
+        self.servers = Servers(DATABASE, ["192.0.2.0/24"])
+        self.port = 5432
+
+    def begin(self):
+        lay_network(ROAMER, DESK, DATABASE, *(address.split(":")[0] for address in (*DIRECTORIES, DIRECTORY)))
+        self.servers.begin("directory")
+        self.directories = [
+            DirectoryNode(os.path.join(self.folder, f"directory-{place}"), address, self.servers.url("directory"))
+            for place, address in enumerate(DIRECTORIES)]
+        key = self.fill(self.directories[0])
+        for node in self.directories:
+            node.start()
+        self.balancer = Balancer(DIRECTORY, DIRECTORIES)
+        self.cluster = Cluster(
+            3, self.folder, carrier=EDGE, has_clock=True, ledger=self.servers.url(), outcomes=OUTCOMES,
+            directory=f'{{url: "http://{DIRECTORY}", api_key_file: "{key}", sync_interval: 30s}}')
+        self.cluster.start()
+        self.roamer = Roamer(self.cluster, random.Random(self.chance.random()))
+        self.keeper = self.cluster.nodes[0]
+        self.keeper.take_address()
+        for node in self.cluster.nodes:
+            wait_until(lambda node=node: node.metric("herald_brand_numbers") >= story.BRANDS, 60, "the brands did not arrive")
+
+    def fill(self, node):
+        """The brands in the directory; the file of the gateways' key."""
+        path = os.path.join(self.folder, "brands.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["number", "brand_name", "logo_url", "call_reason", "brand_id"])
+            rows.writerows([*row, f"b-{place}"] for place, row in enumerate(story.brands()))
+        node.command("import", path)
+        key = os.path.join(self.folder, "api-key")
+        node.command("key", "create", "gateways", "--write", key)
+        return key
+
+    def relay(self, folder, patience):
+        """Kamailio on both sides, new for each phase."""
+        os.makedirs(folder, exist_ok=True)
+        own = [node.own for node in self.cluster.nodes]
+        self.relays = [Relay("edge", EDGE, CARRIER, own, folder, patience),
+                       Relay("inner", PBX, PHONES, [*own, SHARED], folder, patience)]
+        alive = len(self.cluster.running())
+        wait_until(lambda: all(relay.active() >= alive for relay in self.relays), 30, "Kamailio does not find the gateways")
+
+    def end_relays(self):
+        for relay in self.relays:
+            relay.child.stop(2)
+        self.relays = []
+
+    def move_address(self, away_from):
+        """Another gateway gets the shared address, as by keepalived, if this one has it."""
+        if self.keeper is away_from:
+            time.sleep(1)
+            away_from.leave_address()
+            self.keeper = next(node for node in self.cluster.running() if node is not away_from)
+            self.keeper.take_address()
+
+    def settled(self):
+        """Nothing is open, nothing waits."""
+        return all(
+            node.metric(name) == 0 for node in self.cluster.running()
+            for name in ("herald_open_calls", "herald_events_waiting", "herald_shared_waiting", "herald_shared_behind_seconds"))
+
+    def left(self):
+        return "; ".join(f"{node.name} " + " ".join(
+            f"{name}={node.metric('herald_' + name)}" for name in (
+                "open_calls", "events_waiting", "shared_waiting", "shared_behind_seconds"))
+            for node in self.cluster.running())
+
+    def query(self, sql):
+        """Rows of the directory's database."""
+        lines = self.servers.query(self.port, f"SELECT row_to_json(found) FROM ({sql}) found", "directory")
+        return [list(json.loads(line).values()) for line in lines]
+
+    def end(self):
+        self.end_relays()
+        if self.roamer:
+            self.roamer.stop()
+        if self.cluster:
+            self.cluster.stop()
+        for node in self.directories:
+            node.stop()
+        if self.balancer:
+            self.balancer.stop()
+        self.servers.stop()
+
+
+class Ledger:
+    """The calls of one phase in the shared ledger, each once."""
+
+    def __init__(self, field, numbers):
+        self.rows = [call for call in field.cluster.running()[0].calls() if numbers & {call.get("destination"), call.get("caller")}]
+        self.by_call = collections.defaultdict(list)
+        for row in self.rows:
+            self.by_call[row["callid"]].append(row)
+
+    def calls(self):
+        """A call of two gateways by the row that has ended."""
+        return [sorted(rows, key=lambda row: not row.get("outcome"))[0] for rows in self.by_call.values()]
+
+    def doubled(self):
+        return {call: rows for call, rows in self.by_call.items() if len(rows) > 1}
+
+
+class Events:
+    """The events of one phase in the directory."""
+
+    def __init__(self, field, numbers):
+        self.field, self.numbers = field, numbers
+
+    def query(self, sql):
+        return [row for row in self.field.query(sql) if accounts.Event(row).subscriber in self.numbers]
+
+
+def audit(report, field, stories):
+    """Each call of SIPp, in the shared ledger, in the gateways' own ledgers and in the directory."""
+    numbers = {call.called for call in stories.calls}
+    ledger = Ledger(field, numbers)
+    accounts.compare(report, Events(field, numbers), ledger, stories)
+    doubled = ledger.doubled()
+    report.check("no call has rows of two gateways", not doubled, first(
+        f"{rows[0]['destination']} " + ", ".join(f"{row['gateway']} {row.get('outcome')}" for row in rows)
+        for rows in doubled.values()))
+    talked, wrong = stories.talked(), []
+    for call in ledger.calls():
+        lasted = talked.get(call.get("destination"))
+        if call["direction"] == "inbound" and lasted is not None:
+            seconds = span(call)
+            if seconds is None or abs(seconds - lasted / 1000) > EXACT:
+                wrong.append(f"{call['gateway']} {call['destination']}: {seconds} s, the carrier {lasted / 1000} s")
+    report.check(f"each of {len(talked)} answered calls lasted as long as at the carrier", not wrong, first(wrong))
+    own = collections.defaultdict(set)
+    for node in field.cluster.running():
+        for row in local_calls(node):
+            own[row["callid"]].add((node.name, *facts(row)))
+    wrong = [f"{row['destination']} {facts(row)}: {own[row['callid']]}" for row in ledger.calls()
+             if (row["gateway"], *facts(row)) not in own[row["callid"]]]
+    report.check("the ledger of the gateway that has a call has the same of it", not wrong, first(wrong))
+
+
+class Death:
+    """What a gateway had when it died for good."""
+
+    def __init__(self, victim, ended, window=3):
+        """`ended`: when it died; `window`: seconds in which a call that it had just got may be in no ledger."""
+        self.victim, self.adopted = victim.name, 0
+        rows = [row for row in local_calls(victim) if row["direction"] == "inbound" and not row.get("outcome")]
+        self.ringing = {row["destination"] for row in rows if not row.get("answeredat")}
+        self.answered = {row["destination"] for row in rows if row.get("answeredat")}
+        self.window, self.ended = window, ended
+
+
+def excuse(report, stories, death):
+    """Takes out calls that rang at a gateway that died: docs/cluster.md says that they are lost behind a dispatcher."""
+    gone = {number for word, number in stories.carrier.said() if word == "gone"}
+    told = collections.defaultdict(set)
+    for side in (stories.carrier, stories.pbx):
+        for word, number in side.said():
+            told[number].add((side.name, word))
+    ends = {("carrier", "answered"), ("carrier", "refused")}
+    lost = gone | {call.called for call in stories.calls if not told[call.called] & ends} | {
+        call.called for call in stories.calls if call.called in death.ringing}
+    say(f"allowance, rang at {death.victim} when it died: {len(lost)} calls, of which {len(lost & death.ringing)} are open "
+        f"in its ledger and {len(gone)} got 408 from the dispatcher")
+    report.check("no call with an answer is among them", not lost & death.answered, first(sorted(lost & death.answered)))
+    stories.excuse(lost)
+
+
+def audit_roaming(report, field, calls):
+    """Each call whose messages passed all gateways, at its end."""
+    report.check(f"{len(calls)} calls through another gateway with each message went as planned", calls and not any(
+        call.trouble for call in calls), first(call.trouble for call in calls if call.trouble))
+    numbers, wrong = {call.called for call in calls}, []
+    ledger, events = Ledger(field, numbers), accounts.told(Events(field, numbers))
+    rows = collections.defaultdict(list)
+    for row in ledger.calls():
+        rows[row["destination"]].append(row)
+    for call in calls:
+        found = [(row.get("outcome"), span(row)) for row in rows[call.called]]
+        outcome, end = ("MISSED", "missed") if call.kind == "carrier gives up" else ("ANSWERED", "call_seen")
+        told = sorted(event.outcome for event in events[call.called])
+        is_right = len(found) == 1 and found[0][0] == outcome and told == sorted(["displayed", end])
+        if is_right and call.seconds:
+            is_right = found[0][1] is not None and abs(found[0][1] - call.seconds) <= EXACT
+        if not is_right and not call.trouble:
+            wrong.append(f"{call.called} {call.kind} {call.seconds}: {found} {told}")
+    report.check("each of them is in the ledger once, with outcome and duration, and in the directory once", not wrong, first(wrong))
+    doubled = ledger.doubled()
+    say(f"{len(doubled)} of them have rows of two gateways" if doubled else "none of them has rows of two gateways")
+
+
+def facts(row):
+    return row["callid"], row.get("outcome"), row.get("endedat")
+
+
+def local_calls(node):
+    status, text = node.command("calls", "--local", "--json", "--limit", "1000000")
+    if status:
+        raise Failed(f"herald calls --local of {node.name}: {text}")
+    return read_json(text)
+
+
+def span(call):
+    """Seconds from the answer to the end; None without both."""
+    if not call.get("answeredat") or not call.get("endedat"):
+        return None
+    began, ended = (datetime.datetime.fromisoformat(call[key].replace("Z", "+00:00")) for key in ("answeredat", "endedat"))
+    return (ended - began).total_seconds()
+
+
+class Delays:
+    """The time that the gateways add to an INVITE, from one moment to another."""
+
+    def __init__(self, field):
+        self.field, self.before = field, self.buckets(field)
+
+    @staticmethod
+    def buckets(field):
+        found = collections.Counter()
+        for node in field.cluster.running():
+            for series, value in probes.metrics(node.admin).items():
+                if series.startswith("herald_added_delay_seconds_bucket"):
+                    found[series.split('le="')[1].split('"')[0]] += value
+        return found
+
+    def highest(self, share=0.99):
+        """The upper bound of the bucket with this share of all since the begin."""
+        now = self.buckets(self.field)
+        since = sorted((float(bound), now[bound] - self.before[bound]) for bound in now)
+        return next((bound for bound, count in since if count >= share * since[-1][1]), None)
+
+
+__all__ = ["DATABASE", "Death", "Delays", "Failed", "Field", "PLACES", "audit", "audit_roaming", "excuse", "say"]
