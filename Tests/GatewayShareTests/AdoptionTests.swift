@@ -53,6 +53,7 @@ struct AdoptionTests {
 
     @Test func `what a sibling saw before the adopter restarted counts`() throws {
         try begin()
+        for gateway in [b, c] { gateway.advance(70) }
         c.sees(.bye, 1, at: 65)
         try c.rounds(2)
         try b.rounds(2)
@@ -61,7 +62,8 @@ struct AdoptionTests {
         try kill()
         try b.rounds(4)
         #expect(try shared.shown(1) == ["b ANSWERED"])
-        #expect(try b.own(1)?.callSeconds == 60)
+        // The age is measured by the clock of the server, which goes on meanwhile.
+        #expect(try b.own(1)?.callSeconds.map { (55...60).contains($0) } == true)
     }
 
     @Test func `exactly one of two gateways that see the lease end at once adopts`() throws {

@@ -92,6 +92,11 @@ package struct CallStateMachine: Hashable, Sendable {
         let time = update.wallMicroseconds
         switch update.kind {
         case .provisional where record.refusedAt.map { time < $0 } ?? false: return []
+        // Its report took longer than that of the 2xx. The phone rang before.
+        case .provisional where update.status == 180 && record.ringingAt == nil && record.answeredAt != nil:
+            guard record.endedAt == nil else { return [] }
+            record.ringingAt = record.answeredAt.map { min($0, time) }
+            return .changed
         // A rejection of an earlier attempt. A CANCEL overtakes nothing, because responses cross it.
         case .failed where time < max(otherMessageAt, record.alertedAt ?? .min): return []
         case .refreshed where update.sessionSeconds > 0 && sessionEnd(update) < record.sessionUntil ?? .min: return []

@@ -35,6 +35,13 @@ struct LateUpdateTests {
         #expect(call.record.refusedAt == 5_000_000)
     }
 
+    @Test func `a phone whose ringing is reported after its answer rang until the answer`() {
+        var call = machine(update(.answered, 5, 200))
+        #expect(call.receive(foreign: update(.provisional, 6, 180)) == .changed)
+        #expect(call.record.ringingAt == 5_000_000)
+        #expect(call.receive(foreign: update(.provisional, 3, 180)).isEmpty)
+    }
+
     @Test func `a response that crossed the CANCEL counts`() {
         var call = machine(update(.provisional, 1, 180), update(.cancelled, 5))
         #expect(call.receive(foreign: update(.failed, 4, 486)).contains(.ended))
