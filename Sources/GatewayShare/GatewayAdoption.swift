@@ -25,6 +25,8 @@ package final class GatewayAdoption {
     /// Claims that were handed to the ledger since the registration.
     private var handedCalls: Set<String> = []
     private var handedEvents: [AdoptionStatements.ClaimedEvent: UInt64] = [:]
+    /// Calls that were handed to the ledger, and whose signals of all gateways are to be read once more.
+    private var recalls: [CallIdentifier] = []
     /// Keys of events that were handed over: an adopter that died may have left the same event twice.
     private var handedKeys: Set<String> = []
     /// Calls and events claimed of each gateway.
@@ -70,6 +72,14 @@ package final class GatewayAdoption {
             if error.constraint == "fenced" { return interrupted() }
             throw error
         }
+    }
+
+    /// Reads the signals of the calls that were handed over once more: they were read before the calls were here.
+    ///
+    /// - Parameter read: false while the ledger takes no more.
+    package func recall(by read: ([CallIdentifier]) throws -> Bool) throws {
+        guard !recalls.isEmpty, try read(recalls) else { return }
+        recalls = []
     }
 
     // MARK: The return of a gateway
@@ -164,7 +174,8 @@ package final class GatewayAdoption {
         claimed[gateway.node] = (0, 0)
         log.warning(
             """
-            a gateway is silent in the shared ledger and as a sibling; this one goes on with its open calls and sends its             events; see whether it runs
+            a gateway is silent in the shared ledger and as a sibling; this one goes on with its open calls and sends its \
+            events; see whether it runs
             """, metadata: ["gateway": "\(gateway.name)", "silent": "\(gateway.seconds) s"])
         return true
     }
@@ -213,7 +224,9 @@ package final class GatewayAdoption {
                 continue
             }
             waiting.insert(id)
-            if !handedCalls.contains(id) { steps.append(.adopt(call)) }
+            guard !handedCalls.contains(id) else { continue }
+            steps.append(.adopt(call))
+            if let name = CallIdentifier(id) { recalls.append(name) }
         }
         handedCalls = waiting
         var events: [AdoptionStatements.ClaimedEvent] = []

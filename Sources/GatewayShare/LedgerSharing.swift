@@ -272,6 +272,7 @@ private struct SharingRounds {
             let stored = adoption?.stored
             let isCaughtUp = try sharing.look(shipper, exchange)
             try adoption?.round(shipper, shipped: isCaughtUp ? stored : nil, now: sharing.now)
+            if let exchange { try adoption?.recall(by: exchange.recall) }
             failures = 0
             if sharing.now - prunedAt > 3_600_000_000 {
                 prunedAt = sharing.now

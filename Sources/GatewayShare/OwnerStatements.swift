@@ -15,16 +15,23 @@ enum OwnerStatements {
         return [PostgreSQLCommand(join, values), PostgreSQLCommand(follow, values)]
     }
 
+    // LIMIT has the server look up each shipped row by an index. A join reads all rows of the gateway.
+
     /// An INVITE that two gateways have had: the call belongs to the one that shipped it first.
     private static let join = """
         INSERT INTO ledger.owner (call_id, node, row_node, row_ledger, row_id, invite_at)
         SELECT DISTINCT ON (other.call_id) other.call_id, other.node, other.node, other.ledger, other.id, other.invite_at
         FROM unnest($3::bigint[]) AS shipped (id)
-        JOIN ledger.call AS mine ON mine.node = $1::integer AND mine.ledger = $2::bigint AND mine.id = shipped.id
-        JOIN ledger.call AS other ON other.call_id = mine.call_id AND other.ended_at IS NULL
-            AND (other.node <> $1 OR other.ledger <> $2)
-        JOIN ledger.node ON node.id = other.node
-        ORDER BY other.call_id, other.node
+        CROSS JOIN LATERAL (
+            SELECT call_id FROM ledger.call
+            WHERE node = $1::integer AND ledger = $2::bigint AND id = shipped.id LIMIT 1
+        ) AS mine
+        CROSS JOIN LATERAL (
+            SELECT call.* FROM ledger.call JOIN ledger.node ON node.id = call.node
+            WHERE call.call_id = mine.call_id AND call.ended_at IS NULL AND (call.node <> $1 OR call.ledger <> $2)
+            ORDER BY call.node LIMIT 1
+        ) AS other
+        ORDER BY other.call_id
         ON CONFLICT (call_id) DO NOTHING
         """
 
@@ -45,7 +52,10 @@ enum OwnerStatements {
         FROM (
             SELECT call.id, call.call_id, \(state) AS state
             FROM unnest($3::bigint[]) AS shipped (id)
-            JOIN ledger.call ON call.node = $1::integer AND call.ledger = $2::bigint AND call.id = shipped.id
+            CROSS JOIN LATERAL (
+                SELECT * FROM ledger.call
+                WHERE call.node = $1::integer AND call.ledger = $2::bigint AND call.id = shipped.id LIMIT 1
+            ) AS call
         ) AS mine
         WHERE owner.call_id = mine.call_id
             AND (owner.node = $1 AND mine.state >= owner.state

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
+
 /// The part of a sharing round that concerns other gateways: their signals, and returns among all; one thread.
 final class SharedExchange {
     private let inbox: SignalInbox
@@ -13,6 +15,9 @@ final class SharedExchange {
 
     /// One look; the numbers of signals and of returns.
     func look() throws -> (signals: Int, returns: Int) { (try inbox.look(), try returns.look()) }
+
+    /// Reads the signals of some calls once more; false while the ledger takes no more.
+    func recall(_ calls: [CallIdentifier]) throws -> Bool { try inbox.recall(calls) }
 
     /// The end of the rounds.
     func finish() { try? inbox.keep(isLast: true) }

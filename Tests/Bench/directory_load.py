@@ -9,7 +9,7 @@ both    polls and single events at the same time
 mixed   both, and full syncs one after the other
 crash   the directory is killed while events come
 
-With --engines the scenarios run on SQLite and on PostgreSQL in turns, and the medians are compared.
+With --engines the scenarios run on SQLite and on PostgreSQL one after the other, and the medians are compared.
 
 The load is on the same machine. A database with the numbers is made once and kept in the cache.
 """

@@ -51,6 +51,19 @@ struct AdoptionTests {
         #expect(try shared.calls().count == 1)
     }
 
+    @Test func `what a sibling saw before the adopter restarted counts`() throws {
+        try begin()
+        c.sees(.bye, 1, at: 65)
+        try c.rounds(2)
+        try b.rounds(2)
+        try b.inbox.keep(isLast: true)
+        try b.restart()
+        try kill()
+        try b.rounds(4)
+        #expect(try shared.shown(1) == ["b ANSWERED"])
+        #expect(try b.own(1)?.callSeconds == 60)
+    }
+
     @Test func `exactly one of two gateways that see the lease end at once adopts`() throws {
         try begin(calls: 1...20)
         try kill()
@@ -120,9 +133,10 @@ struct AdoptionTests {
     {
         a.invite(1)
         for gateway in [a, b, c] { try gateway.rounds(2) }
-        _ = b.recorder.take([
+        let updates = [
             ClusterGateway.update(.bye, 1, at: 65), ClusterGateway.update(.answered, 1, at: 5, status: 200),
-        ])
+        ]
+        _ = b.recorder.take(updates.map(ForeignUpdate.init(seenHere:)))
         try b.round()
         try kill()
         try b.rounds(3)
@@ -209,7 +223,7 @@ struct AdoptionTests {
         try kill()
         try b.rounds(3)
         let after = ClusterGateway.start / 1_000_000 + 100
-        try b.shipper.prune(before: after)
+        try b.shipper.prune(before: after, returnsAfter: 259_200)
         #expect(try shared.integer("SELECT count(*) FROM ledger.call WHERE node = \(shared.node("a"))") == 0)
         #expect(try shared.calls().map(\.node) == ["b", "b", "b"])
         #expect(try shared.integer("SELECT count(*) FROM ledger.event WHERE node = \(shared.node("a"))") == 0)

@@ -25,6 +25,7 @@ final class ClusterGateway {
     private(set) var recorder: OutcomeRecorder
     private(set) var shipper: LedgerShipper
     private(set) var adoption: GatewayAdoption
+    private(set) var inbox: SignalInbox
     private var generation = 0
     private var steady: Int64 = 0
     private let view: SiblingView
@@ -68,24 +69,26 @@ final class ClusterGateway {
         clock = SharedTime(ahead: clockAhead)
         files = try HeraldDatabase(folder: folder.path)
         ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
-        (recorder, shipper, adoption) = Self.parts(name, files, ring, view, clock, address)
+        (recorder, shipper, adoption, inbox) = Self.parts(name, files, ring, view, clock, address)
     }
 
     private static func parts(
         _ name: String, _ files: HeraldDatabase, _ ring: UpdateRing, _ view: SiblingView, _ clock: SharedTime,
         _ address: PostgreSQLAddress
-    ) -> (OutcomeRecorder, LedgerShipper, GatewayAdoption) {
+    ) -> (OutcomeRecorder, LedgerShipper, GatewayAdoption, SignalInbox) {
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [0: "carrier"]
+        settings.isShared = true
         let recorder = OutcomeRecorder(
             database: files, ring: ring, settings: settings, now: { clock.now },
             clockSteps: ClockStepDetector { clock.steady })
         recorder.expectHandovers()
         let shipper = LedgerShipper(
             PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test",
-            address: SiblingView.address(name))
+            address: SiblingView.address(name), wall: { clock.now })
+        let inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return (recorder, shipper, GatewayAdoption(recorder, siblings: { view.all }, log: silent))
+        return (recorder, shipper, GatewayAdoption(recorder, siblings: { view.all }, log: silent), inbox)
     }
 
     /// What a kill and a new start are; `losingDisk` begins with an empty folder.
@@ -98,7 +101,7 @@ final class ClusterGateway {
         if !losingDisk { try FileManager.default.copyItem(atPath: old, toPath: new) }
         files = try HeraldDatabase(folder: path)
         ring = try UpdateRing(path: new, capacity: 1_024)
-        (recorder, shipper, adoption) = Self.parts(name, files, ring, view, clock, shared)
+        (recorder, shipper, adoption, inbox) = Self.parts(name, files, ring, view, clock, shared)
     }
 
     func sees(_ name: String, responds: Bool, clockOffset: Int64? = nil) {
@@ -112,8 +115,10 @@ final class ClusterGateway {
         try recorder.drain()
         let stored = adoption.stored
         let isCaughtUp = try shipper.ship().isCaughtUp
+        try inbox.look()
         steady += 20_000_000
         try adoption.round(shipper, shipped: isCaughtUp ? stored : nil, now: steady)
+        try adoption.recall(by: inbox.recall)
         try recorder.drain()
     }
 

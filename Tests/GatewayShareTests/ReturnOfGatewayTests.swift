@@ -101,7 +101,7 @@ struct ReturnOfGatewayTests {
         reports.take()
         try adopt()
         try a.rounds(2)
-        #expect(b.recorder.take(reports.take()) != nil)
+        #expect(b.recorder.take(reports.take().map(ForeignUpdate.init(seenHere:))) != nil)
         b.sees(.bye, 2, at: 69)
         try b.rounds(2)
         #expect(try b.own(2)?.callSeconds == 60)

@@ -56,7 +56,7 @@ struct SharedServerTests {
         let sharing = LedgerSharing(
             .init(address: address, name: "a", version: "test", retentionDays: 1), ledger.changes)
         let shipper = sharing.makeShipper()
-        try sharing.look(shipper)
+        _ = try sharing.look(shipper, nil)
         sharing.observe(shipper)
         #expect(sharing.standing.replication?.problems == [])
         try Self.synchronize(server)

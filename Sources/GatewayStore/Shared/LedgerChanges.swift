@@ -99,8 +99,10 @@ package struct LedgerChanges: SharedChangeSource {
         return try select.firstRow { $0.integer(0) }.flatMap { $0 }
     }
 
-    /// Makes the triggers, and records what the other gateways need first: open calls, calls that may be returned, and
-    /// events on their way. A restored ledger has the triggers already, and some rows may have changed since.
+    /// Makes the triggers, and records what the other gateways need first.
+    ///
+    /// These are open calls, calls that may be returned, and events on their way. A restored ledger has the triggers already,
+    /// and some rows may have changed since.
     private static func begin(_ database: Database) throws {
         for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
