@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether this process was stopped, so that datagrams have waited in its socket for an unknown time.
+/// Shows whether this process was stopped, so that datagrams have waited in its socket for an unknown time.
 ///
 /// A report carries the age of its updates at the moment of sending. One that has waited would move the end of a call
 /// by the time of the stop. Without a response the sibling sends it again, with its present age.
@@ -13,7 +13,7 @@ struct ProcessPause: Sendable {
     private var roundAt: Int64?
     private var distrustedUntil: Int64?
 
-    /// Notes a round of the exchange; `now` is in milliseconds of the monotonic clock.
+    /// Records a round of the exchange; `now` is in milliseconds of the monotonic clock.
     mutating func round(at now: Int64) {
         if wasStopped(at: now) { distrustedUntil = now + Self.reading }
         roundAt = now
