@@ -167,8 +167,9 @@ def audit(report, field, stories):
     for node in field.cluster.running():
         for row in local_calls(node):
             own[row["callid"]].add((node.name, *facts(row)))
+    alive = {node.name for node in field.cluster.running()}
     wrong = [f"{row['destination']} {facts(row)}: {own[row['callid']]}" for row in ledger.calls()
-             if (row["gateway"], *facts(row)) not in own[row["callid"]]]
+             if row["gateway"] in alive and (row["gateway"], *facts(row)) not in own[row["callid"]]]
     report.check("the ledger of the gateway that has a call has the same of it", not wrong, first(wrong))
 
 
@@ -176,12 +177,13 @@ class Death:
     """What a gateway had when it died for good."""
 
     def __init__(self, victim, ended, window=3):
-        """`ended`: when it died; `window`: seconds in which a call that it had just got may be in no ledger."""
-        self.victim, self.adopted = victim.name, 0
-        rows = [row for row in local_calls(victim) if row["direction"] == "inbound" and not row.get("outcome")]
+        """`ended`: when it died; `window`: seconds before in which a row may have been on its way to the shared ledger."""
+        self.victim, self.ended = victim.name, ended
+        inbound = [row for row in local_calls(victim) if row["direction"] == "inbound"]
+        self.last_moment = {row["destination"] for row in inbound if moment(row["inviteat"]).timestamp() > ended - window}
+        rows = [row for row in inbound if not row.get("outcome")]
         self.ringing = {row["destination"] for row in rows if not row.get("answeredat")}
         self.answered = {row["destination"] for row in rows if row.get("answeredat")}
-        self.window, self.ended = window, ended
 
 
 def excuse(report, stories, death):
@@ -194,10 +196,12 @@ def excuse(report, stories, death):
     ends = {("carrier", "answered"), ("carrier", "refused")}
     lost = gone | {call.called for call in stories.calls if not told[call.called] & ends} | {
         call.called for call in stories.calls if call.called in death.ringing}
+    late = {call.called for call in stories.calls} & death.last_moment - lost
+    say(f"allowance, the rows of the last two seconds of {death.victim}: {len(late)} calls")
     say(f"allowance, rang at {death.victim} when it died: {len(lost)} calls, of which {len(lost & death.ringing)} are open "
         f"in its ledger and {len(gone)} got 408 from the dispatcher")
     report.check("no call with an answer is among them", not lost & death.answered, first(sorted(lost & death.answered)))
-    stories.excuse(lost)
+    stories.excuse(lost | late)
 
 
 def audit_roaming(report, field, calls):
@@ -238,8 +242,11 @@ def span(call):
     """Seconds from the answer to the end; None without both."""
     if not call.get("answeredat") or not call.get("endedat"):
         return None
-    began, ended = (datetime.datetime.fromisoformat(call[key].replace("Z", "+00:00")) for key in ("answeredat", "endedat"))
-    return (ended - began).total_seconds()
+    return (moment(call["endedat"]) - moment(call["answeredat"])).total_seconds()
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 class Delays:
