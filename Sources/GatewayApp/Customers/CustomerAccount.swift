@@ -111,10 +111,15 @@ struct LastEvents: Service {
     let customers: [String]
     let reader: LedgerReader
     let onEnd: @Sendable () -> Void
+    /// Looks without work before the end: a call is in the ledger a second after its INVITE.
+    private static let looks = 5
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled, customers.contains(where: { (try? reader.hasWork(of: $0)) ?? true }) {
+            var quiet = 0
+            while !Task.isCancelled, quiet < Self.looks {
+                let isBusy = customers.contains { (try? reader.hasWork(of: $0)) ?? true }
+                quiet = isBusy ? 0 : quiet + 1
                 try? await Task.sleep(for: .seconds(1))
             }
         }
