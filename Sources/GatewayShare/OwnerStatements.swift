@@ -10,10 +10,18 @@ import PostgreSQL
 enum OwnerStatements {
     /// Follows shipped calls, in the transaction that ships them.
     static func follow(_ rows: SharedRows, _ membership: ShippingStatements.Membership) -> [PostgreSQLCommand] {
-        guard rows.table == .call, case .integers(let ids)? = rows.columns.first else { return [] }
-        let values: [PostgreSQLValue] = [.integer(membership.node), .integer(membership.ledger), .integers(ids)]
-        return [PostgreSQLCommand(join, values), PostgreSQLCommand(follow, values)]
+        guard rows.table == .call, case .integers(let ids)? = rows.columns.first, let callIDs,
+            case .texts(let names) = rows.columns[callIDs]
+        else { return [] }
+        let gateway: [PostgreSQLValue] = [.integer(membership.node), .integer(membership.ledger)]
+        return [
+            PostgreSQLCommand(join, gateway + [.texts(names)]),
+            PostgreSQLCommand(follow, gateway + [.integers(ids), .texts(names)]),
+        ]
     }
+
+    /// The place of the column `call_id`.
+    private static let callIDs = SharedTable.call.columns.firstIndex { $0.name == "call_id" }
 
     // LIMIT has the server look up each shipped row by an index. A join reads all rows of the gateway.
 
@@ -21,14 +29,11 @@ enum OwnerStatements {
     private static let join = """
         INSERT INTO ledger.owner (call_id, node, row_node, row_ledger, row_id, invite_at)
         SELECT DISTINCT ON (other.call_id) other.call_id, other.node, other.node, other.ledger, other.id, other.invite_at
-        FROM unnest($3::bigint[]) AS shipped (id)
-        CROSS JOIN LATERAL (
-            SELECT call_id FROM ledger.call
-            WHERE node = $1::integer AND ledger = $2::bigint AND id = shipped.id LIMIT 1
-        ) AS mine
+        FROM unnest($3::text[]) AS shipped (call_id)
         CROSS JOIN LATERAL (
             SELECT call.* FROM ledger.call JOIN ledger.node ON node.id = call.node
-            WHERE call.call_id = mine.call_id AND call.ended_at IS NULL AND (call.node <> $1 OR call.ledger <> $2)
+            WHERE call.call_id = shipped.call_id AND call.ended_at IS NULL
+                AND (call.node <> $1::integer OR call.ledger <> $2::bigint)
             ORDER BY call.node LIMIT 1
         ) AS other
         ORDER BY other.call_id
@@ -51,7 +56,8 @@ enum OwnerStatements {
             from_id = CASE WHEN owner.row_node = $1 THEN owner.from_id ELSE owner.row_id END
         FROM (
             SELECT call.id, call.call_id, \(state) AS state
-            FROM unnest($3::bigint[]) AS shipped (id)
+            FROM unnest($3::bigint[], $4::text[]) AS shipped (id, call_id)
+            CROSS JOIN LATERAL (SELECT 1 FROM ledger.owner WHERE owner.call_id = shipped.call_id LIMIT 1) AS known
             CROSS JOIN LATERAL (
                 SELECT * FROM ledger.call
                 WHERE call.node = $1::integer AND call.ledger = $2::bigint AND call.id = shipped.id LIMIT 1
