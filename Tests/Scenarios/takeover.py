@@ -78,9 +78,9 @@ def takeover(testbed, folder, run):
         testbed.gateway.stop()
         north(testbed, server, port, HOST)
         testbed.start_gateway()
-        call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1078), os.path.join(folder, "first"))
+        call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1080), os.path.join(folder, "first"))
         try:
-            wait_until(lambda: listed(testbed, brand(1078)) == [("north", None, None)], PATIENCE,
+            wait_until(lambda: listed(testbed, brand(1080)) == [("north", None, None)], PATIENCE,
                        "the open call is not in the shared ledger")
             wait_until(lambda: testbed.metric("herald_calls_in_progress") == 1, PATIENCE, "the call is not answered")
             testbed.gateway.kill()
@@ -91,11 +91,11 @@ def takeover(testbed, folder, run):
             call.stop()
         north(testbed, server, port, ASIDE)
         testbed.start_gateway()
-        run.expect_events(testbed, brand(1078), SEEN)
-        once(testbed, south, brand(1078), "north", range(6, 13))
-        run.place(answered(), brand(1079), os.path.join(folder, "second"))
-        run.expect_events(testbed, brand(1079), SEEN)
-        once(testbed, south, brand(1079), "south", range(0, 60))
+        run.expect_events(testbed, brand(1080), SEEN)
+        once(testbed, south, brand(1080), "north", range(6, 13))
+        run.place(answered(), brand(1081), os.path.join(folder, "second"))
+        run.expect_events(testbed, brand(1081), SEEN)
+        once(testbed, south, brand(1081), "south", range(0, 60))
     finally:
         if south:
             south.child.stop()
