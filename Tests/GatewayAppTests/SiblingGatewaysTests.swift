@@ -72,13 +72,6 @@ struct SiblingGatewaysTests {
             + ["To: <sip:1001@sip.example.com>;tag=b", "Content-Length: 0", "", ""]).joined(separator: "\r\n")
     }
 
-    private func receive(_ peer: UDPPeer, _ start: String) async -> String {
-        while true {
-            let message = await peer.receive()
-            if message.isEmpty || message.hasPrefix(start) { return message }
-        }
-    }
-
     /// Waits until the ledger of a gateway has the call with an outcome.
     private func outcome(_ fixture: StartFixture) async throws -> LedgerCallRow? {
         for _ in 0..<300 {
@@ -87,6 +80,39 @@ struct SiblingGatewaysTests {
             try await Task.sleep(for: .milliseconds(100))
         }
         return nil
+    }
+
+    /// What trunk and PBX receive in the course of a call.
+    private struct Heard: Sendable {
+        var (ringing, route, ack, bye, end) = ("", "", "", "", "")
+    }
+
+    /// A call whose INVITE and 100 pass the first gateway, and all that follows the other one.
+    private func talk() -> Heard {
+        var heard = Heard()
+        trunk.send(request("INVITE"), to: a.folder.address)
+        let invite = next(of: pbx, "INVITE ")
+        pbx.send(response("100 Trying", to: invite), to: a.folder.address)
+        pbx.send(response("180 Ringing", to: invite), to: b.folder.address)
+        heard.ringing = next(of: trunk, "SIP/2.0 180")
+        pbx.send(response("200 OK", to: invite), to: b.folder.address)
+        let answered = next(of: trunk, "SIP/2.0 200")
+        heard.route = answered.components(separatedBy: "\r\n").first { $0.hasPrefix("Record-Route: ") } ?? ""
+        let routes = ["Route: " + heard.route.dropFirst("Record-Route: ".count)]
+        trunk.send(request("ACK", ";tag=b", routes), to: b.folder.address)
+        heard.ack = next(of: pbx, "ACK ")
+        trunk.send(request("BYE", ";tag=b", routes), to: b.folder.address)
+        heard.bye = next(of: pbx, "BYE ")
+        pbx.send(response("200 OK", to: heard.bye), to: b.folder.address)
+        heard.end = next(of: trunk, "SIP/2.0 200")
+        return heard
+    }
+
+    private func next(of peer: UDPPeer, _ start: String) -> String {
+        while true {
+            let message = peer.next()
+            if message.isEmpty || message.hasPrefix(start) { return message }
+        }
     }
 
     @Test(arguments: [false, true])
@@ -100,23 +126,12 @@ struct SiblingGatewaysTests {
         let second = try text(b, a, reports: reportsByIPv6 ? Reports(own: other, other: one) : nil)
         try await b.run(second) { [self] in
             try await a.run(first) { [self] in
-                trunk.send(request("INVITE"), to: a.folder.address)
-                let invite = await receive(pbx, "INVITE ")
-                // All that follows passes the other gateway.
-                pbx.send(response("180 Ringing", to: invite), to: b.folder.address)
-                #expect(await receive(trunk, "SIP/2.0 180").contains("\r\nCall-ID: c1\r\n"))
-                pbx.send(response("200 OK", to: invite), to: b.folder.address)
-                let answered = await receive(trunk, "SIP/2.0 200")
-                let route = answered.components(separatedBy: "\r\n").first { $0.hasPrefix("Record-Route: ") }
-                let routes = ["Route: " + (route ?? "").dropFirst("Record-Route: ".count)]
-                #expect(route?.contains("sip:sip.example.com;lr;hd=") == true)
-                trunk.send(request("ACK", ";tag=b", routes), to: b.folder.address)
-                #expect(!(await receive(pbx, "ACK ")).contains("\r\nRoute:"))
-                trunk.send(request("BYE", ";tag=b", routes), to: b.folder.address)
-                let bye = await receive(pbx, "BYE ")
-                #expect(!bye.contains("\r\nRoute:"))
-                pbx.send(response("200 OK", to: bye), to: b.folder.address)
-                #expect(await receive(trunk, "SIP/2.0 200").contains("CSeq: 2 BYE"))
+                let heard = await UDPPeer.onThread { [self] in talk() }
+                #expect(heard.ringing.contains("\r\nCall-ID: c1\r\n"))
+                #expect(heard.route.contains("sip:sip.example.com;lr;hd="))
+                #expect(!heard.ack.isEmpty && !heard.ack.contains("\r\nRoute:"))
+                #expect(!heard.bye.isEmpty && !heard.bye.contains("\r\nRoute:"))
+                #expect(heard.end.contains("CSeq: 2 BYE"))
                 let call = try #require(try await outcome(a))
                 #expect(call.outcome == "ANSWERED")
                 #expect(call.answeredAt != nil && call.ringingAt != nil && call.endedAt != nil)

@@ -37,14 +37,20 @@ final class UDPPeer: Sendable {
     /// The next message; empty after 100 seconds.
     ///
     /// Waits on a thread of its own.
-    func receive() async -> String {
-        await withCheckedContinuation { done in
-            Thread.detachNewThread { [descriptor] in
-                var buffer = [UInt8](repeating: 0, count: 65_536)
-                let count = recv(descriptor, &buffer, buffer.count, 0)
-                done.resume(returning: String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))
-            }
-        }
+    func receive() async -> String { await Self.onThread { self.next() } }
+
+    /// The next message; empty after 100 seconds.
+    ///
+    /// Blocks the thread.
+    func next() -> String {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// Does work on a thread of its own, where tests that run beside it do not delay it past the timers of SIP.
+    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { done in Thread.detachNewThread { done.resume(returning: work()) } }
     }
 
     private static func address(_ host: String, _ port: UInt16) -> sockaddr_in {
