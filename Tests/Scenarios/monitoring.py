@@ -16,12 +16,16 @@ RULES = os.path.join(ROOT, "Config", "prometheus", "herald.rules.yml")
 RULE_TESTS = os.path.join(ROOT, "Tests", "Monitoring", "herald.rules.test.yml")
 DASHBOARD = os.path.join(ROOT, "Config", "grafana", "herald.json")
 PAGE = os.path.join(ROOT, "docs", "monitoring.md")
-# Families that only a mishap, a server of logos or a cluster makes; their tests are elsewhere.
+# Families that only a mishap, a server of logos, a cluster or PostgreSQL makes; their tests are elsewhere.
 RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_total"} | {
     f"herald_sibling_{name}" for name in (
         "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total", "waiting")} | {
     f"herald_shared_{name}" for name in (
-        "behind_seconds", "failures_total", "fenced_total", "rows_total", "waiting")}
+        "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "returns_total", "rows_total",
+        "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous", "waiting")} | {
+    f"herald_directory_{name}" for name in (
+        "session_connects_total", "session_refusals_total", "session_requests_waiting", "session_waits_total", "sessions",
+        "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous")}
 # Series of Prometheus itself.
 OWN = {"up"}
 # Names inside expressions; functions and labels do not begin so.
