@@ -10,29 +10,15 @@ import Testing
 
 /// Requirements: another gateway goes on with the calls of one that has died, exactly one, and each call ends once.
 @Suite("Adoption of a dead gateway's calls")
-struct AdoptionTests {
-    let shared: SharedDatabase
-    let a: ClusterGateway
-    let b: ClusterGateway
-    let c: ClusterGateway
+struct AdoptionTests: ThreeGateways {
+    let gateways: Trio
 
-    init() throws {
-        shared = try SharedDatabase()
-        a = try ClusterGateway("a", shared.address, siblings: ["b", "c"])
-        b = try ClusterGateway("b", shared.address, siblings: ["a", "c"])
-        c = try ClusterGateway("c", shared.address, siblings: ["a", "b"])
-    }
+    init() throws { gateways = try Trio() }
 
     /// All gateways have registered, and `a` has an answered call in the shared ledger.
     private func begin(calls: ClosedRange<UInt64> = 1...1) throws {
         for number in calls { a.answered(number) }
-        for gateway in [a, b, c] { try gateway.rounds(2) }
-    }
-
-    /// `a` is silent for the others.
-    private func kill() throws {
-        try shared.silence("a")
-        for gateway in [b, c] { gateway.sees("a", responds: false) }
+        for gateway in all { try gateway.rounds(2) }
     }
 
     @Test func `an answered call ends by its BYE at the adopter, with its duration and one event of each kind`() throws
@@ -41,11 +27,11 @@ struct AdoptionTests {
         try kill()
         try b.rounds(3)
         #expect(try shared.shown(1) == ["b OPEN"])
-        #expect(try b.own(1)?.outcome == nil, "it is never ended by assumption before its deadline")
+        #expect(try b.account(1) == "OPEN", "it is never ended by assumption before its deadline")
         b.sees(.bye, 1, at: 65)
         try b.rounds(2)
         #expect(try shared.shown(1) == ["b ANSWERED"])
-        #expect(try b.own(1)?.callSeconds == 60)
+        #expect(try b.account(1) == "ANSWERED after 60 s")
         let id = ClusterGateway.call(1).description
         #expect(try b.keys().sorted() == ["call_seen:\(id)", "displayed:\(id)"], "the keys of the gateway that died")
         #expect(try shared.calls().count == 1)
@@ -62,8 +48,8 @@ struct AdoptionTests {
         try kill()
         try b.rounds(4)
         #expect(try shared.shown(1) == ["b ANSWERED"])
-        // The age is measured by the clock of the server, which goes on meanwhile.
-        #expect(try b.own(1)?.callSeconds.map { (55...60).contains($0) } == true)
+        let seconds = try #require(try b.own(1)?.callSeconds)
+        #expect((55...60).contains(seconds), "the clock of the server, which measures its age, has gone on meanwhile")
     }
 
     @Test func `exactly one of two gateways that see the lease end at once adopts`() throws {
@@ -73,9 +59,9 @@ struct AdoptionTests {
             try b.round()
             try c.round()
         }
-        let counts = [b.recorder.handovers.calls, c.recorder.handovers.calls]
-        #expect(counts.sorted() == [0, 20])
-        #expect(try shared.integer("SELECT epoch FROM ledger.node WHERE name = 'a'") == 2)
+        let adopted = [b, c].map(\.recorder.handovers.calls).sorted()
+        #expect(adopted == [0, 20], "one has all calls, the other none")
+        #expect(try shared.epoch("a") == 2, "a was fenced once")
     }
 
     @Test func `two gateways that fence in the same moment are ordered by the epoch`() async throws {
@@ -94,7 +80,7 @@ struct AdoptionTests {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(fenced.sorted() == [0, 1])
+        #expect(fenced.sorted() == [0, 1], "one fence holds, the other changes nothing")
     }
 
     @Test func `a gateway that still responds as a sibling, or is no sibling, is not adopted`() throws {
@@ -105,7 +91,7 @@ struct AdoptionTests {
         try b.rounds(3)
         try stranger.rounds(3)
         #expect(try shared.shown(1) == ["a OPEN"])
-        #expect(try shared.integer("SELECT epoch FROM ledger.node WHERE name = 'a'") == 1)
+        #expect(try shared.epoch("a") == 1, "a was not fenced")
     }
 
     @Test func `a gateway that has just reached PostgreSQL adopts nobody, because all look silent after an outage`()
@@ -127,14 +113,14 @@ struct AdoptionTests {
         try kill()
         try b.rounds(3)
         #expect(try shared.shown(1) == ["b ANSWERED"])
-        #expect(try b.own(1)?.callSeconds == 30)
+        #expect(try b.account(1) == "ANSWERED after 30 s")
     }
 
     @Test func `an answer that the dead gateway had reported and not shipped counts, and so does a sibling's BYE`()
         throws
     {
         a.invite(1)
-        for gateway in [a, b, c] { try gateway.rounds(2) }
+        for gateway in all { try gateway.rounds(2) }
         let updates = [
             ClusterGateway.update(.bye, 1, at: 65), ClusterGateway.update(.answered, 1, at: 5, status: 200),
         ]
@@ -142,8 +128,7 @@ struct AdoptionTests {
         try b.round()
         try kill()
         try b.rounds(3)
-        #expect(try b.own(1)?.outcome == "ANSWERED")
-        #expect(try b.own(1)?.callSeconds == 60)
+        #expect(try b.account(1) == "ANSWERED after 60 s")
     }
 
     @Test func `deadlines stay those of the call`() throws {
@@ -152,11 +137,10 @@ struct AdoptionTests {
         try b.rounds(3)
         b.advance(14_404)
         try b.round()
-        #expect(try b.own(1)?.outcome == nil)
+        #expect(try b.account(1) == "OPEN")
         b.advance(2)
         try b.round()
-        #expect(try b.own(1)?.outcome == "ANSWERED")
-        #expect(try b.own(1)?.callSeconds == nil, "its end was assumed")
+        #expect(try b.account(1) == "ANSWERED", "its end was assumed")
     }
 
     @Test func `calls of a gateway whose clock is a minute ahead keep their durations`() throws {
@@ -170,7 +154,7 @@ struct AdoptionTests {
         try e.rounds(3)
         e.sees(.bye, 1, at: 35)
         try e.round()
-        #expect(try e.own(1)?.callSeconds == 30)
+        #expect(try e.account(1) == "ANSWERED after 30 s")
     }
 
     @Test func `thousands of calls are taken over in bounded steps`() throws {
@@ -191,10 +175,12 @@ struct AdoptionTests {
             most = max(most, b.recorder.handovers.calls - before)
             before = b.recorder.handovers.calls
         }
-        #expect(before == many + 1)
-        #expect(most <= AdoptionStatements.mostAtOnce)
-        #expect(try shared.integer("SELECT count(*) FROM ledger.node WHERE name = 'a' AND adopted_at IS NOT NULL") == 1)
-        #expect(try shared.integer("SELECT count(*) FROM ledger.calls WHERE gateway = 'b'") == Int64(many + 1))
+        #expect(before == many + 1, "all calls are taken over")
+        #expect(most <= AdoptionStatements.mostAtOnce, "in bounded steps")
+        let isFinished = "SELECT count(*) FROM ledger.node WHERE name = 'a' AND adopted_at IS NOT NULL"
+        #expect(try shared.integer(isFinished) == 1, "the adoption is marked as finished")
+        let shown = try shared.integer("SELECT count(*) FROM ledger.calls WHERE gateway = 'b'")
+        #expect(shown == Int64(many + 1), "the list shows all of them at b")
     }
 
     @Test func `an adopter that dies between claim and store goes on after its restart`() throws {
@@ -226,9 +212,9 @@ struct AdoptionTests {
         try b.rounds(3)
         let after = ClusterGateway.start / 1_000_000 + 100
         try b.shipper.prune(before: after, returnsAfter: 259_200)
-        #expect(try shared.integer("SELECT count(*) FROM ledger.call WHERE node = \(shared.node("a"))") == 0)
-        #expect(try shared.calls().map(\.node) == ["b", "b", "b"])
-        #expect(try shared.integer("SELECT count(*) FROM ledger.event WHERE node = \(shared.node("a"))") == 0)
+        #expect(try shared.rows("call", of: "a") == 0)
+        #expect(try shared.rows("event", of: "a") == 0)
+        #expect(try shared.calls().map(\.node) == ["b", "b", "b"], "the rows of the adopter stay")
     }
 
     @Test func `an adopter that dies in the middle is adopted with all that it had claimed`() throws {
@@ -262,7 +248,7 @@ struct AdoptionTests {
         a.sees(.bye, 1, at: 65)
         try a.rounds(3)
         #expect(try shared.shown(1) == ["a ANSWERED"])
-        #expect(try a.own(1)?.callSeconds == 60)
+        #expect(try a.account(1) == "ANSWERED after 60 s")
     }
 
     @Test func `a gateway that is alone adopts nothing`() throws {

@@ -169,6 +169,13 @@ final class ClusterGateway {
         return try own().first { $0.callID == id }
     }
 
+    /// A call in words: its outcome, and its talk time where the end was seen; nil for no call.
+    func account(_ number: UInt64) throws -> String? {
+        try own(number).map { call in
+            (call.outcome ?? "OPEN") + (call.callSeconds.map { " after \($0) s" } ?? "")
+        }
+    }
+
     func keys() throws -> [String] {
         try files.ledger.read { try String.fetchAll($0, sql: "SELECT key FROM event ORDER BY id") }
     }
@@ -187,6 +194,14 @@ extension SharedDatabase {
     /// Makes a gateway's lease end, as 16 seconds of silence do.
     func silence(_ name: String) throws {
         try look.script("UPDATE ledger.node SET seen_at = now() - interval '16 seconds' WHERE name = '\(name)'")
+    }
+
+    /// How often a gateway was registered or fenced.
+    func epoch(_ name: String) throws -> Int64? { try integer("SELECT epoch FROM ledger.node WHERE name = '\(name)'") }
+
+    /// The number of rows that a gateway has in a table.
+    func rows(_ table: String, of name: String) throws -> Int64? {
+        try integer("SELECT count(*) FROM ledger.\(table) WHERE node = \(node(name))")
     }
 
     /// The number of a gateway.

@@ -8,28 +8,15 @@ import Testing
 
 /// Requirements: each call is listed once, and each event is sent, whichever gateways had them.
 @Suite("One row a call, one delivery an event")
-struct SharedOutboxTests {
-    let shared: SharedDatabase
-    let a: ClusterGateway
-    let b: ClusterGateway
-    let c: ClusterGateway
+struct SharedOutboxTests: ThreeGateways {
+    let gateways: Trio
 
-    init() throws {
-        shared = try SharedDatabase()
-        a = try ClusterGateway("a", shared.address, siblings: ["b", "c"])
-        b = try ClusterGateway("b", shared.address, siblings: ["a", "c"])
-        c = try ClusterGateway("c", shared.address, siblings: ["a", "b"])
-    }
-
-    private func kill(_ name: String = "a") throws {
-        try shared.silence(name)
-        for gateway in [a, b, c] { gateway.sees(name, responds: false) }
-    }
+    init() throws { gateways = try Trio() }
 
     private func endedAtA() throws {
         a.answered(1)
         a.sees(.bye, 1, at: 65)
-        for gateway in [a, b, c] { try gateway.rounds(2) }
+        for gateway in all { try gateway.rounds(2) }
     }
 
     private var keys: [String] { ["displayed", "call_seen"].map { "\($0):\(ClusterGateway.call(1).description)" } }
@@ -51,7 +38,7 @@ struct SharedOutboxTests {
 
     @Test func `the event of an adopted call is shown once, delivered`() throws {
         a.answered(1)
-        for gateway in [a, b, c] { try gateway.rounds(2) }
+        for gateway in all { try gateway.rounds(2) }
         try kill()
         b.sees(.bye, 1, at: 65)
         try b.rounds(3)
@@ -102,7 +89,7 @@ struct SharedOutboxTests {
     @Test func `of an INVITE that two gateways had, the living one's row goes on and none is adopted`() throws {
         a.answered(1)
         b.answered(1)
-        for gateway in [a, b, c] { try gateway.rounds(2) }
+        for gateway in all { try gateway.rounds(2) }
         try kill()
         try c.rounds(3)
         #expect(try c.own().isEmpty)
