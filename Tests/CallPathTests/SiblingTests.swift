@@ -97,6 +97,17 @@ struct SiblingTests {
         #expect(via.contains(";hf=%22Carrier%22%20%3csip%3a+61491570156%40carrier.example%3e%3btag%3da"))
     }
 
+    @Test(arguments: [("BYE", true), ("ACK", false)])
+    func `Via of a later request carries the received From if a response repeats it`(method: String, isWritten: Bool)
+        throws
+    {
+        let a = try node(.name)
+        let later = request(method, extra: try route(try invite(a)), toTag: ";tag=p", branch: "3", sequence: 3)
+        let sent = try #require(a.receive(later, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(sent.contains("From: \(Self.name) "))
+        #expect(try topVia(sent).contains(";hf=") == isWritten)
+    }
+
     @Test func `an alone gateway writes no From into Via`() throws {
         let gateway = try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))])
         #expect(!(try topVia(try invite(gateway))).contains(";hf="))

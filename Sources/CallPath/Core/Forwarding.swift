@@ -95,7 +95,8 @@ extension ProxyCore {
             var onward = nextHop(of: arrival, routes, from: peer)
             let formsDialog = request.method == .other && !request.isInDialog
             if let hop = onward.hop {
-                let isRenamed = peer.isTrunk && onward.sealedDialog?.isNamed == true
+                // An ACK gets no response in which From would be restored.
+                let isRenamed = peer.isTrunk && request.method != .ack && onward.sealedDialog?.isNamed == true
                 addHop(
                     arrival, marks, dialog: formsDialog ? onward.dialog : nil, isRenamed: isRenamed, to: hop,
                     into: &splices)
