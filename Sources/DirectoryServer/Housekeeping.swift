@@ -45,6 +45,7 @@ final class Housekeeping: Service {
     func round() async {
         do {
             try await database.writeKeyUsage()
+            try await database.writeUnchangedResponses()
             try await logQuotas()
             // One node of a shared database does the rest for all.
             guard try await database.takesLease("housekeeping") else { return }

@@ -102,6 +102,25 @@ struct SyncValidatorTests {
         }
     }
 
+    @Test func `counts of unchanged responses wait while the database takes no writes`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let tag = try #require(try await directory.ask(Self.path).headers["etag"])
+            try await directory.refuseWrites(to: "sync_delivery")
+            for _ in 0..<2 {
+                #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 304)
+            }
+            await #expect(throws: (any Error).self) { try await directory.database.writeUnchangedResponses() }
+            try await directory.allowWrites(to: "sync_delivery")
+            #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 304)
+            try await directory.database.writeUnchangedResponses()
+            let unchanged = try await directory.database.pool.read {
+                try $0.value(Int.self, "SELECT unchanged FROM sync_delivery")
+            }
+            #expect(unchanged == 3)
+        }
+    }
+
     @Test func `each query has a tag of its own`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))

@@ -19,6 +19,7 @@ package final class DirectoryDatabase: Sendable {
     /// Bytes that the clients of an account may store in a day beside counted events; 0 means no limit.
     package let storedPerDay: Int
     let keyUsage = KeyUsage()
+    let unchanged = UnchangedResponses()
     /// Small writes of requests, batched into transactions.
     let commits: GroupCommit
     /// The name of this program in leases.
@@ -74,6 +75,9 @@ package final class DirectoryDatabase: Sendable {
 
     /// Writes the times at which keys were used since the last call.
     package func writeKeyUsage() async throws { try await keyUsage.write(to: pool) }
+
+    /// Writes the counts of unchanged responses since the last call.
+    package func writeUnchangedResponses() async throws { try await unchanged.write(to: pool) }
 
     /// Reads one value, so that a health check fails when the database is unreadable.
     package func check() async throws {

@@ -4,7 +4,8 @@ import BrandingAPI
 
 /// Counts the sync responses delivered to an account by day, the contract's basis for billing.
 ///
-/// A response counts once its last byte is handed to the connection. Unchanged responses (304) are counted separately.
+/// A response counts once its last byte is handed to the connection. Unchanged responses (304) are counted separately,
+/// in memory, and written once a minute: each poll of a quiet account would be a commit.
 /// Source: securenode-endpoint-contract §7b, "Branding efforts (delivery)".
 package struct SyncDeliveries: Sendable {
     private let database: DirectoryDatabase
@@ -36,7 +37,9 @@ package struct SyncDeliveries: Sendable {
 
     /// The days of a range, both ends included and such as `2026-01-31`; days without a sync are left out.
     package func days(from first: String, through last: String) throws -> [Day] {
-        try database.pool.read { [account] database in
+        // The days of a database that takes no writes can still be read.
+        try? database.unchanged.write(to: database.pool)
+        return try database.pool.read { [account] database in
             try database.rows(
                 "SELECT * FROM sync_delivery WHERE account = ? AND day BETWEEN ? AND ? ORDER BY day",
                 [account.row, first, last]
@@ -55,23 +58,26 @@ package struct SyncDeliveries: Sendable {
     }
 
     /// Counts a delivered response; `now` is seconds since 1970.
-    package func recordDelivery(entries: Int, now: Int64) async throws { try await record(1, entries, 0, now) }
-
-    /// Counts a response with 304.
-    package func recordUnchanged(now: Int64) async throws { try await record(0, 0, 1, now) }
-
-    private func record(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
+    package func recordDelivery(entries: Int, now: Int64) async throws {
         try await database.commits.write { [account] database in
-            let statement = """
-                INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (account, day) DO UPDATE SET delivered = sync_delivery.delivered + excluded.delivered,
-                entries = sync_delivery.entries + excluded.entries, unchanged = sync_delivery.unchanged + excluded.unchanged
-                """
-            try database.execute(
-                statement,
-                [
-                    account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
-                ])
+            try Self.add(delivered: 1, entries: entries, to: account, Self.day(of: now), database)
         }
+    }
+
+    /// Counts a response with 304; `writeUnchangedResponses` of the database stores it.
+    package func recordUnchanged(now: Int64) { database.unchanged.record(account, day: Self.day(of: now)) }
+
+    private static func day(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(10)) }
+
+    static func add(
+        delivered: Int = 0, entries: Int = 0, unchanged: Int = 0, to account: AccountID, _ day: String,
+        _ database: any SQLConnection
+    ) throws {
+        try database.execute(
+            """
+            INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (account, day) DO UPDATE SET delivered = sync_delivery.delivered + excluded.delivered,
+            entries = sync_delivery.entries + excluded.entries, unchanged = sync_delivery.unchanged + excluded.unchanged
+            """, [account.row, day, delivered, entries, unchanged])
     }
 }
