@@ -38,6 +38,27 @@ extension PostgreSQLSession {
         }
     }
 
+    /// Runs statements of which each is a transaction of its own, all of them again after a lost connection.
+    ///
+    /// `body` only reads, so that it can run several times.
+    /// - Throws: the last error.
+    package func repeating<Result>(
+        attempts: Int = mostAttempts, _ body: (PostgreSQLSession) throws -> Result
+    ) throws -> Result {
+        var attempt = 1
+        while true {
+            do {
+                return try body(self)
+            } catch var error as PostgreSQLError {
+                // A statement that only reads has no outcome.
+                error.isOutcomeUnknown = false
+                guard error.isRetryable, !isInTransaction, attempt < attempts else { throw error }
+                Self.pause(before: attempt)
+                attempt += 1
+            }
+        }
+    }
+
     /// Runs commands as one transaction in one round trip, again after a conflict.
     ///
     /// - Throws: the last error. `isOutcomeUnknown` is true if the connection was lost meanwhile.

@@ -39,6 +39,22 @@ struct ChangeFeedTests {
         #expect(changed.map(\.isActive) == [nil, nil, false])
     }
 
+    @Test func `a change between the state and the page of a poll is in this response, and not in the next`()
+        async throws
+    {
+        let database = try Engine.open(TemporaryFolder().path)
+        let entries = BrandEntries(database)
+        _ = try entries.put([entry("+61491570001", "one"), entry("+61491570002", "two")], now: 1)
+        let parameters = ChangeFeed.Parameters(account: .first, since: SyncCursor(seconds: 1, change: 1), now: 2)
+        let polled = try await database.pool.read { try PolledAccount(.first, since: parameters.since, now: 2, $0) }
+        _ = try entries.put([entry("+61491570001", "later"), entry("+61491570003", "three")], now: 2)
+        let start = try await database.pool.read { try FeedStart(parameters, polled, logos: LogoURLs(), $0) }
+        #expect(try Self.items(start.page).map(\.brandName) == ["two", "later", "three"])
+        let next = try await database.pool.read { try Self.start(since: start.feed.cursor, $0) }
+        #expect(next.page.entries == 0)
+        #expect(next.feed.cursor.text == start.feed.cursor.text)
+    }
+
     /// Backed up at change 2, put back when clients stood at 4, changed again since.
     @Test func `a database that was put back sends what came after, though it counts the same numbers again`()
         async throws

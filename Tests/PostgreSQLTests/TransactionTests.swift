@@ -75,6 +75,20 @@ struct TransactionTests {
         #expect(try Self.value(second, 2) == 1)
     }
 
+    @Test func `reads whose connection is lost between two statements are run again on another`() throws {
+        let (first, second) = try Self.pair()
+        var attempts = 0
+        let values = try first.repeating { session in
+            attempts += 1
+            let one = try Self.value(session)
+            let process = try session.execute("SELECT pg_backend_pid()").first?.integer(0)
+            if attempts == 1 { try second.execute("SELECT pg_terminate_backend($1::integer)", [.integer(process)]) }
+            return [one, try Self.value(session, 2)]
+        }
+        #expect(values == [0, 0])
+        #expect(attempts == 2)
+    }
+
     @Test func `two transactions that wait for each other both succeed (40P01)`() async throws {
         let server = try ThrowawayServer.shared.get()
         let address = try server.address(server.makeDatabase())

@@ -26,7 +26,9 @@ struct SyncRoutes: Sendable {
         let parameters = ChangeFeed.Parameters(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
-        var (state, start) = try await ChangeFeed.begin(parameters, logos: logos, in: database) { state in
+        var (state, start) = try await ChangeFeed.begin(
+            parameters, logos: logos, in: database, context.polled
+        ) { state in
             state.isSaved && state.isHeld(by: request, query, now: now)
         }
         if !state.isSaved {

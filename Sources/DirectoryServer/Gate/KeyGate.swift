@@ -16,6 +16,8 @@ struct KeyedContext: RequestContext {
     let peer: SocketAddress?
     /// The caller; nil before the check.
     var caller: Caller?
+    /// The state of the caller's account, if it was read with the key.
+    var polled: PolledAccount?
 
     init(source: Source) {
         coreContext = .init(source: source)
@@ -28,6 +30,8 @@ struct KeyedContext: RequestContext {
 struct AccountContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let caller: Caller
+    /// The state of the account, if it was read with the key of a poll.
+    let polled: PolledAccount?
 
     var account: AccountID { caller.account }
 
@@ -35,6 +39,7 @@ struct AccountContext: ChildRequestContext {
         guard let caller = context.caller else { throw Refusal.noKey }
         coreContext = context.coreContext
         self.caller = caller
+        polled = context.polled
     }
 }
 
@@ -79,12 +84,14 @@ struct KeyGate: RouterMiddleware {
         _ request: Request, context: KeyedContext,
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
-        let caller = try await countingWrong(request, context) {
-            try await Credentials(request).caller(in: database, now: now())
+        let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
+        let poll = isSync ? Poll(since: QueryText.read("since", of: request).flatMap { SyncCursor($0) }) : nil
+        let (caller, polled) = try await countingWrong(request, context) {
+            try await Credentials(request).caller(in: database, poll, now: now())
         }
         let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
         let type = named.map { ClientType(rawValue: $0) } ?? .web
-        let counted = await count(request, context, caller, as: caller.limited(as: type ?? .web))
+        let counted = await count(request, context, caller, as: caller.limited(as: type ?? .web), isSync: isSync)
         let window = counted.window
         var response = try await errors.respond(to: request) {
             if let window, !window.isWithin {
@@ -97,7 +104,7 @@ struct KeyGate: RouterMiddleware {
             var received = bodies.received
             try await caller.signing?.check(&received, now: now())
             var context = context
-            context.caller = caller
+            (context.caller, context.polled) = (caller, polled)
             return try await next(bodies.plain, context)
         }
         response.set("X-API-Version", "v1")
@@ -118,10 +125,9 @@ struct KeyGate: RouterMiddleware {
     /// The device identifier may be in the body, which is read unless the key is over its limit. Syncs are refused
     /// last, because a phone deletes its brands when a sync fails.
     private func count(
-        _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType
+        _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType, isSync: Bool
     ) async -> (window: WindowState?, bodies: Result<Bodies, any Error>) {
         let limits = policies.value.rateLimits
-        let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
         let ofKey = keys.count(caller.keyHash, limit: limits.key, goesLast: isSync, now: now())
         var bodies: Result<Bodies, any Error> = .success((request, request))
         guard ofKey?.isWithin != false else { return (ofKey, bodies) }
@@ -186,18 +192,29 @@ struct Credentials {
         token = words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
     }
 
+    /// Finds the caller.
+    ///
+    /// - Parameter poll: the request if it is a poll; PostgreSQL then reads the state of its account with the key.
     /// - Throws: `Refusal` (401), `TokenError`, or a database error.
-    func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
+    func caller(
+        in database: DirectoryDatabase, _ poll: Poll? = nil, now: Int64
+    ) async throws -> (caller: Caller, polled: PolledAccount?) {
         if let key {
-            guard key.utf8.count <= Self.limit, let caller = try await database.caller(ofKey: key, now: now)
-            else {
-                throw Refusal.noKey
-            }
-            return caller
+            guard key.utf8.count <= Self.limit,
+                let found = try await Self.caller(ofKey: key, poll, in: database, now: now)
+            else { throw Refusal.noKey }
+            return found
         }
         guard let token else { throw Refusal.noKey }
         guard token.utf8.count <= Self.limit else { throw TokenError.accessExpired }
-        return try await DeviceTokens.caller(of: token, in: database, now: now)
+        return (try await DeviceTokens.caller(of: token, in: database, now: now), nil)
+    }
+
+    private static func caller(
+        ofKey key: String, _ poll: Poll?, in database: DirectoryDatabase, now: Int64
+    ) async throws -> (caller: Caller, polled: PolledAccount?)? {
+        if let poll { return try await database.caller(ofKey: key, poll, now: now) }
+        return try await database.caller(ofKey: key, now: now).map { ($0, nil) }
     }
 }
 

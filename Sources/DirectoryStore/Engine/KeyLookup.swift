@@ -43,7 +43,7 @@ final class KeyLookup: Sendable {
         while let group = next() {
             do {
                 let hashes = Array(Set(group.map(\.hash)))
-                let found = try await store.readOnce { try Self.callers(hashes, $0) }
+                let found = try await store.readEach { try Self.callers(hashes, $0) }
                 for waiting in group {
                     let known = found[waiting.hash]
                     let isValid = known.map { $0.expires ?? .max > waiting.now } ?? false

@@ -90,6 +90,8 @@ final class PostgreSQLServer: StoreEngine {
 
     var bytes: any ByteStore { TableBytes(pool: store) }
 
+    var looksUpPolls: Bool { standby == nil }
+
     func caller(ofKey hash: Data, now: Int64) async throws -> Caller? {
         try await keys.caller(ofKey: hash, now: now)
     }

@@ -71,11 +71,12 @@ final class PostgreSQLStore: SQLPool {
         }
     }
 
-    /// Runs statements of which each is a transaction of its own, in one round trip less.
-    func readOnce<Value: Sendable>(
+    func readEach<Value: Sendable>(
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.run { [statements, shard] in try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try await pool.run { [statements, shard] session in
+            try session.repeating { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        }
     }
 
     func snapshot() throws -> any SQLSnapshot {

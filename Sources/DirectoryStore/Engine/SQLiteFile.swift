@@ -61,6 +61,8 @@ final class SQLiteFile: StoreEngine {
 
     var bytes: any ByteStore { FileBytes(folder: folder) }
 
+    var looksUpPolls: Bool { false }
+
     func caller(ofKey hash: Data, now: Int64) async throws -> Caller? {
         try keys.read { try Caller.ofKey(hash: hash, now: now, $0) }
     }

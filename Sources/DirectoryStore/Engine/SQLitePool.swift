@@ -27,6 +27,12 @@ final class SQLitePool: SQLPool {
         try await pool.read { try work(SQLiteConnection($0)) }
     }
 
+    func readEach<Value: Sendable>(
+        _ work: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await read(work)
+    }
+
     func write<Value: Sendable>(
         _: SQLIsolation, _ work: @Sendable (any SQLConnection) throws -> Value
     ) throws -> Value {

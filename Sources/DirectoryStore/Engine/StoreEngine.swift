@@ -16,6 +16,9 @@ protocol StoreEngine: AnyObject, Sendable {
     /// Finds the owner of a key by its hash; nil for an unknown, revoked or expired key.
     func caller(ofKey hash: Data, now: Int64) async throws -> Caller?
 
+    /// True if the owner of a key and the state of its account take one round trip together, and the primary serves polls.
+    var looksUpPolls: Bool { get }
+
     /// True if this program holds the lease on some work, which it takes if no other program does.
     func takesLease(_ work: String, holder: String) async throws -> Bool
 

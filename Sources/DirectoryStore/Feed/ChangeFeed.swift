@@ -8,7 +8,7 @@ package import BrandingAPI
 /// have active entries only. Incremental responses also list deactivated entries, if the client asks for them.
 package struct ChangeFeed: Sendable {
     /// The cursor for the client's next sync.
-    package let cursor: SyncCursor
+    package private(set) var cursor: SyncCursor
     package let config: DirectoryConfig
     /// The end of the feed at the time of its first page.
     let head: ChangeCounter.Head
@@ -50,30 +50,44 @@ package struct ChangeFeed: Sendable {
         package fileprivate(set) var entries = 0
         /// The last change number of the page; nil on the last page.
         fileprivate(set) var last: Int64?
+        /// The last change number of its entries; 0 without any.
+        fileprivate var newest: Int64 = 0
     }
 
-    /// Reads the start; every page must be read from the same state of the database.
+    /// Reads the start; several pages must be read from the same state of the database.
     init(_ parameters: Parameters, _ database: any SQLConnection) throws {
-        head = try ChangeCounter.head(parameters.account, database)
+        let polled = try PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database)
+        try self.init(parameters, polled, database)
+    }
+
+    init(_ parameters: Parameters, _ polled: PolledAccount, _ database: any SQLConnection) throws {
+        head = polled.head
         (account, includesInactive) = (parameters.account, parameters.includesInactive)
-        config = try AccountStore.config(of: account, device: parameters.device, now: parameters.now, database)
-            .forClients
+        var config = polled.config
+        config.debugUI = try DebugRequests.debugUI(account, device: parameters.device, now: parameters.now, database)
+        self.config = config.forClients
         cursor = SyncCursor(seconds: parameters.now, change: head.last, epoch: head.epoch)
-        (start, since) = try Self.beginning(parameters, head, database)
+        (start, since) = Self.beginning(parameters, polled)
         isFull = parameters.since == nil
     }
 
     private static func beginning(
-        _ parameters: Parameters, _ head: ChangeCounter.Head, _ database: any SQLConnection
-    ) throws -> (start: Int64, since: Int64?) {
+        _ parameters: Parameters, _ polled: PolledAccount
+    ) -> (start: Int64, since: Int64?) {
         guard let asked = parameters.since else { return (-1, nil) }
-        guard let change = asked.change(in: head) else { return (-1, asked.seconds) }
+        guard let change = asked.change(in: polled.head) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
-        // Only its time is valid then.
-        let seen = try ChangeCounter.time(ofChange: change, parameters.account, database)
-        // A change with a future time was made with a wrong clock and proves nothing.
-        let isOther = seen.map { $0 > asked.seconds && $0 <= parameters.now } ?? false
+        // Only its time is valid then. A change with a future time was made with a wrong clock and proves nothing.
+        let isOther = polled.seen.map { $0 > asked.seconds && $0 <= parameters.now } ?? false
         return isOther ? (-1, asked.seconds) : (change, nil)
+    }
+
+    /// Moves the cursor to the end of the only page, which may be read from a later state than the head.
+    ///
+    /// Changes become visible in the order of their numbers, so the page has all up to its last one.
+    mutating func end(with page: Page) {
+        guard page.last == nil, page.newest > head.last else { return }
+        cursor = SyncCursor(seconds: cursor.seconds, change: page.newest, epoch: head.epoch)
     }
 
     /// The query has one lower limit only.
@@ -98,7 +112,7 @@ package struct ChangeFeed: Sendable {
             last = row[EntryJSONWriter.columnCount]
             page.entries += 1
         }
-        page.last = page.entries == Self.pageSize ? last : nil
+        (page.last, page.newest) = (page.entries == Self.pageSize ? last : nil, last)
         return page
     }
 }

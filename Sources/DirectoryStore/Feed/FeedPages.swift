@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A feed and its first page, of one state of the database.
+/// A feed and its first page.
 package struct FeedStart: Sendable {
     let feed: ChangeFeed
     let page: ChangeFeed.Page
@@ -8,8 +8,17 @@ package struct FeedStart: Sendable {
     fileprivate(set) var isFromReplica = false
 
     init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: any SQLConnection) throws {
-        feed = try ChangeFeed(parameters, database)
+        let polled = try PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database)
+        try self.init(parameters, polled, logos: logos, database)
+    }
+
+    init(
+        _ parameters: ChangeFeed.Parameters, _ polled: PolledAccount, logos: LogoURLs, _ database: any SQLConnection
+    ) throws {
+        var feed = try ChangeFeed(parameters, polled, database)
         page = try feed.page(logos: logos, database)
+        feed.end(with: page)
+        self.feed = feed
     }
 }
 
@@ -58,23 +67,41 @@ package struct FeedPages: Sendable {
 extension ChangeFeed {
     /// Reads the state of an account and, unless the client holds it, the first page of its feed.
     ///
-    /// One read gives both, because most responses are empty or small and gateways poll often.
+    /// One read gives both, because most responses are empty or small and gateways poll often. On PostgreSQL it is one
+    /// statement for each, without a transaction: a round trip to the server costs more than the statement.
+    ///
+    /// - Parameter polled: the state of the account if it was read with the key.
     package static func begin(
-        _ parameters: Parameters, logos: LogoURLs, in database: DirectoryDatabase,
+        _ parameters: Parameters, logos: LogoURLs, in database: DirectoryDatabase, _ polled: PolledAccount? = nil,
         unless isHeld: @escaping @Sendable (SyncState) -> Bool
     ) async throws -> (state: SyncState, start: FeedStart?) {
+        if let polled {
+            let state = try SyncState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
+            if isHeld(state) { return (state, nil) }
+            return (state, try await database.pool.readEach { try FeedStart(parameters, polled, logos: logos, $0) })
+        }
         if let replica = database.engine.replica, let found = await current(parameters, logos, replica, isHeld) {
             return found
         }
-        return try await database.pool.read { try read(parameters, logos, $0, isHeld) }
+        return try await database.pool.readEach { try read(parameters, logos, $0, isHeld) }
     }
 
     private static func read(
         _ parameters: Parameters, _ logos: LogoURLs, _ database: any SQLConnection,
         _ isHeld: (SyncState) -> Bool
     ) throws -> (state: SyncState, start: FeedStart?) {
-        let state = try SyncState.current(parameters.account, logoBase: logos.base, now: parameters.now, database)
-        return (state, isHeld(state) ? nil : try FeedStart(parameters, logos: logos, database))
+        try read(
+            parameters, PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database),
+            logos,
+            database, isHeld)
+    }
+
+    private static func read(
+        _ parameters: Parameters, _ polled: PolledAccount, _ logos: LogoURLs, _ database: any SQLConnection,
+        _ isHeld: (SyncState) -> Bool
+    ) throws -> (state: SyncState, start: FeedStart?) {
+        let state = try SyncState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
+        return (state, isHeld(state) ? nil : try FeedStart(parameters, polled, logos: logos, database))
     }
 
     /// The state of a standby; nil if the primary has to respond.
@@ -85,10 +112,10 @@ extension ChangeFeed {
         _ parameters: Parameters, _ logos: LogoURLs, _ replica: any SQLPool,
         _ isHeld: @escaping @Sendable (SyncState) -> Bool
     ) async -> (state: SyncState, start: FeedStart?)? {
-        let found = try? await replica.read { database -> (state: SyncState, start: FeedStart?)? in
-            let head = try ChangeCounter.head(parameters.account, database)
-            if parameters.since?.isAhead(of: head) == true { return nil }
-            let found = try read(parameters, logos, database, isHeld)
+        let found = try? await replica.readEach { database -> (state: SyncState, start: FeedStart?)? in
+            let polled = try PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database)
+            if parameters.since?.isAhead(of: polled.head) == true { return nil }
+            let found = try read(parameters, polled, logos, database, isHeld)
             return found.state.isSaved ? found : nil
         }
         guard var found = found ?? nil else { return nil }

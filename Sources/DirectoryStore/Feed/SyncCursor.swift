@@ -12,9 +12,9 @@ package struct SyncCursor: Hashable, Sendable {
     /// Seconds since 1970.
     package let seconds: Int64
     /// The last digits of the client's last change number; nil for a time from elsewhere.
-    private let ending: Int64?
+    let ending: Int64?
     /// The modulus of the digits.
-    private let modulus: Int64
+    let modulus: Int64
     /// The last digit of the epoch; nil for a whole change number, which has none.
     private let epoch: Int64?
 

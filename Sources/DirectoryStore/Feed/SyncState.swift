@@ -19,13 +19,18 @@ package struct SyncState: Sendable {
     /// False for a state that is new, or that could not be stored.
     package let isSaved: Bool
 
-    /// The present state; `now` is seconds since 1970.
+    /// The present state of an account; `now` is seconds since 1970.
     static func current(
         _ account: AccountID, logoBase: String?, now: Int64, _ database: any SQLConnection
     ) throws -> SyncState {
-        let end = try FeedEnd(account, database)
-        let digest = try Self.digest(of: account, end, logoBase: logoBase, now: now, database)
-        if let seen = end.stored, seen.digest == digest { return seen }
+        try current(PolledAccount(account, now: now, database), account, logoBase: logoBase, now: now)
+    }
+
+    static func current(
+        _ polled: PolledAccount, _ account: AccountID, logoBase: String?, now: Int64
+    ) throws -> SyncState {
+        let digest = try Self.digest(of: account, polled, logoBase: logoBase)
+        if let seen = polled.stored, seen.digest == digest { return seen }
         return SyncState(digest: digest, modified: now, isSaved: false)
     }
 
@@ -47,23 +52,20 @@ package struct SyncState: Sendable {
         }
     }
 
-    private static func digest(
-        of account: AccountID, _ end: FeedEnd, logoBase: String?, now: Int64, _ database: any SQLConnection
-    ) throws -> Data {
-        var config = try AccountStore.config(of: account, now: now, database)
+    private static func digest(of account: AccountID, _ polled: PolledAccount, logoBase: String?) throws -> Data {
+        var config = polled.config
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var hash = SHA256()
-        let last = end.head.last
-        hash.update(data: Data("\(account.row) \(last) \(end.changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
+        let last = polled.head.last
+        hash.update(data: Data("\(account.row) \(last) \(polled.changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
         // Uploads close the request for their device, so the digest includes their count.
-        let (open, uploads) = try DebugRequests.openWithUploads(account, now: now, database)
-        hash.update(data: try encoder.encode(open))
-        hash.update(data: Data("\(uploads)".utf8))
-        if end.head.epoch != 0 { hash.update(data: Data("\nepoch \(end.head.epoch)".utf8)) }
+        hash.update(data: try encoder.encode(polled.requests))
+        hash.update(data: Data("\(polled.uploads)".utf8))
+        if polled.head.epoch != 0 { hash.update(data: Data("\nepoch \(polled.head.epoch)".utf8)) }
         return Data(hash.finalize())
     }
 
@@ -71,32 +73,6 @@ package struct SyncState: Sendable {
         let statement = "SELECT digest, modified FROM sync_state WHERE account = ?"
         return try database.row(statement, [account.row]).map {
             SyncState(digest: $0["digest"], modified: $0["modified"], isSaved: true)
-        }
-    }
-}
-
-/// The end of an account's feed with the state stored last, of one statement.
-private struct FeedEnd {
-    let head: ChangeCounter.Head
-    /// The time of the last change, in seconds since 1970; 0 without one.
-    let changed: Int64
-    let stored: SyncState?
-
-    init(_ account: AccountID, _ database: any SQLConnection) throws {
-        let statement = """
-            SELECT feed_head.epoch, feed_head.last_change, sync_state.digest, sync_state.modified,
-                (SELECT updated FROM brand_number WHERE account = feed_head.account AND change <= feed_head.last_change
-                    ORDER BY change DESC LIMIT 1) AS changed
-            FROM feed_head LEFT JOIN sync_state ON sync_state.account = feed_head.account WHERE feed_head.account = ?
-            """
-        guard let row = try database.row(statement, [account.row]) else {
-            throw InconsistentStore(description: "there is no account \(account.row)")
-        }
-        head = ChangeCounter.Head(epoch: row[0], last: row[1])
-        let (digest, modified, changed): (Data?, Int64?, Int64?) = (row[2], row[3], row[4])
-        self.changed = changed ?? 0
-        stored = digest.flatMap { digest in
-            modified.map { SyncState(digest: digest, modified: $0, isSaved: true) }
         }
     }
 }

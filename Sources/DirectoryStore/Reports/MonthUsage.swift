@@ -12,7 +12,12 @@ enum MonthUsage {
     }
 
     /// The query of the events of an account (`:account`) in a month (`:month`); null without any.
-    static let sum = "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = :account AND month = :month"
+    static let sum = sum(of: ":account")
+
+    /// The query of the events of an account, given as an expression, in a month (`:month`).
+    static func sum(of account: String) -> String {
+        "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = \(account) AND month = :month"
+    }
 
     static func add(to account: AccountID, now: Int64, _ database: any SQLConnection) throws {
         let statement = """

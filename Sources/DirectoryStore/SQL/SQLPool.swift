@@ -14,6 +14,13 @@ protocol SQLPool: AnyObject, Sendable {
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value
 
+    /// Reads on a thread that may wait; each statement sees what is committed when it runs.
+    ///
+    /// It saves PostgreSQL the round trip that ends a transaction. The work may run more than once.
+    func readEach<Value: Sendable>(
+        _ work: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value
+
     /// Writes in one transaction.
     @discardableResult
     func write<Value: Sendable>(

@@ -71,18 +71,23 @@ package struct DebugRequests: Sendable {
         return try database.rows(statement, [account.row, now]).map(read)
     }
 
-    /// The requests that have not expired, and the count of their uploads.
+    /// The columns of `openWithUploads` in a query that joins `debug_request`.
+    static let columns = """
+        debug_request.id AS request, debug_request.device_id, debug_request.expires, debug_request.allow_export,
+        (SELECT count(*) FROM debug_upload WHERE request = debug_request.id) AS uploads
+        """
+
+    /// The requests of rows with `columns`, and the count of their uploads; a row without a request is left out.
     ///
     /// The count only grows while the requests stay the same, because such uploads are kept.
-    static func openWithUploads(
-        _ account: AccountID, now: Int64, _ database: any SQLConnection
-    ) throws -> (open: [Open], uploads: Int) {
-        let statement = """
-            SELECT debug_request.*, (SELECT count(*) FROM debug_upload WHERE request = debug_request.id) AS uploads
-            FROM debug_request WHERE account = ? AND expires > ? ORDER BY id
-            """
-        let rows = try database.rows(statement, [account.row, now])
-        return (rows.map(read), rows.reduce(0) { $0 + ($1["uploads"] as Int) })
+    static func openWithUploads(_ rows: [SQLRow]) -> (open: [Open], uploads: Int) {
+        let rows = rows.filter { $0["request"] as Int64? != nil }
+        let open = rows.map { row in
+            Open(
+                id: row["request"], device: row["device_id"], expires: row["expires"],
+                allowsExport: row["allow_export"])
+        }
+        return (open, rows.reduce(0) { $0 + ($1["uploads"] as Int) })
     }
 
     /// The open request for a device without an upload; its own takes precedence over one for all.
