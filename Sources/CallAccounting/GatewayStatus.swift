@@ -54,6 +54,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var rejected: [Rejected] = []
     /// The other gateways of the cluster; empty without one.
     package var siblings: [Sibling] = []
+    /// Those of `listening` whose address this machine does not have at present; nil or empty normally.
+    package var standby: [String]?
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
@@ -172,7 +174,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
         case sharedLedger = "shared_ledger"
-        case rejected, siblings, targets, trunks
+        case rejected, siblings, standby, targets, trunks
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
     }

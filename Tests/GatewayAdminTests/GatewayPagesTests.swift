@@ -250,6 +250,27 @@ struct GatewayPagesTests {
             #expect(!page.contains("No problem is known"))
         }
     }
+
+    @Test func `a gateway that waits for its shared address shows that, and no problem`() async throws {
+        let status = FixedStatus()
+        status.change {
+            $0.listening = ["192.0.2.10:5060"]
+            $0.standby = $0.listening
+            $0.siblings = [
+                .init(address: "192.0.2.12:5070", state: "reachable", clockOffset: 0, waiting: 0, dropped: 0)
+            ]
+            $0.targets = [
+                .init(group: "pbx office", address: "192.0.2.20:5060", state: "standby", takesCalls: true)
+            ]
+        }
+        try await run(FixedPages(FixedPages.Content(), status: status)) { person in
+            let page = try await person.get("/").body
+            #expect(page.contains("Standby: 192.0.2.10 is at another machine."))
+            #expect(!page.contains("notice error") && !page.contains("notice warning"))
+            #expect(!page.contains("Ready for calls"))
+            #expect(page.contains("tag soft\">standby"))
+        }
+    }
 }
 
 @Suite("Values of the pages")

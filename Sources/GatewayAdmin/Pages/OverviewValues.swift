@@ -6,6 +6,8 @@ import CallAccounting
 struct OverviewValues: Sendable {
     let troubles: [Trouble]
     let isReady: Bool
+    /// A sentence about listening addresses that are at another machine; nil normally.
+    let standby: String?
     let now: Now
     let trunks: [GatewayStatus.Trunk]
     let targets: [Target]
@@ -94,7 +96,8 @@ extension OverviewValues {
         troubles = PageTroubles(status, further: further).all.map {
             Trouble(kind: $0.isError ? "error" : "warning", title: $0.title, text: $0.text)
         }
-        isReady = status.obstacle == nil
+        isReady = status.obstacle == nil && !status.isStandby
+        standby = status.standbyText.map(PageTroubles.sentence)
         self.now = Now(status, traffic, rates, at: now)
         trunks = status.trunks
         targets = status.targets.map(Target.init)
@@ -143,7 +146,7 @@ extension OverviewValues.Target {
         group = target.group
         address = target.address
         state = target.state
-        tag = target.state == "up" ? "good" : target.state == "down" ? "bad" : "warn"
+        tag = ["up": "good", "down": "bad", "standby": "soft"][target.state] ?? "warn"
         since = target.since.map { PageTime.text($0) } ?? "the start"
         lastResponse = target.lastResponse.map { PageTime.text($0) } ?? "never"
     }

@@ -127,7 +127,9 @@ struct GatewayServices {
             control: operatorControl,
             trace: traces.service, logger: Logger(label: "herald.control"))
         // Traces end before the socket that they go out by.
-        let services: [(any Service)?] = [rejections, control, traces.service, traces.exporter]
+        let services: [(any Service)?] = [
+            rejections, control, traces.service, traces.exporter, callPath.addresses,
+        ]
         return services.compactMap { $0 }
     }
 
