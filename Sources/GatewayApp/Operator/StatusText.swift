@@ -24,7 +24,7 @@ struct StatusText {
         return [
             ("gateway", "\(gateway.gateway), herald \(gateway.version)"),
             ("up", "\(up), since \(Timestamp.string(from: gateway.startedAt))"),
-            ("ready", state.obstacle.map { "no: \($0)" } ?? "yes"),
+            ("ready", state.obstacle.map { "no: \($0)" } ?? (gateway.standbyText.map { "yes, \($0)" } ?? "yes")),
             ("listening", gateway.listening.joined(separator: ", ")),
         ]
     }
@@ -74,7 +74,8 @@ struct StatusText {
     private var sharedLedger: [(String, String)] {
         guard let shared = gateway.sharedLedger else { return [] }
         let behind = Int64(shared.behindSeconds.rounded(.up))
-        let state = behind > 5 ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
+        let isBehind = behind > 5 || shared.problem != nil
+        let state = isBehind ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
         let adopted = shared.adopted ?? 0
         let away = shared.away ?? 0
         return [("shared", state)]
@@ -88,8 +89,11 @@ struct StatusText {
 
     private var operation: [(String, String)] {
         let usable = gateway.targets.filter(\.isInUse).count
-        let down = gateway.targets.filter { !$0.isInUse || $0.state != "up" }.map(\.sentence)
-        let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
+        let waiting = gateway.targets.filter { $0.state == "standby" }.count
+        let down = gateway.targets.filter { $0.state != "standby" && (!$0.isInUse || $0.state != "up") }.map(\.sentence)
+        let targets =
+            "\(usable) of \(gateway.targets.count) take calls" + (waiting > 0 ? ", \(waiting) on standby" : "")
+            + down.map { "; \($0)" }.joined()
         var facts = [("targets", targets)] + gateway.siblings.map { ("sibling", Self.text(of: $0)) }
         facts += [("log", state.log.text.trimmingLineEnd)]
         if let reload = state.reload {
