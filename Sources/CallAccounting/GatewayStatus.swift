@@ -54,6 +54,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var rejected: [Rejected] = []
     /// The other gateways of the cluster; empty without one.
     package var siblings: [Sibling] = []
+    /// Nil without customers.
+    package var customers: Customers?
     /// Those of `listening` whose address this machine does not have at present; nil or empty normally.
     package var standby: [String]?
 
@@ -168,7 +170,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     }
 
     package enum CodingKeys: String, CodingKey {
-        case gateway, version
+        case customers, gateway, version
         case startedAt = "started_at"
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"

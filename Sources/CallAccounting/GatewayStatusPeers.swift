@@ -35,6 +35,29 @@ extension GatewayStatus {
         }
     }
 
+    /// The customers of the gateway and their brands.
+    package struct Customers: Hashable, Sendable, Codable {
+        package var count: Int
+        /// Directory accounts; several customers may have one.
+        package var accounts: Int
+        /// Sets of brands in memory; accounts with the same brands share one.
+        package var brandSets: Int
+        /// Of these sets, in bytes.
+        package var memory: Int
+
+        package init(count: Int, accounts: Int, brandSets: Int, memory: Int) {
+            self.count = count
+            self.accounts = accounts
+            self.brandSets = brandSets
+            self.memory = memory
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case count, accounts, memory
+            case brandSets = "brand_sets"
+        }
+    }
+
     /// A target of calls, as the status page shows it.
     package struct Target: Hashable, Sendable, Codable {
         /// `trunk carrier` or `pbx office`.

@@ -69,6 +69,7 @@ struct OverviewValues: Sendable {
         let waiting: Int
         let refused: Int
         let logos: String?
+        let customers: String?
         let gates: [Gate]
         let hasGates: Bool
     }
@@ -182,6 +183,10 @@ extension OverviewValues.Brands {
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }
+        customers = status.customers.map { customers in
+            let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
+            return "\(customers.count), \(sets) of brands"
+        }
         gates = status.gates.map { gate in
             Gate(
                 name: gate.gate, state: gate.open ? "open" : "closed", tag: gate.open ? "good" : "bad",

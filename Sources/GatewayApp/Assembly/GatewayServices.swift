@@ -137,7 +137,8 @@ struct GatewayServices {
     var operatorControl: OperatorControl {
         let directory = directory
         return OperatorControl(
-            sync: directory.link?.sync, branding: state.brands.current, report: statusReport,
+            sync: directory.link?.sync, branding: state.brands.current,
+            account: { [customers] in customers.account(of: $0) }, report: statusReport,
             reload: configurationReload, log: start.log, disabledTargets: callPath.disabledTargets)
     }
 

@@ -41,7 +41,15 @@ struct StatusText {
     private var branding: [(String, String)] {
         let brands = "\(gateway.branding.numbers) numbers with \(gateway.branding.brands) brands"
         let closed = gateway.gates.filter { !$0.open }.map { "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")" }
-        return [("brands", brands)] + closed.map { ("gate", $0) }
+        return [("brands", brands)] + customers + closed.map { ("gate", $0) }
+    }
+
+    private var customers: [(String, String)] {
+        guard let customers = gateway.customers else { return [] }
+        let megabytes = Double(customers.memory / 100_000) / 10
+        let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
+        let accounts = customers.accounts == 1 ? "1 account" : "\(customers.accounts) accounts"
+        return [("customers", "\(customers.count) with \(accounts); \(sets) of brands in memory, \(megabytes) MB")]
     }
 
     private var directory: [(String, String)] {
