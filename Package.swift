@@ -148,6 +148,7 @@ let package = Package(
             exclude: ["README.md"],
             resources: [
                 "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
+                "customers",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
         .target(
             name: "GatewayCluster",

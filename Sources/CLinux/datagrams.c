@@ -164,7 +164,7 @@ int herald_receive_returned(int socket, uint8_t *buffer, size_t capacity) {
 }
 
 int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
-                                int buffer_bytes) {
+                                int may_be_absent, int buffer_bytes) {
     int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
     // Best effort: without CAP_NET_ADMIN the kernel limits both to net.core.rmem_max and wmem_max.
@@ -174,6 +174,9 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
     int on = 1;
     if (shares_port) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (is_ipv6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (may_be_absent)
+        setsockopt(descriptor, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on,
+                   sizeof on);
     // ICMP errors: an unconnected socket receives them only through its error queue.
     if (is_ipv6)
         setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);

@@ -7,7 +7,9 @@ package protocol GatewayControl: Sendable {
     /// Syncs with the directory at once and returns when the sync has ended.
     ///
     /// - Parameter full: asks for the whole set instead of what has changed.
-    func sync(full: Bool) async -> ControlledSync
+    ///
+    /// - Parameter customer: the customer whose account is synced; nil for the section `directory`.
+    func sync(full: Bool, customer: String?) async -> ControlledSync
     /// The state of the gateway.
     func state() async -> ControlledState
     /// Reads the configuration again and applies it.

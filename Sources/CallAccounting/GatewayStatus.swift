@@ -54,6 +54,10 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var rejected: [Rejected] = []
     /// The other gateways of the cluster; empty without one.
     package var siblings: [Sibling] = []
+    /// Nil without customers.
+    package var customers: Customers?
+    /// Those of `listening` whose address this machine does not have at present; nil or empty normally.
+    package var standby: [String]?
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
@@ -166,13 +170,13 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     }
 
     package enum CodingKeys: String, CodingKey {
-        case gateway, version
+        case customers, gateway, version
         case startedAt = "started_at"
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
         case sharedLedger = "shared_ledger"
-        case rejected, siblings, targets, trunks
+        case rejected, siblings, standby, targets, trunks
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
     }

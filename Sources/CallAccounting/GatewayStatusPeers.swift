@@ -1,6 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GatewayStatus {
+    /// A sentence about listening addresses that are not here, such as `standby: 192.0.2.10 is at another machine`; nil normally.
+    package var standbyText: String? {
+        guard let standby, !standby.isEmpty else { return nil }
+        let hosts = Set(standby.map(Self.host)).sorted()
+        let names = hosts.joined(separator: " and ")
+        guard !siblings.isEmpty else { return "standby: this machine does not have \(names)" }
+        return "standby: \(names) \(hosts.count == 1 ? "is" : "are") at another machine"
+    }
+
+    /// The address without its port.
+    package static func host(_ address: String) -> String {
+        String(address.prefix(upTo: address.lastIndex(of: ":") ?? address.endIndex))
+    }
+
+    /// True if the machine has no address to receive calls at, and waits for one to arrive.
+    ///
+    /// It is as fit for calls as any gateway: whoever moves the address must not take it for a failed one.
+    package var isStandby: Bool { !listening.isEmpty && Set(listening) == Set(standby ?? []) }
+
     /// A trunk, as the status page shows it.
     package struct Trunk: Hashable, Sendable, Codable {
         package var name: String
@@ -16,13 +35,36 @@ extension GatewayStatus {
         }
     }
 
+    /// The customers of the gateway and their brands.
+    package struct Customers: Hashable, Sendable, Codable {
+        package var count: Int
+        /// Directory accounts; several customers may have one.
+        package var accounts: Int
+        /// Sets of brands in memory; accounts with the same brands share one.
+        package var brandSets: Int
+        /// Of these sets, in bytes.
+        package var memory: Int
+
+        package init(count: Int, accounts: Int, brandSets: Int, memory: Int) {
+            self.count = count
+            self.accounts = accounts
+            self.brandSets = brandSets
+            self.memory = memory
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case count, accounts, memory
+            case brandSets = "brand_sets"
+        }
+    }
+
     /// A target of calls, as the status page shows it.
     package struct Target: Hashable, Sendable, Codable {
         /// `trunk carrier` or `pbx office`.
         package var group: String
         package var address: String
         /// `up`, `failing` where it still gets calls though its last one failed, `down`, `resting` after a 503 with
-        /// Retry-After, or `disabled` by the operator.
+        /// Retry-After, `disabled` by the operator, or `standby` while the address it is reached from is at another machine.
         package var state: String
         /// Whether calls are sent there at this moment; a target that is down is tried again now and then.
         package var takesCalls: Bool

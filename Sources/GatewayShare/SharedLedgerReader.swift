@@ -21,6 +21,8 @@ package final class SharedLedgerReader {
         package let silentFor: Double
         /// The gateway that goes on with its open calls; nil normally.
         package let adopter: String?
+        /// Its `cluster.listen`; nil for a gateway that none adopts.
+        package let address: String?
     }
 
     private let session: PostgreSQLSession
@@ -70,13 +72,14 @@ package final class SharedLedgerReader {
         guard isMade == true else { return [] }
         let rows = try session.execute(
             """
-            SELECT node.name, node.version, extract(epoch FROM now() - node.seen_at)::double precision, adopter.name
+            SELECT node.name, node.version, extract(epoch FROM now() - node.seen_at)::double precision, adopter.name,
+                node.address
             FROM ledger.node LEFT JOIN ledger.node AS adopter ON adopter.id = node.adopter ORDER BY node.name
             """)
         return try rows.map { row in
             Node(
                 name: try row.text(0) ?? "", version: try row.text(1), silentFor: try row.double(2) ?? 0,
-                adopter: try row.text(3))
+                adopter: try row.text(3), address: try row.text(4))
         }
     }
 

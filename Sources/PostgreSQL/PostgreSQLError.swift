@@ -90,7 +90,7 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         case .tls: tlsRemedy
         case .noDatabase: "create the database (createdb), or correct its name in the address"
         case .busy: "raise the server's max_connections, or close other sessions"
-        case .readOnly: "name all hosts in the address and add target_session_attrs=read-write"
+        case .readOnly: "promote a standby or start the primary, and name all servers in the address"
         case .timedOut: "see whether the server is overloaded or the network drops packets"
         case .lost: "see the server's log for the reason"
         case .conflict: "another transaction was in the way; try again"

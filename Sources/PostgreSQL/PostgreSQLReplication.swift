@@ -132,8 +132,8 @@ package struct PostgreSQLReplication: Sendable, Hashable, Codable {
             return [
                 Remark(
                     isProblem: true,
-                    text: "the server is a standby and takes no writes; name all hosts in the address and add "
-                        + "target_session_attrs=read-write")
+                    text: "the server is a standby and takes no writes; promote it or start the primary, and name all "
+                        + "servers in the address")
             ]
         }
         var remarks: [Remark] = []

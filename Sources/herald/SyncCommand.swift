@@ -17,6 +17,7 @@ struct SyncCommand: AsyncParsableCommand {
             Examples:
               herald sync
               herald sync --full --json
+              herald sync --customer acme
             """)
 
     @Flag(help: "The former form of the command; it changes nothing.")
@@ -25,9 +26,13 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Fetch all records instead of the changes.")
     var full = false
 
+    @Option(help: ArgumentHelp("Sync the account of this customer.", valueName: "name"))
+    var customer: String?
+
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)
+        try await SyncOrder(runtimeFolder: try options.configuration().runtime).run(
+            full: full, customer: customer, asJSON: options.json)
     }
 }

@@ -62,6 +62,8 @@ final class GatewayUnderTest {
         /// Beside `trunkAddress` and the targets.
         var trunkSources: [PeerSource] = []
         var targetNames: [TargetName] = []
+        /// Whether OPTIONS probe the targets.
+        var areProbed = false
         var isSecondTrusted = true
         var ownNames: [OwnName] = []
         var localAddress = GatewayUnderTest.local
@@ -164,7 +166,9 @@ final class GatewayUnderTest {
         let office = options.pbxAddress
         let targets =
             options.targets.isEmpty
-            ? group(office) : TargetGroup(name: "office", targets: options.targets, names: options.targetNames)
+            ? group(office)
+            : TargetGroup(
+                name: "office", targets: options.targets, isProbed: options.areProbed, names: options.targetNames)
         let pbx = PBXPeer(
             name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets,
             logo: options.logo)

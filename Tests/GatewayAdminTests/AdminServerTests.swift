@@ -64,6 +64,24 @@ struct AdminServerTests {
         }
     }
 
+    @Test func `a gateway that waits for its shared address is ready, and says so`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.listening = ["192.0.2.10:5060", "192.0.2.10:5061"]
+            $0.standby = $0.listening
+            $0.siblings = [.init(address: "b", state: "reachable", clockOffset: nil, waiting: 0, dropped: 0)]
+        }
+        try await withServer(source) { port in
+            let standby = try await LoopbackClient.get("/readyz", port: port)
+            #expect(standby.status == 200 && standby.text == "standby: 192.0.2.10 is at another machine\n")
+            source.change { $0.listening.append("192.0.2.11:5060") }
+            #expect(
+                try await LoopbackClient.get("/readyz", port: port).text == "ready\n", "its own address takes calls")
+            source.change { $0.isDraining = true }
+            #expect(try await LoopbackClient.get("/readyz", port: port).status == 503)
+        }
+    }
+
     @Test func `a closed gate and a failed sync leave the gateway ready`() async throws {
         let source = FixedStatus()
         source.change {

@@ -13,6 +13,7 @@ final class FixedPages: GatewayPageSource {
         var day = CallsOfDay()
         var troubles: [PageTrouble] = []
         var logos: [String: [UInt8]] = [:]
+        var customers: [PageCustomer] = []
     }
 
     let fixed: FixedStatus
@@ -33,6 +34,8 @@ final class FixedPages: GatewayPageSource {
     func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
     func lastDay() async throws -> CallsOfDay { content.withLock(\.day) }
     func story(row: Int64) async throws -> PageCallStory? { row == 7 ? content.withLock(\.story) : nil }
+    func customers() async throws -> [PageCustomer] { content.withLock(\.customers) }
+    func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
     func trunkNames() -> [String] { ["carrier", "<other>"] }
     func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
 

@@ -250,6 +250,63 @@ struct GatewayPagesTests {
             #expect(!page.contains("No problem is known"))
         }
     }
+
+    @Test func `customers have a page with brands, events and calls, and a list of their calls`() async throws {
+        var content = FixedPages.Content()
+        content.customers = [
+            PageCustomer(
+                name: "acme & co", numbers: 12, brands: 3, gate: "gated:unauthorised", syncAge: 61, waiting: 4,
+                calls: 8,
+                branded: 6),
+            PageCustomer(name: "beta", numbers: 12, brands: 3, sharesAccountOf: "acme & co"),
+        ]
+        let status = FixedStatus()
+        status.change { $0.customers = .init(count: 2, accounts: 1, brandSets: 1, memory: 4_000) }
+        let source = FixedPages(content, status: status)
+        try await run(source) { person in
+            #expect(try await person.get("/").body.contains("<a href=\"/customers\">2, 1 set of brands</a>"))
+            let page = try await person.get("/customers").body
+            for text in [
+                "<a href=\"/calls?customer=acme%20%26%20co\">acme &amp; co</a>", "gated:unauthorised", "75 %",
+                "that of acme &amp; co", "never",
+            ] {
+                #expect(page.contains(text), "\(text)")
+            }
+            let calls = try await person.get("/calls?customer=acme%20%26%20co").body
+            #expect(calls.contains("<option value=\"acme &amp; co\" selected>"))
+        }
+        #expect(source.searches.last?.customer == "acme & co")
+    }
+
+    @Test func `a gateway without customers shows none`() async throws {
+        try await run(FixedPages()) { person in
+            let (first, calls) = (try await person.get("/").body, try await person.get("/calls").body)
+            #expect(!first.contains("/customers") && !calls.contains("name=\"customer\""))
+            let page = try await person.get("/customers").body
+            #expect(page.contains("No customers are configured"))
+        }
+    }
+
+    @Test func `a gateway that waits for its shared address shows that, and no problem`() async throws {
+        let status = FixedStatus()
+        status.change {
+            $0.listening = ["192.0.2.10:5060"]
+            $0.standby = $0.listening
+            $0.siblings = [
+                .init(address: "192.0.2.12:5070", state: "reachable", clockOffset: 0, waiting: 0, dropped: 0)
+            ]
+            $0.targets = [
+                .init(group: "pbx office", address: "192.0.2.20:5060", state: "standby", takesCalls: true)
+            ]
+        }
+        try await run(FixedPages(FixedPages.Content(), status: status)) { person in
+            let page = try await person.get("/").body
+            #expect(page.contains("Standby: 192.0.2.10 is at another machine."))
+            #expect(!page.contains("notice error") && !page.contains("notice warning"))
+            #expect(!page.contains("Ready for calls"))
+            #expect(page.contains("tag soft\">standby"))
+        }
+    }
 }
 
 @Suite("Values of the pages")

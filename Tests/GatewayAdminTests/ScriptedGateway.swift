@@ -10,7 +10,7 @@ final class ScriptedGateway: GatewayControl {
 
     init(_ result: ControlledSync) { self.result = result }
 
-    func sync(full: Bool) async -> ControlledSync {
+    func sync(full: Bool, customer: String?) async -> ControlledSync {
         asked.withLock { $0.append(full) }
         return result
     }

@@ -30,7 +30,7 @@ struct OperatorControlTests {
 
     @Test func `a sync order without a directory is unavailable`() async throws {
         try await control { (control: OperatorControl, _: GatewayShared) async throws in
-            let sync = await control.sync(full: false)
+            let sync = await control.sync(full: false, customer: nil)
             #expect(sync.result == .unavailable)
             #expect(sync.error == "no directory is configured, so there is nothing to sync with")
         }

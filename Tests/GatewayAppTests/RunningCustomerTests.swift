@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import CallAccounting
 import ChildPrograms
 import ConfigurationFiles
 import Foundation
+import GatewayAdmin
 import GatewayStore
 import Synchronization
 import TestFixtures
@@ -255,6 +257,37 @@ struct RunningCustomerTests {
         #expect(before?.current === after?.current, "the brands stay in force")
         #expect(try directories.prepare(configuration) == nil)
         try state.database.close()
+    }
+
+    @Test func `customers of one account, and accounts with the same brands, share one set of brands in memory`()
+        async throws
+    {
+        let (one, same) = (try Self.directory("Acme") { Self.taken }, try Self.directory("Acme") { Self.taken })
+        let other = try Self.directory("Beta") { Self.taken }
+        let accounts = [("a", one, "acme"), ("b", one, "acme"), ("c", same, "acme"), ("d", other, "beta")].map {
+            "{name: \($0), directory: {url: '\($1.url)', api_key_file: \($2), timeout: 1s}}"
+        }
+        let routes = ["a", "b", "c", "d"].enumerated().map {
+            "{numbers: ['+6125550200\($0)'], pbx: office, customer: \($1)}"
+        }
+        let start = try fixture.start(
+            text.with("customers", "[\(accounts.joined(separator: ", "))]")
+                .with("routes", "{table: [\(routes.joined(separator: ", "))]}"))
+        try await fixture.run(start) { _ in
+            let shown = ["Acme", "Acme", "Acme", "Beta"]
+            for (position, name) in shown.enumerated() {
+                try await placeBranded("share-\(position)", to: "+6125550200\(position)", as: name)
+            }
+            let control = ControlClient(folder: start.configuration.runtime)
+            let customers = try await control.state().gateway.customers
+            #expect(
+                customers?.count == 4 && customers?.accounts == 3 && customers?.brandSets == 2, "\(customers as Any)")
+            let sync = try await control.sync(full: true, customer: "c")
+            #expect(sync.result == .succeeded && sync.numbers == 1)
+            let unknown = try await control.sync(full: false, customer: "e")
+            #expect(unknown.error == "no customer is named e; herald routes lists them")
+        }
+        for directory in [one, same, other] { directory.close() }
     }
 
     @Test func `herald doctor asks the directory of each customer with its own key`() async throws {

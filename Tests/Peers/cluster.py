@@ -45,6 +45,8 @@ class Terms(NamedTuple):
     outcomes: str = "retry_window: 0s"
     # Whether each node has a clock of its own, `clock`, that can be set wrong.
     has_clock: bool = False
+    # Targets of the PBX, which are probed: then a node has the shared address alone.
+    targets: tuple = ()
 
 
 class Node(Gateway):
@@ -67,9 +69,15 @@ class Node(Gateway):
         os.chmod(self.secrets, 0o600)
 
     def write_configuration(self):
-        own = [f"192.0.2.{10 + number}" for number in range(1, self.count + 1)]
-        siblings = [f"{address}:5070" for address in own if address != self.own]
+        nodes = [f"192.0.2.{10 + number}" for number in range(1, self.count + 1)]
+        siblings = [f"{address}:5070" for address in nodes if address != self.own]
         carrier, side = self.terms.carrier, "shared" if self.terms.is_at_shared else "own"
+        own = "" if self.terms.targets else f'  - {{name: own, address: "{self.own}:5060"}}\n'
+        office = f'address: "{PBX}:5060", probe: false'
+        if self.terms.targets:
+            office = "targets: [" + ", ".join(
+                f'{{address: "{target}:5060", priority: {place}}}' for place, target in enumerate(self.terms.targets)) + "]"
+        sources = self.terms.targets or (PBX,)
         source = f"directory: {self.terms.directory}"
         if not self.terms.directory:
             brands = os.path.join(self.folder, "brands.psv")
@@ -80,8 +88,7 @@ class Node(Gateway):
             file.write(f"""\
 gateway: {{id: {self.name}, state: {self.folder}, runtime: {self.folder}, drain: 60s}}
 listen:
-  - {{name: own, address: "{self.own}:5060"}}
-  - {{name: shared, address: "{SHARED}:5060"}}
+{own}  - {{name: shared, address: "{SHARED}:5060"}}
 cluster:
   secret_file: {self.secrets}
   listen: "{self.own}:5070"
@@ -92,7 +99,7 @@ trunks:
   - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: {side}}}
   - {{name: roamer, sources: ["{ROAMER}"], next_hop: "{ROAMER}:5060", region: DE, trusted: true, listen: {side}, pbx: desk}}
 pbx:
-  - {{name: office, address: "{PBX}:5060", sources: ["{PBX}"], listen: {side}, probe: false}}
+  - {{name: office, {office}, sources: {list(sources)}, listen: {side}}}
   - {{name: desk, address: "{DESK}:5060", sources: ["{DESK}"], listen: {side}, probe: false}}
 {source}
 outcomes: {{{self.terms.outcomes}}}
@@ -111,8 +118,6 @@ log: {{level: notice}}
         ip("route", "add", f"{self.own}/32", "dev", self.wire)
         # Nodes reach each other through this namespace.
         setting(PEERS, f"conf.{self.wire}.proxy_arp", 1)
-        # Every node binds the shared address before it has it, as with keepalived.
-        setting(self.machine, "ip_nonlocal_bind", 1)
 
     def start(self):
         with self.clock.applied() if self.clock else contextlib.nullcontext():

@@ -28,6 +28,12 @@ struct UDPSocketTests {
                 """)
     }
 
+    @Test func `an address of another machine is bound if it may be absent`() throws {
+        let elsewhere = PeerAddress(ipv4: 0xcb00_7101, port: 0)
+        #expect(try UDPSocket(address: elsewhere, mayBeAbsent: true).address.port != 0)
+        #expect(try UDPSocket.shared(address: elsewhere, by: 2, mayBeAbsent: true).count == 2)
+    }
+
     @Test func `an address of another machine is refused`() {
         // 203.0.113.0/24 is for documentation and no interface has it (RFC 5737 §3).
         let error = #expect(throws: UDPSocketError.self) {

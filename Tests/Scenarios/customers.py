@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Situations of routes and customers: two accounts of one directory behind one gateway."""
 import os
+import urllib.request
 
 from heraldtest.addresses import HOST
 from heraldtest.child import Failed, wait_until
@@ -120,6 +121,32 @@ def expect_records(testbed):
             testbed.herald_binary, "lookup", "--called", called, CALLER, "--config", testbed.config)
         if shown not in text or f"customer  {name}" not in text:
             raise Failed(f"lookup of {called}:\n{text}")
+        wait_until(lambda name=name: is_synced(testbed, name), 30, f"herald sync --customer {name} does not succeed")
+        if shown not in page(testbed, f"/calls?customer={name}"):
+            raise Failed(f"the page has no call of {name}")
+    text = page(testbed, "/customers")
+    if any(f"/calls?customer={name}" not in text for name in CUSTOMERS):
+        raise Failed(f"the page of customers:\n{text}")
+    text = testbed.command(testbed.herald_binary, "status", "--config", testbed.config)
+    if "2 with 2 accounts; 2 sets of brands in memory" not in text:
+        raise Failed(f"status:\n{text}")
+
+
+def is_synced(testbed, name):
+    """A full sync of a customer's account, unless one of its own runs at this moment."""
+    try:
+        text = testbed.command(
+            testbed.herald_binary, "sync", "--full", "--customer", name, "--config", testbed.config)
+    except Failed as trouble:
+        if "a sync runs already" in str(trouble):
+            return False
+        raise
+    return "full sync: nothing has changed; 1 numbers in use" in text
+
+
+def page(testbed, path):
+    with urllib.request.urlopen(f"http://{HOST}:{testbed.ports.admin}{path}", timeout=30) as response:
+        return response.read().decode("utf-8")
 
 
 def called_back(testbed, folder, run):

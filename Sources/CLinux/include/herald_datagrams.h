@@ -44,10 +44,11 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
 int herald_receive_returned(int socket, uint8_t *buffer, size_t capacity);
 
 /* Opens a non-blocking UDP socket bound to an address, with receive and send buffers of buffer_bytes if the kernel
- * permits. With shares_port other sockets of this user can bind the same port (SO_REUSEPORT).
+ * permits. With shares_port other sockets of this user can bind the same port (SO_REUSEPORT). With may_be_absent the
+ * machine need not have the address (IP_FREEBIND).
  * Returns the descriptor, or -errno. */
 int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
-                                int buffer_bytes);
+                                int may_be_absent, int buffer_bytes);
 
 /* Returns the granted receive buffer, in the unit of buffer_bytes, or -errno. */
 int herald_receive_buffer(int socket);

@@ -60,6 +60,7 @@ extension ProxyCore {
         guard let hop = onward.hop else { return }
         recordBye(arrival, onward, from: peer)
         counters.add(.forwardedStatelessly)
+        if onward.group != nil { return cancelAttempts(onward, marks.branch, from: peer) }
         transactions.outgoing.append(
             OutgoingMessage(bytes: onward.bytes, destination: hop.address, socket: hop.socket))
     }

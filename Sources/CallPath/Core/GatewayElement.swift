@@ -43,7 +43,7 @@ package final class GatewayElement: SIPElement {
         for position in ownShards {
             first = min(first, shards.shard(at: position).nextDeadline)
         }
-        if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline ?? .max) }
+        if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline(shared.away) ?? .max) }
         return first == .max ? nil : first
     }
 
@@ -61,7 +61,7 @@ package final class GatewayElement: SIPElement {
     private func keepTargetsAndCalls(at now: Moment) {
         shared.settings.renew(&held)
         let settings = held.settings
-        shared.probes.run(into: &outgoing, settings, at: now)
+        shared.probes.run(into: &outgoing, settings, shared.away, at: now)
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000
         sweeps += 1

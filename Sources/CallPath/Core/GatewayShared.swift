@@ -14,6 +14,8 @@ package final class GatewayShared: Sendable {
     package let updates: UpdateRing
     /// Probes of targets by OPTIONS.
     package let probes: TargetProber
+    /// Listening addresses that another machine has at present.
+    package let away = AwaySockets()
     /// Calls in progress.
     package let calls: CallsInProgress
     /// Rejected messages, for the log and the status page.

@@ -28,12 +28,17 @@ extension ProxyCore {
         }
         onward.hasForeignCookie = routes.cookie != nil && cookie == nil
         let routed = routedTargets(of: arrival.message, from: peer)
-        if routed == nil, follow(routes.nextHop, cookie, of: arrival, from: peer, into: &onward) { return onward }
+        // The CANCEL of a call goes where its INVITE went, which no URI decides.
+        let isCancel = arrival.message.method == .cancel && !arrival.message.isInDialog
+        if routed == nil, !isCancel, follow(routes.nextHop, cookie, of: arrival, from: peer, into: &onward) {
+            return onward
+        }
         guard let group = routed ?? usualTargets(onward, from: peer) else { return onward }
         let call = reporter.identifier(of: arrival.message, direction: onward.isFromTrunk ? .inbound : .outbound)
         var targets = order(group, for: call, at: arrival.now)
+        if isCancel, group.targets.count > 1 { onward.group = group }
         // A dialog belongs to one target. Where nothing names it, the first gets the request even if it is down.
-        guard let target = targets.next() ?? (arrival.message.isInDialog ? group.targets.first : nil) else {
+        guard let target = targets.next() ?? (arrival.message.isInDialog || isCancel ? group.targets.first : nil) else {
             return onward
         }
         onward.hop = hop(to: target, by: peer.pbxSocket)

@@ -8,6 +8,8 @@ struct OnwardRequest {
     /// Nil when no target is up.
     var hop: NextHop?
     var targetState: TargetState?
+    /// The targets of a CANCEL that no transaction here belongs to, if there are several.
+    var group: TargetGroup?
     /// Targets to try after it.
     var targets = TargetOrder()
     let dialog: DialogFacts

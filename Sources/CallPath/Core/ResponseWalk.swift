@@ -197,7 +197,8 @@ extension ProxyCore: TransactionUser {
         _ arrival: Arrival, _ via: ViaValue, _ field: SIPMessage.HeaderField, from peer: GatewayTopology.Peer
     ) {
         let response = arrival.message
-        guard response.status != 100, let next = ViaValue.second(of: response),
+        let isOfOther = response.status == 481 && RequestForwarding.isOneOfSeveral(response, via)
+        guard response.status != 100, !isOfOther, let next = ViaValue.second(of: response),
             let destination = ResponseForwarding.destination(of: next, in: response),
             let upstream = settings.topology.peer(at: destination, orFormerAt: arrival.now)
         else {

@@ -5,11 +5,14 @@ import Synchronization
 
 /// Probes targets by OPTIONS and records the responses in their state.
 ///
-/// The first worker sends; any worker receives. The lock is held for some stores.
+/// The first worker sends; any worker receives. The lock is held for some stores. A target is on standby while this machine
+/// does not have the address that its probes are sent from.
 package final class TargetProber: Sendable {
     private struct State {
         var probes: TargetProbes
         var settings: ObjectIdentifier?
+        /// The version of the sockets' presence.
+        var presence: UInt64 = 0
     }
 
     private let state: Mutex<State>
@@ -19,16 +22,21 @@ package final class TargetProber: Sendable {
         state = Mutex(State(probes: TargetProbes(rules: .init(), seed: seed), settings: nil))
     }
 
-    /// The time of the next `run` in monotonic milliseconds; 0 before the first.
-    var nextDeadline: UInt64? { state.withLock { $0.settings == nil ? 0 : $0.probes.nextDeadline } }
+    /// The time of the next `run` in monotonic milliseconds; 0 before the first, and after addresses have left or arrived.
+    func nextDeadline(_ away: AwaySockets) -> UInt64? {
+        state.withLock { $0.settings == nil || $0.presence != away.version ? 0 : $0.probes.nextDeadline }
+    }
 
     /// Sends the probes that are due and records targets without a response; new settings bring new targets.
-    func run(into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, at now: Moment) {
+    func run(
+        into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, _ away: AwaySockets, at now: Moment
+    ) {
         let due = state.withLock { state in
-            if state.settings != ObjectIdentifier(settings) {
-                state.settings = ObjectIdentifier(settings)
-                let groups = settings.topology.groups.filter(\.isProbed)
-                state.probes.watch(groups.flatMap(\.targets), rules: settings.probes, at: now.milliseconds)
+            let presence = away.version
+            if state.settings != ObjectIdentifier(settings) || state.presence != presence {
+                (state.settings, state.presence) = (ObjectIdentifier(settings), presence)
+                let probed = Self.standBy(settings.topology, away.positions)
+                state.probes.watch(probed, rules: settings.probes, at: now.milliseconds)
             }
             return state.probes.due(at: now.milliseconds)
         }
@@ -43,6 +51,14 @@ package final class TargetProber: Sendable {
                     bytes: bytes, destination: probe.target.address, socket: probe.target.socket,
                     token: .probe(probe.number)))
         }
+    }
+
+    /// Puts the targets of absent sockets on standby, and gives those to probe.
+    private static func standBy(_ topology: GatewayTopology, _ away: Set<Int>) -> [Target] {
+        for target in topology.groups.flatMap(\.targets) {
+            target.targetState.standBy(away.contains(target.socket))
+        }
+        return topology.groups.filter(\.isProbed).flatMap(\.targets).filter { !away.contains($0.socket) }
     }
 
     /// Records a response to a probe; false for every other response.

@@ -31,8 +31,10 @@ package struct ControlClient: Sendable {
     /// Requests a sync at once.
     ///
     /// - Throws: `ControlFailure` if no gateway accepts the command.
-    package func sync(full: Bool) async throws(ControlFailure) -> ControlledSync {
-        try await post("/v1/sync", query: full ? ["full": "true"] : [:])
+    package func sync(full: Bool, customer: String? = nil) async throws(ControlFailure) -> ControlledSync {
+        let whole = full ? "true" : "false"
+        guard let customer else { return try await post("/v1/sync", query: ["full": whole]) }
+        return try await post("/v1/sync", query: ["full": whole, "customer": customer])
     }
 
     /// The state of the gateway.

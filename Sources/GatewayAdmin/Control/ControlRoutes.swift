@@ -9,7 +9,7 @@ import Logging
 ///
 /// | request | does |
 /// |---|---|
-/// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set. Responds when the sync has ended. |
+/// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set, `customer=NAME` for a customer's. Responds when the sync has ended. |
 /// | `GET /v1/status` | the state of the gateway |
 /// | `POST /v1/reload` | reads the configuration again; responds when it is applied or refused |
 /// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again |
@@ -30,7 +30,9 @@ struct ControlRoutes: Sendable {
         let router = Router(context: ControlContext.self)
         router.add(middleware: OrderLog(logger: logger))
         router.post("/v1/sync") { request, _ in
-            let sync = await control.sync(full: request.uri.queryParameters["full"] == "true")
+            let sync = await control.sync(
+                full: request.uri.queryParameters["full"] == "true",
+                customer: request.uri.queryParameters["customer"].map(String.init))
             return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
         router.get("/v1/status") { _, _ in try ControlResponse.value(await control.state()) }

@@ -33,6 +33,8 @@ struct CallsValues: Sendable {
     let since: String
     let until: String
     let trunks: [Option]
+    let customers: [Option]
+    let hasCustomers: Bool
     let outcomes: [Option]
     let branded: [Option]
     let rows: [Row]
@@ -65,8 +67,10 @@ struct CallValues: Sendable {
 }
 
 /// The fields of the search form, as the address of the page has them.
-private struct SearchFields {
-    static let names: [Substring] = ["number", "name", "call_id", "trunk", "outcome", "branded", "since", "until"]
+struct SearchFields {
+    static let names: [Substring] = [
+        "number", "name", "call_id", "trunk", "customer", "outcome", "branded", "since", "until",
+    ]
 
     private let page: PageRequest
 
@@ -86,7 +90,8 @@ private struct SearchFields {
         return parts.isEmpty ? "/calls" : "/calls?" + parts.joined(separator: "&")
     }
 
-    private static func encoded(_ text: String) -> String {
+    /// A text as the value of a query.
+    static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { out, byte in
             let scalar = Unicode.Scalar(byte)
             if scalar.properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
@@ -117,6 +122,9 @@ extension GatewayPages {
             number: fields["number"], name: fields["name"], callID: fields["call_id"], since: fields["since"],
             until: fields["until"],
             trunks: Self.options(source.trunkNames().map { ($0, $0) }, any: "any trunk", chosen: fields["trunk"]),
+            customers: Self.options(
+                source.customerNames().map { ($0, $0) }, any: "any customer", chosen: fields["customer"]),
+            hasCustomers: !source.customerNames().isEmpty,
             outcomes: Self.options(Self.outcomes, any: "any outcome", chosen: fields["outcome"]),
             branded: Self.options(
                 [("yes", "with a brand"), ("no", "without a brand")], any: "with or without", chosen: fields["branded"]),
@@ -183,6 +191,7 @@ extension GatewayPages {
         search.name = text("name")
         search.callID = text("call_id")
         search.trunk = text("trunk")
+        search.customer = text("customer")
         search.outcome = text("outcome")
         search.isBranded = text("branded").map { $0 == "yes" }
         search.since = now - usualDays * 86_400

@@ -29,6 +29,12 @@ package protocol GatewayPageSource: Sendable {
     ///
     /// - Throws: `RingPreviewProblem` for a question without a response.
     func preview(_ question: RingQuestion) async throws -> RingPreview
+    /// The customers by name, with their brands, events and calls.
+    ///
+    /// - Throws: an error of the ledger.
+    func customers() async throws -> [PageCustomer]
+    /// Names of the customers, for forms; empty without customers.
+    func customerNames() -> [String]
     /// Names of the trunks, for forms.
     func trunkNames() -> [String]
     /// The bytes of the gateway's own copy of a logo; nil for an unknown name.

@@ -72,6 +72,7 @@ package struct GatewayPages: Sendable {
             Page(.post, "/sync") { _ in await sync() },
             Page(.get, "/calls", entry: "Calls") { page in try await calls(page) },
             Page(.get, "/calls/:row") { page in try await call(page) },
+            Page(.get, "/customers") { _ in try await customers() },
             Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },
             Page(.get, "/logos/:name") { page in try logo(page) },
         ]
@@ -83,7 +84,8 @@ package struct GatewayPages: Sendable {
             "now": PackageResources.now_mustache, "peers": PackageResources.peers_mustache,
             "rejected": PackageResources.rejected_mustache, "brands": PackageResources.brands_mustache,
             "day": PackageResources.day_mustache, "calls": PackageResources.calls_mustache,
-            "call": PackageResources.call_mustache, "preview": PackageResources.preview_mustache,
+            "call": PackageResources.call_mustache, "customers": PackageResources.customers_mustache,
+            "preview": PackageResources.preview_mustache,
         ]
     }
 

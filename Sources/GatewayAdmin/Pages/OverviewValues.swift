@@ -6,6 +6,8 @@ import CallAccounting
 struct OverviewValues: Sendable {
     let troubles: [Trouble]
     let isReady: Bool
+    /// A sentence about listening addresses that are at another machine; nil normally.
+    let standby: String?
     let now: Now
     let trunks: [GatewayStatus.Trunk]
     let targets: [Target]
@@ -67,6 +69,7 @@ struct OverviewValues: Sendable {
         let waiting: Int
         let refused: Int
         let logos: String?
+        let customers: String?
         let gates: [Gate]
         let hasGates: Bool
     }
@@ -94,7 +97,8 @@ extension OverviewValues {
         troubles = PageTroubles(status, further: further).all.map {
             Trouble(kind: $0.isError ? "error" : "warning", title: $0.title, text: $0.text)
         }
-        isReady = status.obstacle == nil
+        isReady = status.obstacle == nil && !status.isStandby
+        standby = status.standbyText.map(PageTroubles.sentence)
         self.now = Now(status, traffic, rates, at: now)
         trunks = status.trunks
         targets = status.targets.map(Target.init)
@@ -143,7 +147,7 @@ extension OverviewValues.Target {
         group = target.group
         address = target.address
         state = target.state
-        tag = target.state == "up" ? "good" : target.state == "down" ? "bad" : "warn"
+        tag = ["up": "good", "down": "bad", "standby": "soft"][target.state] ?? "warn"
         since = target.since.map { PageTime.text($0) } ?? "the start"
         lastResponse = target.lastResponse.map { PageTime.text($0) } ?? "never"
     }
@@ -179,6 +183,10 @@ extension OverviewValues.Brands {
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }
+        customers = status.customers.map { customers in
+            let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
+            return "\(customers.count), \(sets) of brands"
+        }
         gates = status.gates.map { gate in
             Gate(
                 name: gate.gate, state: gate.open ? "open" : "closed", tag: gate.open ? "good" : "bad",

@@ -11,6 +11,8 @@ package struct CallSearch: Hashable, Sendable {
     /// A part of a SIP Call-ID or call id.
     package var callID: String?
     package var trunk: String?
+    /// The name of a customer.
+    package var customer: String?
     /// An outcome, or `OPEN` for calls in progress.
     package var outcome: String?
     package var isBranded: Bool?

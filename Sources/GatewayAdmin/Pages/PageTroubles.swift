@@ -36,7 +36,7 @@ struct PageTroubles {
                             ? "" : " Check that the PBX runs, its address in herald.yaml, and the firewall.")))
         }
         return found
-            + status.targets.filter { $0.state != "up" }.map { target in
+            + status.targets.filter { $0.state != "up" && $0.state != "standby" }.map { target in
                 let since = target.since.map { " since \(PageTime.text($0)) UTC" } ?? ""
                 let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0)) UTC." }
                 let title = "\(target.group): \(target.address) is \(target.state)\(since)"

@@ -34,8 +34,13 @@ struct AdminRoutes: Sendable {
     }
 
     /// Returns 200 if calls may be sent here, else 503 with the reason.
+    ///
+    /// Also 200 for a gateway that waits for its address: keepalived would never move the address to one that fails its check.
     private func readiness() async -> Response {
-        guard let obstacle = await source.status().obstacle else { return Self.text(.ok, "ready\n") }
+        let status = await source.status()
+        guard let obstacle = status.obstacle else {
+            return Self.text(.ok, (status.isStandby ? status.standbyText ?? "ready" : "ready") + "\n")
+        }
         return Self.text(.serviceUnavailable, "not ready: \(obstacle)\n")
     }
 

@@ -18,6 +18,7 @@ struct CallPathParts {
     let budget: TransactionBudget
     let shared: GatewayShared
     let workers: GatewayWorkers
+    let addresses: AddressWatch
 
     /// Builds the parts on the open sockets and the loaded brands.
     init(_ start: GatewayStart, _ resources: GatewayResources, _ state: StoredState) throws {
@@ -39,5 +40,9 @@ struct CallPathParts {
             updates: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
             calls: CallsInProgress())
         workers = GatewayWorkers(shared, threads: transport.workers)
+        addresses = AddressWatch(
+            away: shared.away, bound: transport.bound, isClustered: configuration.cluster != nil,
+            logger: start.logger)
+        addresses.look()
     }
 }

@@ -127,7 +127,9 @@ struct GatewayServices {
             control: operatorControl,
             trace: traces.service, logger: Logger(label: "herald.control"))
         // Traces end before the socket that they go out by.
-        let services: [(any Service)?] = [rejections, control, traces.service, traces.exporter]
+        let services: [(any Service)?] = [
+            rejections, control, traces.service, traces.exporter, callPath.addresses,
+        ]
         return services.compactMap { $0 }
     }
 
@@ -135,7 +137,8 @@ struct GatewayServices {
     var operatorControl: OperatorControl {
         let directory = directory
         return OperatorControl(
-            sync: directory.link?.sync, branding: state.brands.current, report: statusReport,
+            sync: directory.link?.sync, branding: state.brands.current,
+            account: { [customers] in customers.account(of: $0) }, report: statusReport,
             reload: configurationReload, log: start.log, disabledTargets: callPath.disabledTargets)
     }
 

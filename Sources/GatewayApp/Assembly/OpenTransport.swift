@@ -28,7 +28,8 @@ struct OpenTransport {
         let count = configuration.workers
         let sockets = try configuration.listen.map { listener -> [UDPSocket]? in
             guard listener.transport == .udp else { return nil }
-            return try UDPSocket.shared(address: try listener.address.peer(), by: count)
+            return try UDPSocket.shared(
+                address: try listener.address.peer(), by: count, mayBeAbsent: configuration.mayBeAbsent(listener))
         }
         workers = Self.workers(count, sockets)
         bound = try zip(configuration.listen, sockets).map { listener, sockets in
@@ -78,7 +79,7 @@ extension HeraldConfiguration {
     fileprivate func streamListeners() throws -> [StreamListener] {
         try listen.enumerated().filter { $1.transport != .udp }.map { position, listener in
             StreamListener(
-                position: position, address: try listener.address.peer(),
+                position: position, address: try listener.address.peer(), mayBeAbsent: mayBeAbsent(listener),
                 identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
         }
     }

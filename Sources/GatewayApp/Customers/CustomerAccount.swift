@@ -36,10 +36,12 @@ final class CustomerAccount: Sendable {
     /// - Parameters:
     ///   - name: a customer, for log lines.
     ///   - earlier: the account that this one continues: its brands stay in force.
+    ///   - share: puts an index in force in the memory of an equal one.
     /// - Throws: errors of the API key and of the files of `tls`.
     init(
         _ access: HeraldConfiguration.DirectoryAccess, of name: String, _ start: GatewayStart,
         _ troubles: StateTroubles, continuing earlier: CustomerAccount? = nil,
+        sharing share: @escaping BrandingPublisher.Share,
         whileSyncing: @escaping @Sendable (Bool) -> Void
     ) throws {
         self.access = access
@@ -55,7 +57,8 @@ final class CustomerAccount: Sendable {
         brands = LoadedBrands(accountIn: folder, own, current: earlier?.current, logger: logger)
         current = brands.current
         hasBrands = Atomic(earlier != nil)
-        publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
+        publisher = BrandingPublisher(
+            current: brands.current, cache: brands.store, logger: logger, share: share)
         let connection = try DirectoryConnection(own, access, brands, publisher, troubles, logger)
         (client, device) = (connection.client, connection.device)
         let indexFile = brands.indexFile

@@ -55,6 +55,21 @@ final class CustomerDirectories: ReloadablePart {
         ]
     }
 
+    /// The number of customers.
+    var customerCount: Int { state.withLock { $0.customers.count } }
+
+    /// The account of each customer, by name.
+    var accounts: [(customer: String, account: CustomerAccount)] {
+        state.withLock { state in
+            state.running.values.flatMap { running in running.names.map { ($0, running.account) } }
+        }.sorted { $0.0 < $1.0 }
+    }
+
+    /// The account of a customer; nil for an unknown one.
+    func account(of customer: String) -> CustomerAccount? {
+        state.withLock { state in state.running.values.first { $0.names.contains(customer) }?.account }
+    }
+
     /// The age of the last good sync of each customer, in seconds; nil before the first.
     var syncAges: [(customer: String, age: Int64?)] {
         state.withLock { state in

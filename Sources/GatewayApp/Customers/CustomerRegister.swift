@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 import CallPath
 import ConfigurationFiles
@@ -9,8 +10,8 @@ import Synchronization
 
 /// The directory accounts of all customers, and the customers as the call path sees them.
 ///
-/// Customers with the same directory settings share one account, so one index in memory. A reload keeps the accounts and
-/// customers that stay. Any thread.
+/// Customers with the same directory settings share one account, so one index in memory. Accounts with the same brands share
+/// the tables of the index. A reload keeps the accounts and customers that stay. Any thread.
 final class CustomerRegister: Sendable {
     private struct State {
         var accounts: [HeraldConfiguration.DirectoryAccess: CustomerAccount] = [:]
@@ -20,6 +21,8 @@ final class CustomerRegister: Sendable {
     private let start: GatewayStart
     private let troubles: StateTroubles
     private let state = Mutex(State())
+    /// Held while an index is compared and put in force, so that two equal ones of one moment find each other.
+    private let publishing = Mutex<Void>(())
     private let whileSyncing = Mutex<@Sendable (Bool) -> Void>({ _ in })
 
     /// Opens the accounts of the start and loads their brands, four at a time.
@@ -43,9 +46,10 @@ final class CustomerRegister: Sendable {
     ///
     /// - Throws: errors of the files of `tls`.
     func reopened(_ account: CustomerAccount) throws -> CustomerAccount {
-        let next = try CustomerAccount(account.access, of: account.name, start, troubles, continuing: account) {
-            [self] in whileSyncing.withLock { $0 }($0)
-        }
+        let next = try CustomerAccount(
+            account.access, of: account.name, start, troubles, continuing: account,
+            sharing: { [self] in share($0, $1) },
+            whileSyncing: { [self] in whileSyncing.withLock { $0 }($0) })
         state.withLock { if $0.accounts[account.access] != nil { $0.accounts[account.access] = next } }
         return next
     }
@@ -55,12 +59,20 @@ final class CustomerRegister: Sendable {
     /// - Returns: the accounts whose brands are not loaded: the new ones, and those that a refused reload opened.
     func open(_ customers: [HeraldConfiguration.Customer]) throws -> [CustomerAccount] {
         for customer in customers where account(customer.directory) == nil {
-            let account = try CustomerAccount(customer.directory, of: customer.name, start, troubles) { [self] in
-                whileSyncing.withLock { $0 }($0)
-            }
+            let account = try CustomerAccount(
+                customer.directory, of: customer.name, start, troubles, sharing: { [self] in share($0, $1) },
+                whileSyncing: { [self] in whileSyncing.withLock { $0 }($0) })
             state.withLock { $0.accounts[customer.directory] = account }
         }
         return Set(customers.map(\.directory)).compactMap(account).filter { !$0.isLoaded }
+    }
+
+    /// The indexes in force, one of each account.
+    var indexes: [BrandIndex] { state.withLock { $0.accounts.values.map { $0.current.load().index } } }
+
+    /// Puts an index in force, in the memory of an equal one of another account.
+    private func share(_ index: BrandIndex, _ store: (BrandIndex) -> Void) {
+        publishing.withLock { _ in store(index.shared(with: indexes)) }
     }
 
     /// Forgets accounts without a customer.

@@ -50,7 +50,7 @@ struct CallStory {
     var facts: [Fact] {
         [
             Fact("SIP Call-ID", call.sipCallID), Fact("then", call.latestSIPCallID), Fact("direction", call.direction),
-            Fact("trunk", call.trunk), Fact("from", call.callerShown, isNumber: true),
+            Fact("trunk", call.trunk), Fact("customer", call.customer), Fact("from", call.callerShown, isNumber: true),
             Fact("to", call.destination ?? call.subscriber, isNumber: true),
             Fact("subscriber", call.destination == nil ? nil : call.subscriber, isNumber: true),
             Fact("brand", call.brandName), Fact("carrier name", call.carrierName), Fact("decision", call.decision),

@@ -15,28 +15,44 @@ import SIPTransport
 struct OperatorControl: GatewayControl {
     private let currentSync: @Sendable () -> SyncService?
     private let branding: CurrentBranding
+    private let account: @Sendable (String) -> CustomerAccount?
     private let report: GatewayStatusReport
     private let configurationReload: ConfigurationReload
     private let log: LogOutput
     private let disabledTargets: DisabledTargets
 
-    /// - Parameter sync: nil where no directory is configured; a reload may replace it.
+    /// - Parameters:
+    ///   - sync: nil where no directory is configured; a reload may replace it.
+    ///   - account: the account of a customer; nil for an unknown one.
     init(
         sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding,
+        account: @escaping @Sendable (String) -> CustomerAccount?,
         report: GatewayStatusReport, reload: ConfigurationReload, log: LogOutput, disabledTargets: DisabledTargets
     ) {
         currentSync = sync
         self.branding = branding
+        self.account = account
         self.report = report
         configurationReload = reload
         self.log = log
         self.disabledTargets = disabledTargets
     }
 
-    func sync(full: Bool) async -> ControlledSync {
-        guard let sync = currentSync() else {
-            return ControlledSync(.unavailable, error: "no directory is configured, so there is nothing to sync with")
+    func sync(full: Bool, customer: String?) async -> ControlledSync {
+        guard let customer else {
+            guard let sync = currentSync() else {
+                return ControlledSync(
+                    .unavailable, error: "no directory is configured, so there is nothing to sync with")
+            }
+            return await Self.run(sync, full: full, branding)
         }
+        guard let account = account(customer) else {
+            return ControlledSync(.unavailable, error: "no customer is named \(customer); herald routes lists them")
+        }
+        return await Self.run(account.sync, full: full, account.current)
+    }
+
+    private static func run(_ sync: SyncService, full: Bool, _ branding: CurrentBranding) async -> ControlledSync {
         let start = ContinuousClock.now
         do throws(SyncRefusal) {
             let report = try await sync.syncOrdered(full: full)

@@ -24,7 +24,7 @@ struct StatusText {
         return [
             ("gateway", "\(gateway.gateway), herald \(gateway.version)"),
             ("up", "\(up), since \(Timestamp.string(from: gateway.startedAt))"),
-            ("ready", state.obstacle.map { "no: \($0)" } ?? "yes"),
+            ("ready", state.obstacle.map { "no: \($0)" } ?? (gateway.standbyText.map { "yes, \($0)" } ?? "yes")),
             ("listening", gateway.listening.joined(separator: ", ")),
         ]
     }
@@ -41,7 +41,15 @@ struct StatusText {
     private var branding: [(String, String)] {
         let brands = "\(gateway.branding.numbers) numbers with \(gateway.branding.brands) brands"
         let closed = gateway.gates.filter { !$0.open }.map { "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")" }
-        return [("brands", brands)] + closed.map { ("gate", $0) }
+        return [("brands", brands)] + customers + closed.map { ("gate", $0) }
+    }
+
+    private var customers: [(String, String)] {
+        guard let customers = gateway.customers else { return [] }
+        let megabytes = Double(customers.memory / 100_000) / 10
+        let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
+        let accounts = customers.accounts == 1 ? "1 account" : "\(customers.accounts) accounts"
+        return [("customers", "\(customers.count) with \(accounts); \(sets) of brands in memory, \(megabytes) MB")]
     }
 
     private var directory: [(String, String)] {
@@ -74,7 +82,8 @@ struct StatusText {
     private var sharedLedger: [(String, String)] {
         guard let shared = gateway.sharedLedger else { return [] }
         let behind = Int64(shared.behindSeconds.rounded(.up))
-        let state = behind > 5 ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
+        let isBehind = behind > 5 || shared.problem != nil
+        let state = isBehind ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
         let adopted = shared.adopted ?? 0
         let away = shared.away ?? 0
         return [("shared", state)]
@@ -88,8 +97,11 @@ struct StatusText {
 
     private var operation: [(String, String)] {
         let usable = gateway.targets.filter(\.isInUse).count
-        let down = gateway.targets.filter { !$0.isInUse || $0.state != "up" }.map(\.sentence)
-        let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
+        let waiting = gateway.targets.filter { $0.state == "standby" }.count
+        let down = gateway.targets.filter { $0.state != "standby" && (!$0.isInUse || $0.state != "up") }.map(\.sentence)
+        let targets =
+            "\(usable) of \(gateway.targets.count) take calls" + (waiting > 0 ? ", \(waiting) on standby" : "")
+            + down.map { "; \($0)" }.joined()
         var facts = [("targets", targets)] + gateway.siblings.map { ("sibling", Self.text(of: $0)) }
         facts += [("log", state.log.text.trimmingLineEnd)]
         if let reload = state.reload {

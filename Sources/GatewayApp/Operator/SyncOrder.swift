@@ -15,8 +15,9 @@ package struct SyncOrder {
 
     /// Waits for the sync and writes its result to standard output.
     ///
+    /// - Parameter customer: the customer whose account is synced; nil for the section `directory`.
     /// - Throws: `CommandFailure` when no gateway runs or the sync fails.
-    package func run(full: Bool, asJSON: Bool) async throws {
+    package func run(full: Bool, customer: String? = nil, asJSON: Bool) async throws {
         let progress = ProgressLine.standard
         let start = ContinuousClock.now
         let ticking = Task {
@@ -28,7 +29,9 @@ package struct SyncOrder {
             progress.end()
         }
         defer { ticking.cancel() }
-        let sync = try await CommandFailure.reported { try await ControlClient(folder: folder).sync(full: full) }
+        let sync = try await CommandFailure.reported {
+            try await ControlClient(folder: folder).sync(full: full, customer: customer)
+        }
         ticking.cancel()
         await ticking.value
         if asJSON { try Output.write(json: sync.json) }

@@ -39,9 +39,16 @@ struct GatewayPageReport: GatewayPageSource {
 
     func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }
 
+    func customers() async throws -> [PageCustomer] {
+        let waiting = try await ledger.read { try $0.backlogOfCustomers() }
+        return status.customers.list(waiting: waiting)
+    }
+
+    func customerNames() -> [String] { settings.configuration.customers.map(\.name).sorted() }
+
     func logo(_ name: String) -> [UInt8]? { status.logos?.store.read(name) }
 
-    func syncNow() async -> ControlledSync { await control.sync(full: false) }
+    func syncNow() async -> ControlledSync { await control.sync(full: false, customer: nil) }
 
     func lastDay() async throws -> CallsOfDay {
         let since = now() - 86_400

@@ -22,6 +22,7 @@ extension LedgerReader.CallFilter {
         name = search.name
         callIDPart = search.callID
         trunk = search.trunk
+        customer = search.customer
         outcome = search.outcome
         isBranded = search.isBranded
         since = search.since

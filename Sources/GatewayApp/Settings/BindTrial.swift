@@ -6,7 +6,9 @@ import HostSystem
 
 extension EndpointAddress {
     /// 0, or the error number of a bind that is taken back at once.
-    func bindCode(_ wire: ListenRefusal.Wire) -> Int32 {
+    ///
+    /// - Parameter mayBeAbsent: as for the socket of a shared address, which another machine may have.
+    func bindCode(_ wire: ListenRefusal.Wire, mayBeAbsent: Bool = false) -> Int32 {
         let kind = wire == .udp ? SOCK_DGRAM : SOCK_STREAM
         let descriptor = socket(
             isIPv6 ? AF_INET6 : AF_INET, Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -16,6 +18,10 @@ extension EndpointAddress {
         let size = socklen_t(MemoryLayout<Int32>.size)
         if wire == .tcp { setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, size) }
         if isIPv6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isOn, size) }
+        if mayBeAbsent {
+            let (level, name) = isIPv6 ? (IPPROTO_IPV6, IPV6_FREEBIND) : (IPPROTO_IP, IP_FREEBIND)
+            setsockopt(descriptor, Int32(level), name, &isOn, size)
+        }
         guard let peer = SocketAddressBytes(host: host, port: port) else { return EINVAL }
         guard peer.withAddress({ bind(descriptor, $0, $1) }) == 0 else { return errno }
         // Two listeners may be bound with SO_REUSEADDR; only one of them can listen.

@@ -48,6 +48,16 @@ extension HeraldConfiguration.Cluster {
     }
 }
 
+extension HeraldConfiguration {
+    /// Whether a listen entry has the address of `cluster.route`, which moves between the machines.
+    func mayBeAbsent(_ listener: Listener) -> Bool {
+        guard let route = cluster?.route, !route.isName, let shared = try? route.peer(),
+            let own = try? listener.address.peer()
+        else { return false }
+        return shared.with(port: 0) == own.with(port: 0)
+    }
+}
+
 extension HeraldConfiguration.TrunkLimits {
     /// The limits that one gateway applies.
     func admitted(in cluster: HeraldConfiguration.Cluster?) -> TrunkAdmission.Limits {

@@ -3,7 +3,9 @@
 import Branding
 import CallAccounting
 import CallPath
+import GatewayAdmin
 import GatewayStore
+import GatewaySync
 import MetricsPage
 
 /// Metrics of customers: at most five series a customer, and at most a thousand customers.
@@ -22,6 +24,33 @@ struct CustomerMetrics: Sendable {
                     help: "Calls from trunks by customer, with and without a brand",
                     labels: [MetricLabel("customer", customer.name), MetricLabel("decision", $0.0)], value: $0.1)
             }
+        }
+    }
+
+    /// How customers share accounts and brands; nil without customers.
+    var status: GatewayStatus.Customers? {
+        let indexes = register.indexes
+        guard !indexes.isEmpty else { return nil }
+        let sets = Dictionary(indexes.map { ($0.memoryIdentity, $0.memory) }) { first, _ in first }
+        return GatewayStatus.Customers(
+            count: directories.customerCount, accounts: indexes.count, brandSets: sets.count,
+            memory: sets.values.reduce(0, +))
+    }
+
+    /// The customers for the pages.
+    ///
+    /// - Parameter waiting: the events that wait, by customer.
+    func list(waiting: [String: Int]) -> [PageCustomer] {
+        let counts = Dictionary(register.customers.map { ($0.name, $0) }) { first, _ in first }
+        var first: [ObjectIdentifier: String] = [:]
+        return directories.accounts.map { name, account in
+            let snapshot = account.current.load()
+            defer { first[ObjectIdentifier(account)] = first[ObjectIdentifier(account)] ?? name }
+            return PageCustomer(
+                name: name, numbers: snapshot.index.count, brands: snapshot.index.brandCount,
+                sharesAccountOf: first[ObjectIdentifier(account)], gate: snapshot.gates.closed?.description,
+                syncAge: account.sync.successAge, waiting: waiting[name] ?? 0, calls: counts[name]?.callCount ?? 0,
+                branded: counts[name]?.brandedCallCount ?? 0)
         }
     }
 

@@ -59,7 +59,17 @@ extension GatewayStatusReport {
                 value: Double(streams.openConnections))
         }
         let certificates = identities.compactMap { $0.gauge(at: Int64(Date().timeIntervalSince1970)) }
-        return ups + open + (connections.map { [$0] } ?? []) + certificates
+        return addressGauges + ups + open + (connections.map { [$0] } ?? []) + certificates
+    }
+
+    /// The presence of each address of `listen`, which several entries may have.
+    private var addressGauges: [GaugeSample] {
+        let absent = Set(standby.map(GatewayStatus.host))
+        return Set(listening.map(GatewayStatus.host)).sorted().map { host in
+            GaugeSample(
+                name: "herald_address_present", help: "1 while the machine has the address of a listen entry",
+                labels: [MetricLabel("address", host)], value: absent.contains(host) ? 0 : 1)
+        }
     }
 
     /// Calls sent to each target.

@@ -73,6 +73,7 @@ struct GatewayStatusReport: GatewayStatusSource {
         status.rejected = rejections.latest
         status.sharedLedger = sharedLedger?.status
         status.siblings = cluster?.status ?? []
+        status.customers = customers.status
         addPeers(to: &status)
         return status
     }

@@ -6,6 +6,9 @@ import SIPCore
 import SIPTransport
 
 extension GatewayStatusReport {
+    /// Those of `listening` whose address this machine does not have at present.
+    var standby: [String] { shards.shared.away.positions.sorted().map { listening[$0] } }
+
     /// Adds trunks, targets, and the problem of PBXs that calls from trunks cannot reach.
     func addPeers(to status: inout GatewayStatus) {
         let now = Moment.now()
@@ -13,6 +16,7 @@ extension GatewayStatusReport {
         status.trunks = settings.topology.trunks.map { trunk in
             .init(name: trunk.name, pbx: trunk.pbx.name, calls: trunk.admission.calls.count)
         }
+        status.standby = standby
         status.targets = health.all.map { GatewayStatus.Target($0, at: now) }
         if settings.reportsPBX { status.pbxProblem = settings.topology.pbxProblem(at: now.milliseconds) }
     }
@@ -24,6 +28,7 @@ extension GatewayStatus.Target {
         let word =
             switch state {
             case _ where target.isDisabled: "disabled"
+            case _ where target.isStandingBy: "standby"
             case .up: failure == nil ? "up" : "failing"
             case .down: "down"
             case .resting: "resting"

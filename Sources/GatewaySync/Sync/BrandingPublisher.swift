@@ -13,6 +13,7 @@ package actor BrandingPublisher {
     private let current: CurrentBranding
     private let cache: any BrandCache
     private let logger: Logger
+    private let share: Share
     /// The gates in force for calls.
     private(set) package var gates: BrandingGates
     /// Closed gates since the start.
@@ -26,10 +27,15 @@ package actor BrandingPublisher {
     /// Time of each gate's last change; missing if it has not changed since the start.
     private(set) package var changedAt: [String: Int64] = [:]
 
+    /// Hands an index, or one that shares memory with an equal one, to the function that puts it in force.
+    package typealias Share = @Sendable (BrandIndex, (BrandIndex) -> Void) -> Void
+
     /// Continues from the snapshot of the program's start, with the stored gates.
     package init(
-        current: CurrentBranding, cache: any BrandCache, time: ServiceClock = .system, logger: Logger
+        current: CurrentBranding, cache: any BrandCache, time: ServiceClock = .system, logger: Logger,
+        share: @escaping Share = { $1($0) }
     ) {
+        self.share = share
         self.time = time
         self.current = current
         self.cache = cache
@@ -120,7 +126,7 @@ package actor BrandingPublisher {
     /// An index of older records than those in use is dropped.
     package func publish(_ index: BrandIndex) {
         guard index.generation >= generation else { return }
-        current.store(BrandingSnapshot(index: index, gates: gates))
+        share(index) { current.store(BrandingSnapshot(index: $0, gates: gates)) }
     }
 
     private func set(_ next: BrandingGates) {

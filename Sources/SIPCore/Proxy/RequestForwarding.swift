@@ -32,6 +32,30 @@ package enum RequestForwarding {
         out.append(";rport")
     }
 
+    /// Most attempts at one target that a CANCEL without its INVITE's transaction names.
+    package static let mostCancelledAttempts = 4
+
+    /// Gives a forwarded CANCEL the branch of one attempt, and a mark by which its 481 is known (`isOneOfSeveral`).
+    ///
+    /// - Returns: nil when the topmost field is not the gateway's Via.
+    package static func cancelling(
+        _ request: SIPMessage, branch: Branch, attempt: UInt8, by socket: LocalSocket
+    ) -> [UInt8]? {
+        guard let top = request.topVia, let text = top.value.branch, Branch(request[text]) == branch else { return nil }
+        var splices = Splices()
+        splices.replace(top.field.start..<top.field.value.upperBound) {
+            appendVia(socket, branch: branch, attempt: attempt, to: &$0)
+            $0.append(";hc=1")
+        }
+        return splices.applied(to: request.bytes)
+    }
+
+    /// True for the response to a CANCEL that went to several targets, by the gateway's Via.
+    package static func isOneOfSeveral(_ response: SIPMessage, _ via: ViaValue) -> Bool {
+        let start = response.bytes.firstIndex(of: UInt8(ascii: ";"), in: via.extent) ?? via.extent.upperBound
+        return HeaderParameters.find("hc", in: response.bytes, start..<via.extent.upperBound) != nil
+    }
+
     /// Turns the request for one target into the request for the next (RFC 3261 §16.6 step 8, §16.7 step 4).
     ///
     /// The topmost Via changes, and the gateway's own Record-Route and Path: they name the new target and its socket.

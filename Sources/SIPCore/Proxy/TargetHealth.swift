@@ -109,6 +109,9 @@ package struct TargetHealth: Hashable, Sendable {
         unreached.map { min(rules.retrialUnreached << UInt64($0), rules.retrial) } ?? rules.retrial
     }
 
+    /// Forgets everything but the rules: the target is up, and its first failures count anew.
+    package mutating func restart() { self = TargetHealth(rules: rules) }
+
     /// Changes the rules and keeps the state.
     package mutating func use(_ rules: TargetHealthRules) { self.rules = rules }
 

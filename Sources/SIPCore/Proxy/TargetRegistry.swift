@@ -19,6 +19,7 @@ package final class TargetState: Sendable {
     /// The same of its last response to a probe.
     private let lastProbeResponse = Atomic<UInt64>(0)
     private let disabled = Atomic<Bool>(false)
+    private let standingBy = Atomic<Bool>(false)
     private let open = Atomic<Int>(0)
     private let sent = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
@@ -59,6 +60,20 @@ package final class TargetState: Sendable {
     package func disable(_ isDisabled: Bool) {
         health.withLock { health in
             disabled.store(isDisabled, ordering: .relaxed)
+            publish(health)
+        }
+    }
+
+    /// True while the gateway does not have the address that this target is reached from.
+    package var isStandingBy: Bool { standingBy.load(ordering: .relaxed) }
+
+    /// Forgets what is known of the target when the gateway's address leaves or arrives; no event counts in between.
+    ///
+    /// Calls may go there all the time: a call proves that the address has arrived.
+    package func standBy(_ isStandingBy: Bool) {
+        health.withLock { health in
+            guard standingBy.exchange(isStandingBy, ordering: .relaxed) != isStandingBy else { return }
+            health.restart()
             publish(health)
         }
     }
@@ -104,7 +119,7 @@ package final class TargetState: Sendable {
     package func recordSilence(of waited: UInt64, patience: UInt64, at now: UInt64) {
         let last = lastReceivedAt
         if last.map({ $0 + waited < now }) ?? true { return record(.silent, at: now) }
-        guard last.map({ $0 + patience < now }) ?? true else { return }
+        guard last.map({ $0 + patience < now }) ?? true, !isStandingBy else { return }
         health.withLock { health in
             health.show(.silent, at: now)
             publish(health)
@@ -116,6 +131,7 @@ package final class TargetState: Sendable {
         if event == .responded { lastResponse.store(now, ordering: .relaxed) }
         if event == .probeSucceeded { lastProbeResponse.store(now, ordering: .relaxed) }
         if isSpotless.load(ordering: .relaxed), event == .responded { return }
+        if isStandingBy { return }
         let change = health.withLock { health in
             let change = health.receive(event, at: now)
             publish(health)

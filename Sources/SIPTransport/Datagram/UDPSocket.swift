@@ -45,13 +45,14 @@ package final class UDPSocket: Sendable {
     ///
     /// - Parameter sharesPort: permits several sockets of this user on the same address and port (`SO_REUSEPORT`). The
     ///   kernel gives all datagrams of one far end to the same socket.
+    /// - Parameter mayBeAbsent: binds an address that another machine has at present (`IP_FREEBIND`).
     /// - Throws: `UDPSocketError.cannotBind` with the address and the system's error. No socket stays open.
     package init(
-        address: PeerAddress, sharesPort: Bool = false, bufferBytes: Int32 = wantedBuffer
+        address: PeerAddress, sharesPort: Bool = false, mayBeAbsent: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) {
         var octets = address.octets
         let descriptor = herald_open_datagram_socket(
-            &octets, address.isIPv6 ? 1 : 0, address.port, sharesPort ? 1 : 0, bufferBytes)
+            &octets, address.isIPv6 ? 1 : 0, address.port, sharesPort ? 1 : 0, mayBeAbsent ? 1 : 0, bufferBytes)
         guard descriptor >= 0 else { throw .cannotBind(address: address, errno: -descriptor) }
         self.descriptor = descriptor
         receiveBuffer = Int(max(herald_receive_buffer(descriptor), 0))
@@ -65,13 +66,17 @@ package final class UDPSocket: Sendable {
     ///
     /// A first, unshared socket shows that no other program has the port. Sharing would hide that.
     package static func shared(
-        address: PeerAddress, by workers: Int, bufferBytes: Int32 = wantedBuffer
+        address: PeerAddress, by workers: Int, mayBeAbsent: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) -> [UDPSocket] {
-        if workers <= 1 { return [try UDPSocket(address: address, bufferBytes: bufferBytes)] }
-        let address = try UDPSocket(address: address, bufferBytes: bufferBytes).address
+        func unshared() throws(UDPSocketError) -> UDPSocket {
+            try UDPSocket(address: address, mayBeAbsent: mayBeAbsent, bufferBytes: bufferBytes)
+        }
+        if workers <= 1 { return [try unshared()] }
+        let bound = try unshared().address
         var sockets: [UDPSocket] = []
         for _ in 0..<workers {
-            sockets.append(try UDPSocket(address: address, sharesPort: true, bufferBytes: bufferBytes))
+            sockets.append(
+                try UDPSocket(address: bound, sharesPort: true, mayBeAbsent: mayBeAbsent, bufferBytes: bufferBytes))
         }
         return sockets
     }

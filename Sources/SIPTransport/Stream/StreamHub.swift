@@ -236,4 +236,11 @@ extension SocketAddress {
 extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
     /// `TCP_USER_TIMEOUT` (RFC 5482).
     static var deadPeer: ChannelOptions.Types.SocketOption { .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)) }
+
+    /// Binds an address that another machine has at present.
+    static func freeBind(isIPv6: Bool) -> ChannelOptions.Types.SocketOption {
+        isIPv6
+            ? .init(level: .ipv6, name: .init(rawValue: IPV6_FREEBIND))
+            : .init(level: .ip, name: .init(rawValue: IP_FREEBIND))
+    }
 }

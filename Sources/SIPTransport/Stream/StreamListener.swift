@@ -7,10 +7,13 @@ package struct StreamListener: Sendable {
     /// Position among all local addresses.
     package let position: Int
     package let address: PeerAddress
+    /// Whether another machine may have the address at present.
+    package let mayBeAbsent: Bool
     /// Certificate and key for TLS; nil for TCP.
     package let identity: TLSIdentity?
 
-    package init(position: Int, address: PeerAddress, identity: TLSIdentity? = nil) {
+    package init(position: Int, address: PeerAddress, mayBeAbsent: Bool = false, identity: TLSIdentity? = nil) {
+        self.mayBeAbsent = mayBeAbsent
         self.position = position
         self.address = address
         self.identity = identity

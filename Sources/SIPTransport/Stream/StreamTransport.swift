@@ -65,6 +65,9 @@ package final class StreamTransport: Sendable {
                 _ = bootstrap.serverChannelOption(
                     ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 1)
             }
+            if listener.mayBeAbsent {
+                _ = bootstrap.serverChannelOption(.freeBind(isIPv6: listener.address.isIPv6), value: 1)
+            }
             do {
                 let channel = try await bootstrap.bind(to: SocketAddress(listener.address)).get()
                 bound[listener.position] = channel.localAddress.flatMap(PeerAddress.init) ?? listener.address

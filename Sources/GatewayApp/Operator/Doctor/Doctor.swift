@@ -75,12 +75,31 @@ package struct Doctor: Sendable {
         findings += state.gateway.gates.filter { !$0.open }.map {
             DoctorFinding("gateway", .warning, "the gate \($0.gate) is closed: \($0.reason ?? "no call is branded")")
         }
-        for target in state.gateway.targets where !target.isInUse || target.state != "up" {
+        findings += standby(state.gateway)
+        for target in state.gateway.targets where target.state != "standby" && (!target.isInUse || target.state != "up")
+        {
             let remedy = target.state == "disabled" ? "herald targets --enable ends that" : "see herald targets"
             findings.append(DoctorFinding("gateway", .warning, "\(target.sentence); \(remedy)"))
         }
-        guard findings.isEmpty else { return findings }
-        return [DoctorFinding("gateway", .ok, "runs and takes calls, herald \(state.gateway.version)")]
+        guard findings.allSatisfy({ $0.level == .note }) else { return findings }
+        let work = state.gateway.isStandby ? "waits for its address" : "takes calls"
+        return findings + [DoctorFinding("gateway", .ok, "runs and \(work), herald \(state.gateway.version)")]
+    }
+
+    /// A gateway without a shared address, and targets that such an address cuts off.
+    private static func standby(_ gateway: GatewayStatus) -> [DoctorFinding] {
+        guard let text = gateway.standbyText else { return [] }
+        let standing = DoctorFinding("gateway", gateway.siblings.isEmpty ? .warning : .note, text)
+        guard !gateway.isStandby else { return [standing] }
+        return [standing]
+            + gateway.targets.filter { $0.state == "standby" }.map {
+                DoctorFinding(
+                    "gateway", .warning,
+                    """
+                    \($0.group) \($0.address) is reached from an address that is not here: calls that arrive at another \
+                    address cannot go there; let its listen name an address of this machine
+                    """)
+            }
     }
 
     private static func certificates(_ configuration: HeraldConfiguration) -> [DoctorFinding] {

@@ -19,6 +19,7 @@ struct DoctorOptions: Sendable {
     }
 
     private let probes: [Probe]
+    private let absent: [Probe]
     private let isRunning: Bool
 
     /// - Parameter hops: the addresses of names.
@@ -28,7 +29,8 @@ struct DoctorOptions: Sendable {
         let groups =
             configuration.pbx.map { ("pbx \($0.name)", $0.targets) }
             + configuration.trunks.map { ("trunk \($0.name)", $0.targets) }
-        probes = groups.flatMap { group, targets in
+        let local = LocalAddresses()
+        let all = groups.flatMap { group, targets in
             targets.flatMap { target in
                 let listener = configuration.listen[target.listener]
                 return ((try? peers.addresses(of: target)) ?? []).map { hop in
@@ -37,10 +39,21 @@ struct DoctorOptions: Sendable {
                 }
             }
         }
+        probes = all.filter { local?.has($0.local) ?? true }
+        absent = all.filter { !(local?.has($0.local) ?? true) }
     }
 
-    /// A finding for each target.
+    /// A finding for each target, and one for those that cannot be asked for the lack of an address.
     func findings() async -> [DoctorFinding] {
+        let hosts = Set(absent.map(\.local)).sorted().joined(separator: " and ")
+        let unasked = DoctorFinding(
+            "options", .note,
+            "\(absent.count == 1 ? "1 target is" : "\(absent.count) targets are") not asked: this machine does not have \(hosts); run the command where the address is"
+        )
+        return (absent.isEmpty ? [] : [unasked]) + (await asked())
+    }
+
+    private func asked() async -> [DoctorFinding] {
         await withTaskGroup(of: (Int, DoctorFinding).self) { group in
             for (position, probe) in probes.enumerated() {
                 group.addTask { (position, await Doctor.onThread { examine(probe) }) }

@@ -10,18 +10,22 @@ struct DoctorPorts {
 
     /// - Parameter isRunning: true if a gateway of this configuration responds, which then holds the addresses.
     init(_ configuration: HeraldConfiguration, isRunning: Bool) {
-        var addresses = configuration.listen.map { listener in
-            (listener.transport == .udp ? ListenRefusal.Wire.udp : .tcp, listener.address, "listen \(listener.name)")
+        let listeners = configuration.listen.map { listener in
+            let wire = listener.transport == .udp ? ListenRefusal.Wire.udp : .tcp
+            let code = listener.address.bindCode(wire, mayBeAbsent: configuration.mayBeAbsent(listener))
+            return Self.finding(code, wire, listener.address, "listen \(listener.name)", isRunning: isRunning)
         }
-        if let admin = configuration.admin { addresses.append((.tcp, admin, "admin.listen")) }
-        if let logos = configuration.logos { addresses.append((.tcp, logos.listen, "logos.listen")) }
-        findings = addresses.map { Self.finding($0, $1, $2, isRunning: isRunning) }
+        let further = [(configuration.admin, "admin.listen"), (configuration.logos?.listen, "logos.listen")]
+        findings =
+            listeners
+            + further.compactMap { address, key in
+                address.map { Self.finding($0.bindCode(.tcp), .tcp, $0, key, isRunning: isRunning) }
+            }
     }
 
     private static func finding(
-        _ wire: ListenRefusal.Wire, _ address: EndpointAddress, _ key: String, isRunning: Bool
+        _ code: Int32, _ wire: ListenRefusal.Wire, _ address: EndpointAddress, _ key: String, isRunning: Bool
     ) -> DoctorFinding {
-        let code = address.bindCode(wire)
         if code == 0 {
             let text = "\(wire.rawValue) \(address) (\(key)) is free"
             return isRunning

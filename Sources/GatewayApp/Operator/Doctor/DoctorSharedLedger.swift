@@ -35,7 +35,7 @@ struct DoctorSharedLedger {
             let names = nodes.map(\.name).joined(separator: ", ")
             let ok = DoctorFinding(
                 "shared ledger", .ok, names.isEmpty ? "\(address) responds; no gateway yet" : "\(address): \(names)")
-            return [ok] + silent + replication
+            return [ok] + silent + strangers(nodes) + replication
         } catch {
             guard withPassword != nil else {
                 return [
@@ -45,6 +45,23 @@ struct DoctorSharedLedger {
                 ]
             }
             return [DoctorFinding("shared ledger", .warning, "\(error)")]
+        }
+    }
+
+    /// Gateways that this one never adopts, because it does not know their address.
+    private func strangers(_ nodes: [SharedLedgerReader.Node]) -> [DoctorFinding] {
+        guard let cluster = configuration.cluster else { return [] }
+        let known = Set((cluster.siblings + [cluster.listen]).map(\.description))
+        return nodes.compactMap { node in
+            guard let address = node.address, !known.contains(address), node.name != configuration.id else {
+                return nil
+            }
+            return DoctorFinding(
+                "shared ledger", .warning,
+                """
+                \(node.name) has cluster.listen \(address), which is not in cluster.siblings here: this gateway does not go on \
+                with its calls when it dies; write one address at both places
+                """)
         }
     }
 
