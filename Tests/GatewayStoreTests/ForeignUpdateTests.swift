@@ -143,6 +143,18 @@ struct ForeignUpdateTests {
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
     }
 
+    @Test func `a 2xx repeated after the BYE of a sibling leaves no call open`() throws {
+        let fixture = try fixture()
+        fixture.ring.append(update(.provisional, 1, status: 180))
+        fixture.ring.append(update(.answered, 7, status: 200))
+        _ = fixture.recorder.take([update(.bye, 6)])
+        try fixture.recorder.drain()
+        _ = fixture.recorder.take([update(.answered, 5, status: 200)])
+        try fixture.recorder.drain()
+        #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
+        #expect(try fixture.keys().count == 2)
+    }
+
     @Test func `both gateways with an INVITE account for its call alike`() throws {
         let (a, b) = (try fixture(), try fixture())
         let answered = update(.answered, 5, status: 200)
