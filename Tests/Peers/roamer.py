@@ -25,7 +25,8 @@ class Message:
             name, _, value = line.partition(":")
             self.headers[name.strip().lower()].append(value.strip())
         self.status = int(self.first.split()[1]) if self.first.startswith("SIP/2.0 ") else 0
-        self.method = self.header("cseq").split()[-1]
+        self.sequence = self.header("cseq")
+        self.method = self.sequence.split()[-1]
 
     def header(self, name):
         return (self.headers.get(name) or [""])[0]
@@ -112,6 +113,7 @@ class Roaming:
         self.nodes = list(roamer.cluster.nodes)
         roamer.chance.shuffle(self.nodes)
         self.turn = self.branches = 0
+        self.moments = []
         self.last = {}
 
     def next_node(self):
@@ -119,7 +121,12 @@ class Roaming:
         return self.nodes[self.turn % len(self.nodes)]
 
     def send(self, address, text):
+        self.moments.append(time.time())
         self.roamer.send(address, text, self.next_node())
+
+    def said_between(self, begin, end):
+        """Whether it sent a message between two times, in seconds since 1970."""
+        return any(begin <= moment <= end for moment in self.moments)
 
     def exchange(self, address, text, wanted, what):
         """Sends until the wanted (address, message) arrives, each time through the next gateway."""
@@ -136,8 +143,9 @@ class Roaming:
                 continue
             if wanted(place, message):
                 return message
-            if not message.status and message.method in self.last and place == self.last[message.method][0]:
-                self.send(*self.last[message.method])
+            # A repeated request gets the same response again.
+            if not message.status and message.sequence in self.last and place == self.last[message.sequence][0]:
+                self.send(*self.last[message.sequence])
         raise Failed(f"{what} has no response in 50 s")
 
     def request(self, side, method, sequence, branch=None):
@@ -178,6 +186,7 @@ class Roaming:
             ack = written([f"ACK {uri} SIP/2.0", *head, f"To: {final.header('to')}", "CSeq: 1 ACK"])
             return self.send(CARRIER, ack)
         answer = came.response("200 OK", "d" + self.name, f"sip:desk@{DESK}:5060", SDP)
+        self.last[came.sequence] = DESK, answer
         final = self.exchange(DESK, answer, lambda at, m: at == CARRIER and m.status == 200 and m.method == "INVITE", "200")
         began = time.monotonic()
         self.dialog = {
@@ -193,12 +202,15 @@ class Roaming:
 
     def answered(self, side, other, method, sequence):
         """A request inside the dialog, its 200 and, if it is an INVITE, its ACK."""
+        # By its number: the first INVITE may come again, because its responses pass another gateway.
+        name = f"{sequence} {method}"
         came = self.exchange(side, self.request(side, method, sequence),
-                             lambda at, m: at == other and m.method == method and not m.status, method)
-        self.last[method] = other, came.response("200 OK", "", f"sip:roamer@{other}:5060", SDP if method == "INVITE" else "")
-        self.exchange(*self.last[method], lambda at, m: at == side and m.method == method and m.status == 200, f"200 to {method}")
+                             lambda at, m: at == other and m.sequence == name and not m.status, method)
+        self.last[name] = other, came.response("200 OK", "", f"sip:roamer@{other}:5060", SDP if method == "INVITE" else "")
+        self.exchange(*self.last[name], lambda at, m: at == side and m.sequence == name and m.status == 200, f"200 to {method}")
         if method == "INVITE":
-            self.exchange(side, self.request(side, "ACK", sequence), lambda at, m: at == other and m.method == "ACK", "ACK")
+            self.exchange(side, self.request(side, "ACK", sequence),
+                          lambda at, m: at == other and m.sequence == f"{sequence} ACK", "ACK")
 
 
 def uri_of(contact):
