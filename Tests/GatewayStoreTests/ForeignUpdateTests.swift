@@ -55,6 +55,21 @@ struct ForeignUpdateTests {
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 9))
     }
 
+    @Test func `an INVITE that waited while a sibling carried the call has the times of the sibling`() throws {
+        let fixture = try LedgerFixture()
+        fixture.ring.append(update(.invite, 40), texts: CallTexts(sipCallID: Array("c".utf8)))
+        fixture.ring.append(update(.answered, 40, status: 200))
+        fixture.ring.append(update(.bye, 41))
+        _ = fixture.recorder.take([
+            update(.invite, 0), update(.provisional, 1, status: 180), update(.answered, 5, status: 200),
+            update(.bye, 9),
+        ])
+        try fixture.recorder.drain()
+        #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 9))
+        let row = try #require(try fixture.calls().first)
+        #expect(row.inviteAt == LedgerFixture.Clock.start && row.ringSeconds == 4)
+    }
+
     @Test func `a repeated update changes nothing, and begins no call`() throws {
         let fixture = try fixture()
         fixture.ring.append(update(.answered, 5, status: 200))

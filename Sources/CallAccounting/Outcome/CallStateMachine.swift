@@ -97,6 +97,10 @@ package struct CallStateMachine: Hashable, Sendable {
         guard record.endedAt == nil else { return [] }
         let time = update.wallMicroseconds
         switch update.kind {
+        // An INVITE that both gateways have.
+        case .invite where time < record.inviteAt:
+            record.inviteAt = time
+            return .changed
         case .provisional where record.refusedAt.map { time < $0 } ?? false: return []
         // Its report took longer than that of the 2xx. The phone rang before.
         case .provisional where update.status == 180 && record.ringingAt == nil && record.answeredAt != nil:
