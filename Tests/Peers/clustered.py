@@ -195,7 +195,7 @@ def audit(report, field, stories):
     for node in field.cluster.running():
         for row in local_calls(node):
             own[row["callid"]].add((node.name, *facts(row)))
-    alive = {node.name for node in field.cluster.running()}
+    alive = {node.name for node in field.cluster.running()} - ({field.death.without_ledger} if field.death else set())
     wrong = [f"{row['destination']} {facts(row)}: {own[row['callid']]}" for row in ledger.calls()
              if row["gateway"] in alive and (row["gateway"], *facts(row)) not in own[row["callid"]]]
     report.check("the ledger of the gateway that has a call has the same of it", not wrong, first(wrong))
@@ -219,6 +219,8 @@ class Death:
     def __init__(self, victim, ended, window=3):
         """`ended`: when it died; `window`: seconds before in which a row may have been on its way to the shared ledger."""
         self.victim, self.begin, self.ended = victim.name, ended - window, ended
+        # Its name once its own ledger is lost.
+        self.without_ledger = None
         # Called numbers of calls that rang there, and of those with a message in its last seconds.
         self.lost, self.late = set(), set()
         inbound = [row for row in local_calls(victim) if row["direction"] == "inbound"]
