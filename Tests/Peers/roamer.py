@@ -109,7 +109,9 @@ class Roaming:
 
     def __init__(self, roamer, number, caller, kind):
         self.roamer, self.caller, self.called, self.kind = roamer, caller, f"+493099{number:06}", kind
-        self.name, self.inbox, self.trouble, self.seconds = f"{number}-roaming", queue.Queue(), None, None
+        self.name, self.inbox, self.trouble = f"{number}-roaming", queue.Queue(), None
+        # From the 2xx to the first BYE, and to its 200.
+        self.seconds = self.most_seconds = None
         self.nodes = list(roamer.cluster.nodes)
         roamer.chance.shuffle(self.nodes)
         self.turn = self.branches = 0
@@ -199,6 +201,7 @@ class Roaming:
         ends, other = (CARRIER, DESK) if self.kind == "carrier hangs up" else (DESK, CARRIER)
         self.seconds = time.monotonic() - began
         self.answered(ends, other, "BYE", 3)
+        self.most_seconds = time.monotonic() - began
 
     def answered(self, side, other, method, sequence):
         """A request inside the dialog, its 200 and, if it is an INVITE, its ACK."""

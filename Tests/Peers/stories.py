@@ -165,8 +165,12 @@ class Stories:
         return moments
 
     def talked(self):
-        """Milliseconds from the carrier's ACK to the end of each answered call, by called number."""
-        return {number: at["down"] - at["up"] for number, at in self.moments().items() if {"up", "down"} <= set(at)}
+        """Milliseconds from the carrier's ACK to its BYE and to the 200 of that, by called number.
+
+        A BYE that a dead gateway got is repeated until another one forwards it.
+        """
+        return {number: (at["down"] - at["up"], at["answered"] - at["up"]) for number, at in self.moments().items()
+                if {"up", "down", "answered"} <= set(at)}
 
     def said_between(self, begin, end):
         """Called numbers of which the carrier said a word between two times, in seconds since 1970."""
