@@ -24,6 +24,8 @@ PLACES = story.Places(CARRIER, EDGE, PHONES, PBX)
 OUTCOMES = 'retry_window: 20s, voicemail: {headers: ["X-Answer: voicemail"]}'
 # Seconds that a duration in the ledger may differ from the carrier's, on a busy machine.
 EXACT = 1.5
+# More than a clock of a gateway is set back.
+EARLIER = datetime.timedelta(seconds=60)
 # Seconds from the answer of a call back until its original is settled.
 RETURN_WITHIN = 2
 # The moment at which a return is found, by the clock of PostgreSQL; the ledger has that of the call back.
@@ -51,6 +53,8 @@ class Field:
         self.cluster = self.balancer = self.roamer = None
         # Called numbers of calls that an earlier phase has lost, and that stay open until their deadline.
         self.left_open = set()
+        # A time before the first call of this phase.
+        self.since = ""
         self.servers = Servers(DATABASE, ["192.0.2.0/24"])
         self.port = 5432
 
@@ -90,6 +94,7 @@ class Field:
     def relay(self, folder):
         """Kamailio on both sides, new for each phase."""
         os.makedirs(folder, exist_ok=True)
+        self.since = (datetime.datetime.now(datetime.timezone.utc) - EARLIER).strftime("%Y-%m-%dT%H:%M:%SZ")
         own = [node.own for node in self.cluster.nodes]
         self.relays = [Relay("edge", EDGE, CARRIER, own, folder), Relay("inner", PBX, PHONES, [*own, SHARED], folder)]
         alive = len(self.cluster.running())
@@ -149,7 +154,8 @@ class Ledger:
     """The calls of one phase in the shared ledger, each once."""
 
     def __init__(self, field, numbers):
-        self.rows = [call for call in field.cluster.running()[0].calls() if numbers & {call.get("destination"), call.get("caller")}]
+        calls = field.cluster.running()[0].calls("--since", field.since)
+        self.rows = [call for call in calls if numbers & {call.get("destination"), call.get("caller")}]
         self.by_call = collections.defaultdict(list)
         for row in self.rows:
             self.by_call[row["callid"]].append(row)
@@ -199,6 +205,26 @@ def audit(report, field, stories):
     wrong = [f"{row['destination']} {facts(row)}: {own[row['callid']]}" for row in ledger.calls()
              if row["gateway"] in alive and (row["gateway"], *facts(row)) not in own[row["callid"]]]
     report.check("the ledger of the gateway that has a call has the same of it", not wrong, first(wrong))
+
+
+def apart(report, field, stories):
+    """The called numbers whose second attempt went through another gateway and is a call of its own."""
+    numbers = {call.called for call in stories.calls if call.kind == "tried-again"}
+    found = collections.defaultdict(list)
+    for row in Ledger(field, numbers).calls():
+        found[row["destination"]].append(row)
+    two = {number for number, rows in found.items() if len(rows) == 2}
+    events = accounts.told(Events(field, two))
+    wrong = []
+    for number in two:
+        ends = sorted((row.get("outcome") or "OPEN", row["gateway"]) for row in found[number])
+        told = sorted(event.outcome for event in events[number])
+        if [end for end, _ in ends] != ["ANSWERED", "FAILED"] or ends[0][1] == ends[1][1] or told != [
+                "call_seen", "displayed", "error"]:
+            wrong.append(f"{number} {ends} {told}")
+    report.check("a second attempt that is a call of its own has its events, and the first one an error", not wrong, first(wrong))
+    say(f"{len(numbers) - len(two)} of {len(numbers)} second attempts are one call with the first")
+    return two
 
 
 def audit_returns(report, field, stories):
@@ -319,4 +345,4 @@ class Delays:
         return next((bound for bound, count in since if count >= share * since[-1][1]), None)
 
 
-__all__ = ["DATABASE", "Death", "Delays", "Failed", "Field", "PLACES", "audit", "audit_returns", "audit_roaming", "excuse", "say"]
+__all__ = ["DATABASE", "Death", "Delays", "Failed", "Field", "PLACES", "apart", "audit", "audit_returns", "audit_roaming", "excuse", "say"]
