@@ -253,8 +253,21 @@ class Death:
         inbound = [row for row in local_calls(victim) if row["direction"] == "inbound"]
         self.last_moment = {row["destination"] for row in inbound if moment(row["inviteat"]).timestamp() > ended - window}
         rows = [row for row in inbound if not row.get("outcome")]
-        self.ringing = {row["destination"] for row in rows if not row.get("answeredat")}
+        self.ringing = ringing(inbound)
         self.answered = {row["destination"] for row in rows if row.get("answeredat")}
+
+    def is_over(self, victim):
+        """The gateway is back with its disk: only those are excused that rang there, also when its ledger had not stored them."""
+        more = self.late & ringing(local_calls(victim))
+        say(f"allowance, rang at {self.victim} in its last second: {len(more)} calls")
+        self.lost |= more
+        self.late = set()
+
+
+def ringing(rows):
+    """Called numbers of inbound calls that are open without a 2xx."""
+    return {row["destination"] for row in rows
+            if row["direction"] == "inbound" and not row.get("outcome") and not row.get("answeredat")}
 
 
 def excuse(report, stories, roaming, death):
