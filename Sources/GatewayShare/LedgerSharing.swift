@@ -35,14 +35,16 @@ package final class LedgerSharing: Sendable {
         let ledger: any SiblingLedger
         let cursors: any SignalCursorStore
         let returns: any ReturnLedger
+        let redials: any RedialLedger
         /// Longest time between a call and its call back, in seconds.
         let window: Int64
 
         package init(
             into ledger: any SiblingLedger, _ cursors: any SignalCursorStore, returns: any ReturnLedger,
-            window: Int64
+            redials: any RedialLedger, window: Int64
         ) {
             (self.ledger, self.cursors, self.returns, self.window) = (ledger, cursors, returns, window)
+            self.redials = redials
         }
     }
 

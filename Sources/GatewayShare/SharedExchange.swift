@@ -2,19 +2,24 @@
 
 import CallAccounting
 
-/// The part of a sharing round that concerns other gateways: their signals, and returns among all; one thread.
+/// The part of a sharing round that concerns other gateways: their signals, and returns and redials among all; one thread.
 final class SharedExchange {
     private let inbox: SignalInbox
     private let returns: ReturnFinder
+    private let redials: RedialFinder
 
     /// - Parameter wall: microseconds since 1970 by the clock of the gateway.
     init(_ shipper: LedgerShipper, _ recorder: LedgerSharing.Inbox, wall: @escaping @Sendable () -> Int64) {
         inbox = SignalInbox(shipper, into: recorder.ledger, recorder.cursors, wall: wall)
         returns = ReturnFinder(shipper, into: recorder.returns, window: recorder.window, wall: wall)
+        redials = RedialFinder(shipper, into: recorder.redials, wall: wall)
     }
 
     /// One look; the numbers of signals and of returns.
-    func look() throws -> (signals: Int, returns: Int) { (try inbox.look(), try returns.look()) }
+    func look() throws -> (signals: Int, returns: Int) {
+        try redials.look()
+        return (try inbox.look(), try returns.look())
+    }
 
     /// Reads the signals of some calls once more; false while the ledger takes no more.
     func recall(_ calls: [CallIdentifier]) throws -> Bool { try inbox.recall(calls) }

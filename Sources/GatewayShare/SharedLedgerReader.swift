@@ -149,10 +149,10 @@ package final class SharedLedgerReader {
 
 /// The conditions of a filter with their values.
 private struct SharedConditions {
-    private var conditions = [SharedSchema.isShown]
+    private var conditions: [String] = []
     private(set) var values: [PostgreSQLValue] = []
 
-    var sql: String { conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ") }
+    var sql: String { "WHERE " + conditions.joined(separator: " AND ") }
 
     /// Adds a condition; each `?` is the next value.
     private mutating func require(_ condition: String, _ given: PostgreSQLValue...) {
@@ -166,6 +166,7 @@ private struct SharedConditions {
     }
 
     mutating func add(_ filter: CallFilter) {
+        conditions.append(filter.namesCalls ? SharedSchema.belongsHere : SharedSchema.isShown)
         addNumbers(filter)
         if let name = filter.name {
             require("(brand_name ILIKE ? OR carrier_name ILIKE ?)", Self.part(name), Self.part(name))

@@ -77,8 +77,11 @@ enum SharedSchema {
         return values["version"].map { ($0, values["oldest"] ?? 0) }
     }
 
+    /// Columns of later steps.
+    private static let added: Set<String> = ["attempt_at", "continued_as", "earlier_attempts"]
+
     private static func columns(_ table: SharedTable, notNull: Set<String>) -> String {
-        table.columns.map { column in
+        table.columns.filter { !added.contains($0.name) }.map { column in
             "\(column.name) \(column.sqlType)\(notNull.contains(column.name) ? " NOT NULL" : "")"
         }.joined(separator: ",\n    ")
     }
@@ -193,6 +196,19 @@ enum SharedSchema {
         CREATE INDEX returned_to_note ON ledger.returned (node, ledger) WHERE NOT is_noted;
         CREATE INDEX returned_at ON ledger.returned USING brin (at);
         ALTER TABLE ledger.position ADD COLUMN joined bigint NOT NULL DEFAULT 0;
+        \(calls(where: belongsHere))
+        """,
+        """
+        ALTER TABLE ledger.node ADD COLUMN clock_offset bigint NOT NULL DEFAULT 0;
+        ALTER TABLE ledger.call ADD COLUMN attempt_at bigint, ADD COLUMN continued_as text, ADD COLUMN earlier_attempts text;
+        CREATE INDEX call_caller ON ledger.call (caller, invite_at);
+        \(calls(where: isShown))
+        """,
+    ]
+
+    /// The view for reports.
+    private static func calls(where condition: String) -> String {
+        """
         CREATE OR REPLACE VIEW ledger.calls AS SELECT
             node.name AS gateway, call.call_id, call.sip_call_id,
             CASE call.direction WHEN 1 THEN 'inbound' ELSE 'outbound' END AS direction, call.trunk, call.customer,
@@ -203,12 +219,16 @@ enum SharedSchema {
             to_timestamp(coalesce(call.returned_at, returned.at) / 1e6) AS returned_at
         FROM ledger.call JOIN ledger.node ON node.id = call.node
             LEFT JOIN ledger.returned ON returned.call_id = call.call_id AND returned.return_call_id IS NOT NULL
-        WHERE \(isShown);
-        """,
-    ]
+        WHERE \(condition);
+        """
+    }
 
-    /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them.
-    static let isShown = """
+    /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them, and one
+    /// that was tried again elsewhere is the call there.
+    static let isShown = "call.continued_as IS NULL AND \(belongsHere)"
+
+    /// Whether the row of a call is that of its owner.
+    static let belongsHere = """
         NOT EXISTS (SELECT 1 FROM ledger.owner WHERE owner.call_id = call.call_id
             AND (owner.row_node, owner.row_ledger, owner.row_id) <> (call.node, call.ledger, call.id))
         """

@@ -193,6 +193,15 @@ enum Migrations {
                     );
                     """)
         }
+        // A call that failed here goes on at another gateway, or was tried there before.
+        migrator.registerMigration("ledger redials over gateways") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN attempt_at INTEGER;
+                    ALTER TABLE call ADD COLUMN continued_as TEXT;
+                    ALTER TABLE call ADD COLUMN earlier_attempts TEXT;
+                    """)
+        }
         return migrator
     }
 

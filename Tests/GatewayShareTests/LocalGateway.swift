@@ -33,6 +33,8 @@ final class LocalGateway {
         var now: Int64 { ClockStepDetector.wall() + offset.load(ordering: .relaxed) }
         /// The begin of the tests.
         var start: Int64 { Self.began + offset.load(ordering: .relaxed) }
+        /// Seconds since the begin of the tests.
+        var sinceStart: Double { Double(now - start) / 1_000_000 }
         private static let began = ClockStepDetector.wall()
     }
 
@@ -97,6 +99,7 @@ final class SharingParts {
     let shipper: LedgerShipper
     let inbox: SignalInbox
     let returns: ReturnFinder
+    let redials: RedialFinder
 
     init(
         _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
@@ -106,10 +109,12 @@ final class SharingParts {
             PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", wall: { clock.now })
         inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
         returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
+        redials = RedialFinder(shipper, into: recorder, wall: { clock.now })
     }
 
     func round() throws {
         _ = try shipper.ship()
+        try redials.look()
         try inbox.look()
         try returns.look()
     }

@@ -44,14 +44,14 @@ class Report:
         print(f"FAIL  {name}: {why}", flush=True)
 
 
-def side(step, script, role, caller, name, options=()):
-    """The arguments of one SIPp; the carrier is at the trunk's port and the PBX at its own."""
+def side(step, script, role, caller, name, options=(), gateway=PORTS.gateway):
+    """The arguments of one SIPp; the carrier is at the trunk's port and the PBX at its own, `gateway` is the port it calls."""
     calling = name == "calling"
     return {
         "name": name, "script": script, "keys": {"caller": caller, **step.keys}, "calls": step.calls,
         "port": PORTS.trunk if role == "carrier" else PORTS.pbx,
         "host": step.host if calling else HOST,
-        "remote": PORTS.gateway if calling else None,
+        "remote": gateway if calling else None,
         "options": step.options + tuple(options)}
 
 
@@ -60,9 +60,9 @@ def role(script):
     return "carrier" if os.path.basename(script).startswith("carrier") else "pbx"
 
 
-def place(step, caller, folder, carrier_options=(), pbx_options=()):
+def place(step, caller, folder, carrier_options=(), pbx_options=(), gateway=PORTS.gateway):
     """Plays one step to its end; `Failed` with the logs of both sides if one side failed."""
-    call = start(step, caller, folder, carrier_options, pbx_options)
+    call = start(step, caller, folder, carrier_options, pbx_options, gateway)
     try:
         if not call.finish():
             raise Failed("the call did not go as written\n" + call.trouble())
@@ -70,11 +70,11 @@ def place(step, caller, folder, carrier_options=(), pbx_options=()):
         call.stop()
 
 
-def start(step, caller, folder, carrier_options=(), pbx_options=()):
+def start(step, caller, folder, carrier_options=(), pbx_options=(), gateway=PORTS.gateway):
     options = {"carrier": carrier_options, "pbx": pbx_options}
 
     def one(script, name):
-        return side(step, script, role(script), caller, name, options[role(script)])
+        return side(step, script, role(script), caller, name, options[role(script)], gateway)
 
     answering = one(step.answering, "answering") if step.answering else None
     return Call(folder, answering, one(step.calling, "calling")).start()

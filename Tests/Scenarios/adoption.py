@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two gateways with a shared ledger: one is killed during a call, and the other goes on with it."""
+"""Two gateways with a shared ledger: calls that go on at the other one."""
+import contextlib
 import copy
 import json
 import os
@@ -8,7 +9,7 @@ import signal
 from heraldtest.addresses import HOST
 from heraldtest.child import Failed, wait_until
 from .shared_ledger import Server, herald
-from .situations import SEEN, brand, step
+from .situations import SEEN, brand, refused, step
 
 PATIENCE = 90
 
@@ -27,7 +28,7 @@ def sibling(testbed):
     return other
 
 
-def cluster(testbed, other, name, ports, server):
+def cluster(testbed, other, name, ports, server, retry):
     """Writes the configuration of one of the two; `ports` are those of its sibling address and of the other's."""
     secret = os.path.join(testbed.folder, "cluster-secret")
     with open(secret, "w", encoding="ascii") as file:
@@ -42,6 +43,10 @@ cluster:
   limits: each
   ledger: {server.url}
 """)
+    with open(other.config, encoding="utf-8") as file:
+        text = file.read()
+    with open(other.config, "w", encoding="utf-8") as file:
+        file.write(text.replace("retry_window: 0s", f"retry_window: {retry}"))
 
 
 def calls(testbed, caller, *options):
@@ -68,53 +73,23 @@ def frozen(testbed):
     return lambda: process.send_signal(signal.SIGCONT)
 
 
-def adoption(testbed, folder, run, caller, silence):
-    """An answered call outlives its gateway in the accounts: one row, its duration, and one event of each kind."""
-    server, south, call, restore = Server(), sibling(testbed), None, None
+@contextlib.contextmanager
+def two_gateways(testbed, retry="0s"):
+    """The testbed's gateway as north and a second one, south, with one shared ledger; `retry` is their retry_window."""
+    server, south = Server(), sibling(testbed)
     try:
         first = testbed.ports.admin + 8
         testbed.gateway.stop()
-        cluster(testbed, testbed, "north", (first, first + 1), server)
-        cluster(testbed, south, "south", (first + 1, first), server)
+        cluster(testbed, testbed, "north", (first, first + 1), server, retry)
+        cluster(testbed, south, "south", (first + 1, first), server, retry)
         testbed.start_gateway()
         south.start_gateway()
         for gateway in (testbed, south):
             wait_until(
                 lambda gateway=gateway: "up to date" in herald(gateway, "status")[0], PATIENCE,
                 "the shared ledger is not written")
-        call = run.start(
-            step("long-call/carrier.xml", "answered/pbx.xml"), caller, os.path.join(folder, "call"))
-        wait_until(lambda: owners(south, caller) == [("north", None)], PATIENCE, "the call is not in the shared ledger")
-        wait_until(lambda: calls(south, caller)[0].get("answered_at"), PATIENCE, "the shared ledger does not have the answer")
-        # The caller says nothing more until the test lets it.
-        call.sides[-1].child.process.send_signal(signal.SIGSTOP)
-        restore = silence(testbed)
-        wait_until(lambda: owners(south, caller) == [("south", None)], PATIENCE, "nobody goes on with the call")
-        if "go on here" not in herald(south, "status")[0]:
-            raise Failed("herald status does not show the adopted call")
-        back, restore = restore, None
-        back()
-        wait_until(lambda: testbed.metric("herald_shared_away_calls") == 1, PATIENCE, "north does not leave the call")
-        call.sides[-1].child.process.send_signal(signal.SIGCONT)
-        if not call.finish():
-            raise Failed("the call did not go as written\n" + call.trouble())
-        wait_until(lambda: owners(south, caller) == [("south", "ANSWERED")], PATIENCE, "the call does not end")
-        wait_until(
-            lambda: owners(testbed, caller, "--local") == [(None, "ANSWERED")], PATIENCE, "north does not learn of the end")
-        for ended in (calls(south, caller)[0], calls(testbed, caller, "--local")[0]):
-            if (ended.get("call_seconds") or 0) < 15:
-                raise Failed(f"the call has a wrong duration: {ended}")
-        run.expect_events(testbed, caller, SEEN)
-        if south.metric('herald_shared_adopted_total{kind="calls"}') != 1:
-            raise Failed("the metric does not count the adopted call")
+        yield south
     finally:
-        if restore:
-            restore()
-        if call:
-            for side in call.sides:
-                if side.child.is_running():
-                    side.child.process.send_signal(signal.SIGCONT)
-            call.stop()
         if south.gateway:
             south.gateway.stop()
         server.stop()
@@ -123,9 +98,73 @@ def adoption(testbed, folder, run, caller, silence):
         testbed.start_gateway()
 
 
+def adoption(testbed, folder, run, caller, silence):
+    """An answered call outlives its gateway in the accounts: one row, its duration, and one event of each kind."""
+    with two_gateways(testbed) as south:
+        call, restore = run.start(
+            step("long-call/carrier.xml", "answered/pbx.xml"), caller, os.path.join(folder, "call")), None
+        try:
+            wait_until(
+                lambda: owners(south, caller) == [("north", None)], PATIENCE, "the call is not in the shared ledger")
+            wait_until(
+                lambda: calls(south, caller)[0].get("answered_at"), PATIENCE, "the shared ledger does not have the answer")
+            # The caller says nothing more until the test lets it.
+            call.sides[-1].child.process.send_signal(signal.SIGSTOP)
+            restore = silence(testbed)
+            wait_until(lambda: owners(south, caller) == [("south", None)], PATIENCE, "nobody goes on with the call")
+            if "go on here" not in herald(south, "status")[0]:
+                raise Failed("herald status does not show the adopted call")
+            back, restore = restore, None
+            back()
+            wait_until(lambda: testbed.metric("herald_shared_away_calls") == 1, PATIENCE, "north does not leave the call")
+            call.sides[-1].child.process.send_signal(signal.SIGCONT)
+            if not call.finish():
+                raise Failed("the call did not go as written\n" + call.trouble())
+            ends_at(testbed, south, caller)
+            run.expect_events(testbed, caller, SEEN)
+            if south.metric('herald_shared_adopted_total{kind="calls"}') != 1:
+                raise Failed("the metric does not count the adopted call")
+        finally:
+            if restore:
+                restore()
+            for side in call.sides:
+                if side.child.is_running():
+                    side.child.process.send_signal(signal.SIGCONT)
+            call.stop()
+
+
+def ends_at(testbed, south, caller):
+    """The call has ended at south with its duration, and north knows of it."""
+    wait_until(lambda: owners(south, caller) == [("south", "ANSWERED")], PATIENCE, "the call does not end")
+    wait_until(
+        lambda: owners(testbed, caller, "--local") == [(None, "ANSWERED")], PATIENCE, "north does not learn of the end")
+    for ended in (calls(south, caller)[0], calls(testbed, caller, "--local")[0]):
+        if (ended.get("call_seconds") or 0) < 15:
+            raise Failed(f"the call has a wrong duration: {ended}")
+
+
+def tried_elsewhere(testbed, folder, run):
+    """A carrier that fails at one gateway and succeeds at the next has made one call: one row, two INVITEs, one set of events."""
+    caller = brand(1082)
+    with two_gateways(testbed, retry="10s") as south:
+        run.place(refused("503", False, "500"), caller, os.path.join(folder, "first"))
+        run.place(
+            step("long-call/carrier.xml", "answered/pbx.xml"), caller, os.path.join(folder, "second"),
+            gateway=south.ports.gateway)
+        for gateway in (testbed, south):
+            def is_one(gateway=gateway):
+                found = calls(gateway, caller)
+                return owners(gateway, caller) == [("south", "ANSWERED")] and found[0]["attempts"] == 2
+            wait_until(is_one, PATIENCE, "the two attempts are not one call")
+        run.expect_events(testbed, caller, SEEN)
+        if testbed.metric("herald_shared_redials_total") != 1 or calls(testbed, caller, "--local"):
+            raise Failed("north has a call of its own\n" + herald(testbed, "calls", "--local")[0])
+
+
 ADOPTION = (
     ("a gateway is killed during a call",
      lambda testbed, folder, run: adoption(testbed, folder, run, brand(1078), killed)),
     ("a gateway is frozen during a call",
      lambda testbed, folder, run: adoption(testbed, folder, run, brand(1079), frozen)),
+    ("a second attempt passes another gateway", tried_elsewhere),
 )

@@ -21,8 +21,9 @@ RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_t
     f"herald_sibling_{name}" for name in (
         "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total", "waiting")} | {
     f"herald_shared_{name}" for name in (
-        "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "returns_total", "rows_total",
-        "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous", "waiting")} | {
+        "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "redials_total", "returns_total",
+        "rows_total", "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous",
+        "waiting")} | {
     f"herald_directory_{name}" for name in (
         "session_connects_total", "session_refusals_total", "session_requests_waiting", "session_waits_total", "sessions",
         "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous")}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The situations: two SIPp scenarios, their numbers, and the events that the directory must then have.
 
-Callers +61 2 5550 1001 to 1058, 1062 and 1070 to 1081 have brands (brands.csv); 9001 and up have none. Each situation has a
+Callers +61 2 5550 1001 to 1058, 1062 and 1070 to 1082 have brands (brands.csv); 9001 and up have none. Each situation has a
 caller of its own, which identifies its events.
 """
 from dataclasses import dataclass, field

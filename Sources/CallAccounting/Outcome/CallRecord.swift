@@ -37,6 +37,10 @@ package struct CallRecord: Hashable, Sendable {
     package var sipCause: UInt16 = 0
     /// Number of INVITEs: 1, or more after a challenge or another attempt of the carrier.
     package var attempts: Int = 1
+    /// Time of the INVITE of the present attempt; nil for the first one.
+    package var attemptAt: Int64?
+    /// Calls of other gateways that were earlier attempts of this one, and are counted in `attempts`.
+    package var earlierAttempts: [CallIdentifier] = []
     /// The call was forwarded: Diversion, History-Info, 181, 3xx.
     package var isForwarded = false
     /// The machine that picks up or would pick up, if the configuration recognises it.
@@ -140,6 +144,7 @@ package struct CallRecord: Hashable, Sendable {
         cancelledAt? &+= step
         refusedAt? &+= step
         sessionUntil? &+= step
+        attemptAt? &+= step
     }
 
     /// True when the call's inbound INVITE left with a brand.

@@ -37,6 +37,8 @@ package struct CallStateMachine: Hashable, Sendable {
         package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
         /// After an end before any phone rang, for the carrier's next attempt with a new Call-ID; 0 for none.
         package var redial: Int64 = 0
+        /// After `redial`, until the shared ledger shows whether that attempt passed another gateway; 0 without one.
+        package var sharedRedial: Int64 = 0
         /// After a CANCEL, for the final response.
         package var cancel: Int64 = 64_000_000
         /// After the last message of a call without a 2xx: 15 minutes, or twice Timer C if that is longer (RFC 3261
@@ -89,6 +91,7 @@ package struct CallStateMachine: Hashable, Sendable {
         case .cancelled: return cancelled(update)
         case .bye: return byeReceived(update, at: .here)
         case .refreshed: return refreshed(update)
+        case .triedBefore: return triedBefore(update)
         }
     }
 
@@ -139,6 +142,7 @@ package struct CallStateMachine: Hashable, Sendable {
         guard isOpenToRedial else { return [] }
         otherMessageAt = time
         record.attempt = (call, sipCallID)
+        record.attemptAt = time
         record.refusedAt = nil
         record.cancelledAt = nil
         record.status = 0
@@ -146,6 +150,12 @@ package struct CallStateMachine: Hashable, Sendable {
         record.sipCause = 0
         record.attempts += 1
         return .changed
+    }
+
+    /// Ends a call whose wait for another attempt is over, before its deadline; empty for a call that does not wait.
+    package mutating func endsWithoutRedial() -> Step {
+        guard isOpenToRedial, let refusedAt = record.refusedAt else { return [] }
+        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
     }
 
     /// Continues with an INVITE of the same call that carries more digits; empty for another destination.
@@ -177,7 +187,8 @@ package struct CallStateMachine: Hashable, Sendable {
             return record.sessionUntil.map { min(longest, Self.time(limits.session, after: $0)) } ?? longest
         }
         if let refusedAt = record.refusedAt {
-            return Self.time(isOpenToRedial ? limits.redial : limits.retry, after: refusedAt)
+            guard isOpenToRedial else { return Self.time(limits.retry, after: refusedAt) }
+            return Self.time(limits.redial + limits.sharedRedial, after: refusedAt)
         }
         if let cancelledAt = record.cancelledAt { return Self.time(limits.cancel, after: cancelledAt) }
         return Self.time(limits.unanswered, after: max(record.lastMessageAt, otherMessageAt))
@@ -354,6 +365,19 @@ package struct CallStateMachine: Hashable, Sendable {
         if update.q850Cause != 0 { record.q850Cause = update.q850Cause }
         return end(outcomeOfAnswered, at: update.wallMicroseconds)
     }
+
+    /// Each earlier attempt counts once, however often it is reported.
+    private mutating func triedBefore(_ update: CallUpdate) -> Step {
+        guard case .earlierAttempt(let earlier) = update.counterpart, earlier != record.call,
+            record.earlierAttempts.count < Self.mostEarlierAttempts, !record.earlierAttempts.contains(earlier)
+        else { return [] }
+        record.earlierAttempts.append(earlier)
+        record.attempts += max(1, Int(update.status))
+        return .changed
+    }
+
+    /// Most calls of other gateways that one call continues.
+    private static let mostEarlierAttempts = 16
 
     // MARK: Ending
 

@@ -22,6 +22,10 @@ package struct CallUpdate: Hashable, Sendable {
         case bye
         /// A 2xx to a re-INVITE or UPDATE; `sessionSeconds` extends the session, 0 switches the timer off.
         case refreshed
+        /// An earlier attempt of the call passed another gateway; `counterpart` names it, `status` is its number of INVITEs.
+        ///
+        /// Gateways write it for each other; the call path does not.
+        case triedBefore
     }
 
     /// Properties of a message beside its status.
@@ -46,6 +50,8 @@ package struct CallUpdate: Hashable, Sendable {
         case callIfSentByCallee(CallIdentifier)
         /// The dialog of the callee that answered; a forked INVITE may have several.
         case answererDialog(CallIdentifier)
+        /// The call that an earlier attempt was at another gateway, of a `triedBefore`.
+        case earlierAttempt(CallIdentifier)
     }
 
     /// Direction of the call.

@@ -10,7 +10,7 @@ import Branding
 /// | 32–55 | wall clock, caller, destination; above the 50 bits of both numbers the customer of an INVITE |
 /// | 56–63 | status, Q.850 cause, SIP cause, trunk; of an INVITE the evidence in place of the first two |
 /// | 64–66 | kind, direction, reason (0 = branded or unknown) |
-/// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog |
+/// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog, or an earlier attempt |
 /// | 68–71 | lengths of the first four texts, or the session interval in seconds |
 /// | 72 | with texts: the length of the fifth |
 /// | from 73 | SIP Call-ID, brand name, brand id, subscriber, carrier's name, without gaps |
@@ -42,8 +42,8 @@ struct UpdateBytes {
         switch update.counterpart {
         case .none: break
         case .callIfSentByCallee(let call): counterpart = call
-        case .answererDialog(let dialog):
-            counterpart = dialog
+        case .answererDialog(let other), .earlierAttempt(let other):
+            counterpart = other
             marks |= Self.dialogBit
         }
         base.storeBytes(of: counterpart.high, toByteOffset: 16, as: UInt64.self)
@@ -126,9 +126,10 @@ struct UpdateBytes {
         let isInvite = kind == .invite
         let (caller, destination): (UInt64, UInt64) = (number(40), number(48))
         let below: UInt64 = 1 << Self.numberBits - 1
+        let dialog = kind == .triedBefore ? CallUpdate.Counterpart.earlierAttempt(other) : .answererDialog(other)
         var update = CallUpdate(
             kind: kind, direction: direction, call: call,
-            counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
+            counterpart: isDialog ? dialog : other == call ? .none : .callIfSentByCallee(other),
             wallMicroseconds: wallMicroseconds, status: isInvite ? 0 : number(56), q850Cause: isInvite ? 0 : number(58),
             sipCause: number(60), trunk: number(62), caller: caller & below, destination: destination & below,
             reason: reason)

@@ -34,4 +34,7 @@ package struct CallFilter: Hashable, Sendable {
     package var rows: Set<Int64>?
 
     package init() {}
+
+    /// Whether it names certain calls: then those that go on as another call at another gateway are listed too.
+    package var namesCalls: Bool { callID != nil || callIDPart != nil || row != nil || rows != nil }
 }

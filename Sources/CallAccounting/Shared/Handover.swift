@@ -33,6 +33,18 @@ package enum Handover: Sendable, Hashable {
     case close(ForeignRow)
     /// A waiting event of a silent gateway, which this one sends.
     case send(ForeignRow)
+    /// A failed call of this gateway whose next attempt passed another one: it goes on there as another call.
+    case tryElsewhere(AwaitedRedial.Name, as: AwaitedRedial.Next)
+    /// A failed call of this gateway without a further attempt at any gateway.
+    case endWithoutRedial(AwaitedRedial.Name)
+
+    /// Whether the step is for a call that waits for another attempt.
+    package var isOfRedial: Bool {
+        switch self {
+        case .tryElsewhere, .endWithoutRedial: true
+        case .adopt, .lend, .close, .send: false
+        }
+    }
 }
 
 /// Calls and events that have moved since the start.
@@ -44,6 +56,8 @@ package struct HandoverCounts: Hashable, Sendable {
     package var away = 0
     /// Open calls of other gateways that go on here.
     package var here = 0
+    /// Failed calls of this gateway that went on at another after another attempt.
+    package var redials = 0
 
     package init() {}
 }

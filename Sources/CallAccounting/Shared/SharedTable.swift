@@ -55,12 +55,12 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
             "id", "direction", "caller", "destination", "invite_at", "progress_at", "ringing_at", "answered_at",
             "cancelled_at", "ended_at", "refused_at", "status", "q850", "sip_cause", "attempts", "ring_seconds",
             "call_seconds", "shown_event", "end_event", "return_event", "returnable", "returned_at", "forwarded",
-            "session_until", "end_clock", "evidence",
+            "session_until", "end_clock", "evidence", "attempt_at",
         ],
         texts: [
             "call_id", "sip_call_id", "trunk", "subscriber", "subscriber_key", "brand_id", "brand_name", "carrier_name",
             "decision", "outcome", "answered_by", "attempt_call_id", "attempt_sip_call_id", "caller_received",
-            "customer",
+            "customer", "continued_as", "earlier_attempts",
         ])
 
     private static let eventColumns = columns(

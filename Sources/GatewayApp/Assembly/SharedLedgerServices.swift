@@ -39,7 +39,7 @@ struct SharedLedgerServices: Sendable {
             LedgerChanges(database),
             inbox: .init(
                 into: ledger, LedgerSignalCursors(database), returns: recorder,
-                window: configuration.outcomes.returnedWindow.components.seconds),
+                redials: recorder, window: configuration.outcomes.returnedWindow.components.seconds),
             adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
         recorder.onStored { [sharing] in sharing.haveStored() }
     }
@@ -66,6 +66,10 @@ struct SharedLedgerServices: Sendable {
                 name: "herald_shared_returns_total",
                 help: "Originals and call backs of this gateway that were joined through the shared ledger",
                 value: UInt64(standing.returns)),
+            CounterSample(
+                name: "herald_shared_redials_total",
+                help: "Failed calls of this gateway that went on at another one with the carrier's next attempt",
+                value: UInt64(sharing.handovers.redials)),
         ]
     }
 

@@ -11,7 +11,7 @@ extension LedgerCallRow {
         "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "events",
+        "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "continued_as", "events",
     ]
 
     /// The fields of `json` as cells; each event is its outcome and its state.
@@ -46,7 +46,7 @@ extension LedgerCallRow {
             "ended_at": JSONValue(microseconds: endedAt), "returned_at": JSONValue(microseconds: returnedAt),
             "sip_status": JSONValue(status), "q850_cause": JSONValue(q850Cause), "attempts": .int(attempts),
             "latest_sip_call_id": JSONValue(latestSIPCallID), "forwarded": .bool(isForwarded),
-            "answered_by": JSONValue(answeredBy),
+            "answered_by": JSONValue(answeredBy), "continued_as": JSONValue(continuedAs),
             "outcome": JSONValue(outcome), "ring_seconds": JSONValue(ringSeconds),
             "call_seconds": JSONValue(callSeconds),
             "events": .array(events.map { .object($0.json.compactMapValues { $0 }) }),
@@ -55,12 +55,14 @@ extension LedgerCallRow {
 
     /// The call as a record for the operator's systems.
     ///
-    /// Events are left out: they are not settled when the call ends.
-    var recordJSON: [String: JSONValue?] { json.filter { $0.key != "events" } }
+    /// Events are left out: they are not settled when the call ends. A call that goes on elsewhere has no record here.
+    var recordJSON: [String: JSONValue?] { json.filter { !Self.notInRecords.contains($0.key) } }
+
+    private static let notInRecords: Set<String> = ["continued_as", "events"]
 
     /// The titles of a CSV file of records.
-    static let recordTitles = Array(csvTitles.dropLast())
+    static let recordTitles = Array(csvTitles.dropLast(notInRecords.count))
 
     /// The cells of a CSV record.
-    var recordCells: [String?] { Array(csvCells.dropLast()) }
+    var recordCells: [String?] { Array(csvCells.dropLast(Self.notInRecords.count)) }
 }

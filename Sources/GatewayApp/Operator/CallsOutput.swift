@@ -56,6 +56,7 @@ extension LedgerCallRow {
         var words = [outcome ?? "open"]
         if let answeredBy { words.append("by \(answeredBy)") }
         if isForwarded { words.append("forwarded") }
+        if let continuedAs { words.append("goes on elsewhere as \(continuedAs)") }
         if attempts > 1 { words.append("\(attempts) attempts") }
         return words.joined(separator: ", ")
     }

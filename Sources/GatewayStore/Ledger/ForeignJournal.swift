@@ -67,7 +67,7 @@ extension LedgerJournal {
     @discardableResult
     mutating func applyForeign(_ report: ForeignUpdate) -> Bool {
         let update = report.update
-        guard let call = call(of: update) else { return false }
+        guard let call = call(of: update) else { return passOn(update) }
         guard call.applied.insert(report.identity).inserted else { return true }
         foreign.applied += 1
         mark(call.machine.receive(foreign: update), of: call)

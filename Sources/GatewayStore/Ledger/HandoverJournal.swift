@@ -65,6 +65,8 @@ struct HandoverJournal {
         (counts.here, isChanged) = (here.count, true)
     }
 
+    mutating func leftForRedial() { counts.redials += 1 }
+
     /// Counts what a stored batch has taken over.
     mutating func stored(_ batch: LedgerBatch) {
         counts.calls += batch.adopted.count

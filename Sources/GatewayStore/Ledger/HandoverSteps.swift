@@ -5,7 +5,9 @@ import CallAccounting
 extension LedgerJournal {
     /// Applies steps that move calls and events.
     mutating func apply(_ steps: [Handover], of batch: UInt64) {
-        guard !steps.isEmpty else { return }
+        defer { handover.batch = batch }
+        for step in steps { applyRedial(step) }
+        guard steps.contains(where: { !$0.isOfRedial }) else { return }
         var calls = Dictionary(open.values.map { ($0.callID, $0) }) { first, _ in first }
         var kept: [CallIdentifier: [ForeignUpdate]] = [:]
         let names = steps.compactMap { step -> CallIdentifier? in
@@ -27,11 +29,11 @@ extension LedgerJournal {
                 else { continue }
                 handover.takeBack(call)
                 handover.ended(call)
-                close(call, with: record)
+                close(call) { $0.ended(elsewhere: record) }
             case .send(let row): take(event: row)
+            case .tryElsewhere, .endWithoutRedial: break
             }
         }
-        handover.batch = batch
     }
 
     /// Goes on with a call of another gateway; nil for one that has ended here.

@@ -27,5 +27,5 @@ struct LedgerBatch {
     var position: UInt64
     var updates = 0
 
-    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty && takenEvents.isEmpty }
+    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty && takenEvents.isEmpty && signals.isEmpty }
 }

@@ -22,6 +22,8 @@ final class LedgerCall {
     var isKeptForRedial = false
     /// True for a call whose end another gateway has stored.
     var isClosedElsewhere = false
+    /// The call as which another gateway goes on with this one after another attempt; nil otherwise.
+    var continuedAs: CallIdentifier?
     /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
     var deadline: Int64?
     var timer: (handle: TimerHandle, at: Int64)?

@@ -39,7 +39,7 @@ extension LedgerReader {
     ///   - since: seconds since 1970.
     ///   - most: the largest number of rows that are read.
     package func day(since: Int64, most: Int64 = 200_000) throws -> LedgerDay {
-        let range = "id > ? AND invite_at >= ? AND direction = 1"
+        let range = "id > ? AND invite_at >= ? AND direction = 1 AND continued_as IS NULL"
         let counts = "count(*) AS calls, count(answered_at) - sum(answered_at IS NOT NULL AND answered_by IS NOT NULL)"
         return try database.read { database in
             let first = (try Int64.fetchOne(database, sql: "SELECT max(id) FROM call") ?? 0) - most

@@ -33,7 +33,9 @@ struct LedgerJournal {
     private var nextEvent: Int64
     private var ended: EndedCalls
     /// Calls that failed before any phone rang; the carrier may try again with another Call-ID.
-    private var failed: [RedialPair: LedgerCall] = [:]
+    private var failed: [RedialPair: LedgerCall] = [:] { didSet { redials.isChanged = true } }
+    /// Calls whose further attempts other gateways have.
+    var redials = RedialJournal()
     private var deadlines = CallDeadlines()
     /// Time of the last look at the recently ended calls.
     private var lastForgetting = Int64(0)
@@ -326,22 +328,37 @@ struct LedgerJournal {
 
     /// Takes a call out of those in progress; it ends elsewhere.
     mutating func takeOut(_ call: LedgerCall) {
-        if let pair = RedialPair(call.machine.record), failed[pair] === call { failed[pair] = nil }
+        if call.isKeptForRedial, let pair = RedialPair(call.machine.record), failed[pair] === call {
+            failed[pair] = nil
+        }
         call.isKeptForRedial = false
         deadlines.remove(call)
         if open[call.name] === call { open[call.name] = nil }
     }
 
-    /// Closes a call with the end that another gateway has stored; without an event.
-    mutating func close(_ call: LedgerCall, with other: CallRecord) {
+    /// Closes a call that has ended or goes on at another gateway; without an event.
+    ///
+    /// - Parameter end: ends the call; empty if it has ended.
+    mutating func close(_ call: LedgerCall, by end: (inout CallStateMachine) -> CallStateMachine.Step) {
         takeOut(call)
-        let step = call.machine.ended(elsewhere: other)
+        let step = end(&call.machine)
         guard !step.isEmpty else { return }
         call.isClosedElsewhere = true
         call.endClock = clock == 0 ? nil : clock
-        mark(step, of: call)
+        mark(.changed, of: call)
         let record = call.machine.record
         if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
+    }
+
+    /// Applies an update to a call of this gateway, or reports it to the gateway that has the call.
+    mutating func report(_ update: CallUpdate) {
+        if let call = open[update.call] { return mark(call.machine.receive(update), of: call) }
+        batch.signals.append(update)
+    }
+
+    /// The failed calls that wait for another attempt.
+    var awaitedRedials: [AwaitedRedial] {
+        failed.values.compactMap { AwaitedRedial($0.machine.record, window: limits.redial) }
     }
 
     /// Takes over an event that another gateway has not sent.

@@ -59,6 +59,7 @@ package struct LedgerReader: Sendable {
         if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
         if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
         if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", isBranded) }
+        if !filter.namesCalls { conditions.append("continued_as IS NULL") }
         if let before = filter.before { require("id < ?", before) }
         if let row = filter.row { require("id = ?", row) }
         if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
@@ -168,7 +169,8 @@ package struct LedgerReader: Sendable {
     package func counts() throws -> LedgerCounts {
         try database.read { database in
             var counts = LedgerCounts()
-            for row in try Row.fetchAll(database, sql: "SELECT outcome, count(*) FROM call GROUP BY outcome") {
+            let outcomes = "SELECT outcome, count(*) FROM call WHERE continued_as IS NULL GROUP BY outcome"
+            for row in try Row.fetchAll(database, sql: outcomes) {
                 let outcome: String? = row[0]
                 counts.calls[outcome ?? "OPEN"] = row[1]
             }

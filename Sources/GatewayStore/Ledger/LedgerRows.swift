@@ -45,6 +45,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var attempts: Int
     /// The SIP Call-ID of the latest attempt, if it differs from the first.
     package var latestSIPCallID: String?
+    /// The call as which another gateway goes on with this one after another attempt; nil otherwise.
+    package var continuedAs: String?
     /// True for a forwarded call.
     package var isForwarded: Bool
     /// `voicemail` or `system`; nil for a person and without a 2xx.
@@ -87,6 +89,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         q850Cause = row["q850"]
         attempts = row["attempts"]
         latestSIPCallID = row["attempt_sip_call_id"]
+        continuedAs = row["continued_as"]
         isForwarded = (row["forwarded"] as Int?) == 1
         answeredBy = answeredAt == nil ? nil : row["answered_by"]
         outcome = row["outcome"]

@@ -85,8 +85,12 @@ struct LedgerWriter: ~Copyable {
         statement.bind(14, record.sessionUntil)
         statement.bind(15, record.attempt?.call.description)
         statement.bind(16, record.attempt.flatMap { $0.sipCallID.isEmpty ? nil : $0.sipCallID })
+        statement.bind(40, record.attemptAt)
+        statement.bind(
+            42, record.earlierAttempts.isEmpty ? nil : record.earlierAttempts.map(\.description).joined(separator: " "))
         if isEnded || !call.isStored {
-            let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
+            let isOriginal = call.continuedAs == nil && returns.isOriginal(record)
+            let key = isOriginal ? returns.subscriberKeys(of: record).first : nil
             statement.bind(17, record.endedAt)
             statement.bind(18, record.outcome?.rawValue)
             statement.bind(19, isEnded ? record.ringSeconds : nil)
@@ -95,6 +99,7 @@ struct LedgerWriter: ~Copyable {
             statement.bind(22, key)
             statement.bind(23, key == nil ? 0 : 1)
             statement.bind(36, call.endClock)
+            statement.bind(41, call.continuedAs?.description)
         }
         if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
         try statement.run()
@@ -265,21 +270,22 @@ private struct CallStatements {
             shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
             ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
             caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock,
-            caller_received, evidence, customer)
+            caller_received, evidence, customer, attempt_at, continued_as, earlier_attempts)
         VALUES (
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            ?, ?)
+            ?, ?, ?, ?, ?)
         """
 
     private static let progress = """
         progress_at = ?2, ringing_at = ?3, answered_at = ?4, cancelled_at = ?5, refused_at = ?6, status = ?7,
         q850 = ?8, sip_cause = ?9, attempts = ?10, shown_event = ?11, forwarded = ?12, answered_by = ?13,
-        session_until = ?14, attempt_call_id = ?15, attempt_sip_call_id = ?16
+        session_until = ?14, attempt_call_id = ?15, attempt_sip_call_id = ?16,
+        attempt_at = ?40, earlier_attempts = ?42
         """
 
     private static let ending = """
         ended_at = ?17, outcome = ?18, ring_seconds = ?19, call_seconds = ?20, end_event = ?21, subscriber_key = ?22,
-        returnable = ?23, end_clock = ?36
+        returnable = ?23, end_clock = ?36, continued_as = ?41
         """
 }
 

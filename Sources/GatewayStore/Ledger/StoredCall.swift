@@ -14,6 +14,7 @@ struct StoredCall {
         "decision", "invite_at", "progress_at", "ringing_at", "answered_at", "cancelled_at", "refused_at", "status",
         "q850", "sip_cause", "attempts", "carrier_name", "forwarded", "answered_by", "session_until", "attempt_call_id",
         "attempt_sip_call_id", "caller_received", "evidence", "customer", "ended_at", "outcome", "call_seconds",
+        "attempt_at", "earlier_attempts",
     ]
 
     /// Nil for a row that no gateway wrote.
@@ -45,6 +46,10 @@ struct StoredCall {
         record.attempt = text("attempt_call_id").flatMap { CallIdentifier($0) }.map {
             ($0, text("attempt_sip_call_id") ?? "")
         }
+        record.attemptAt = integer("attempt_at")
+        record.earlierAttempts = (text("earlier_attempts") ?? "").split(separator: " ").compactMap {
+            CallIdentifier(String($0))
+        }
         readEnd(into: &record)
         return record
     }
@@ -69,7 +74,7 @@ struct StoredCall {
 extension StoredCall {
     private static let times: Set<String> = [
         "invite_at", "progress_at", "ringing_at", "answered_at", "cancelled_at", "refused_at", "session_until",
-        "ended_at",
+        "ended_at", "attempt_at",
     ]
     /// Difference of two clocks from which on times move; below it, they stay as they are.
     private static let leastOffset: Int64 = 1_000_000

@@ -12,6 +12,7 @@ final class PendingHandovers: Sendable {
         var watched: Set<String> = []
         var counts = HandoverCounts()
         var isExpected = false
+        var redials: [AwaitedRedial] = []
         /// Times of the monotonic clock: of the last membership, and of the begin of the present gap.
         var memberAt: Int64?
         var gapSince: Int64?
@@ -29,6 +30,12 @@ final class PendingHandovers: Sendable {
     var counts: HandoverCounts { state.withLock { $0.counts } }
     /// Whether this gateway adopts calls.
     var isExpected: Bool { state.withLock { $0.isExpected } }
+
+    /// Failed calls that wait for another attempt.
+    var redials: [AwaitedRedial] {
+        get { state.withLock { $0.redials } }
+        set { state.withLock { $0.redials = newValue } }
+    }
 
     func expect() { state.withLock { $0.isExpected = true } }
 

@@ -22,7 +22,7 @@ struct ReturnCandidates {
         }
         for call in batch.calls {
             let record = call.machine.record
-            guard let endedAt = record.endedAt, returns.isOriginal(record),
+            guard let endedAt = record.endedAt, call.continuedAs == nil, returns.isOriginal(record),
                 let key = returns.subscriberKeys(of: record).first
             else { continue }
             try store(call, key, number: record.caller?.digits, at: Self.time(endedAt, of: call, after: batch.clocks))

@@ -164,6 +164,35 @@ struct OutcomeRaceTests {
         #expect(machine.record.inviteAt == ScriptedUpdates.start)
     }
 
+    @Test func `an attempt at another gateway counts once, however often it is reported, and after a restart`() {
+        var machine = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1)], awaitsRedial: true)
+        var report = call.provisional(180, at: 0)
+        (report.kind, report.counterpart, report.status) = (.triedBefore, .earlierAttempt(second), 2)
+        #expect(machine.receive(foreign: report) == .changed)
+        #expect(machine.receive(foreign: report) == [])
+        var again = CallStateMachine(machine.record, awaitsRedial: true)
+        #expect(again.receive(foreign: report) == [])
+        #expect(again.record.attempts == 3)
+        #expect(again.record.ringingAt == ScriptedUpdates.start + 1_000_000, "nothing else changes")
+        report.counterpart = .earlierAttempt(call.call)
+        #expect(again.receive(foreign: report) == [], "a call is no attempt of itself")
+        for number in UInt64(0)..<40 {
+            report.counterpart = .earlierAttempt(CallIdentifier(high: 9, low: number))
+            _ = again.receive(foreign: report)
+        }
+        #expect(again.record.earlierAttempts.count == 16, "a broken database does not let a call grow without end")
+    }
+
+    @Test func `with a shared ledger a failed call waits longer, and a late attempt here is a call of its own`() {
+        var limits = CallStateMachine.Limits()
+        (limits.redial, limits.sharedRedial) = (5_000_000, 30_000_000)
+        var machine = CallStateMachine(after: [call.invite(), call.failed(503, at: 1)], awaitsRedial: true)
+        #expect(machine.deadline(limits) == ScriptedUpdates.start + 36_000_000)
+        #expect(machine.endsWithoutRedial() == [.changed, .ended])
+        #expect(machine.record.endedAt == ScriptedUpdates.start + 1_000_000)
+        #expect(machine.endsWithoutRedial() == [])
+    }
+
     @Test func `each try has the time of a call of its own`() {
         var machine = CallStateMachine(after: [call.invite()], awaitsRedial: true)
         for number in 1...3 {

@@ -39,6 +39,7 @@ struct UpdateBytesTests {
                 reason: index.isMultiple(of: 3) ? nil : .noMatch)
             update.marks = .all
             update.sessionSeconds = 1_800
+            if kind == .triedBefore { update.counterpart = .earlierAttempt(other) }
             if kind == .invite {
                 // An INVITE has neither; its evidence takes their place.
                 (update.status, update.q850Cause) = (0, 0)
