@@ -9,7 +9,7 @@ import Synchronization
 
 /// Keeps the shared ledger up to date once a second, and measures how far it is behind.
 ///
-/// The shipper has a thread of its own. An outage is logged at its begin, every ten minutes, and at its end.
+/// A round follows each transaction of the recorder, so that it has not to wait for the next one. The shipper has a thread of its own. An outage is logged at its begin, every ten minutes, and at its end.
 package final class LedgerSharing: Sendable {
     /// Settings of the operator.
     package struct Settings: Sendable {
@@ -83,7 +83,8 @@ package final class LedgerSharing: Sendable {
         var replication: PostgreSQLReplication?
     }
 
-    static let pause = Duration.seconds(1)
+    /// Time between two rounds of a gateway whose recorder stores nothing; a busy recorder stores once a second.
+    package static let pause = Duration.milliseconds(1_500)
     /// The time since the begin of a round after which it no longer shows that nothing waits.
     static let roundIsOld = Duration.seconds(3)
     static let alarms = Duration.seconds(600)
@@ -101,6 +102,7 @@ package final class LedgerSharing: Sendable {
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
+    private let pause: Duration
     private let state: Mutex<State>
     private let isStopping = Atomic<Bool>(false)
     private let bell = SteadyBell()
@@ -110,15 +112,16 @@ package final class LedgerSharing: Sendable {
     ///   - adopts: the ledger that takes over calls, and the siblings as this gateway sees them.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
+    ///   - pause: time between two rounds while nothing is stored.
     package init(
         _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
         adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])? = nil,
         log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
-        wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
+        wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, pause: Duration = LedgerSharing.pause
     ) {
         (self.settings, self.source, self.inbox, self.log) = (settings, source, inbox, log)
-        (self.steady, self.wall, self.adopts) = (steady, wall, adopts)
+        (self.steady, self.wall, self.adopts, self.pause) = (steady, wall, adopts, pause)
         state = Mutex(State(caughtUpAt: steady()))
     }
 
@@ -136,6 +139,9 @@ package final class LedgerSharing: Sendable {
                 replication: state.replication)
         }
     }
+
+    /// Begins the next round at once, because rows were stored; any thread, and it does not wait.
+    package func haveStored() { bell.ring() }
 
     /// Ships once a second until the task is cancelled, and then once more, for five seconds at most, if the server is there.
     package func run() async {
@@ -157,7 +163,10 @@ package final class LedgerSharing: Sendable {
         let shipper = makeShipper()
         var rounds = SharingRounds(
             self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) }, makeAdoption())
-        repeat { rounds.round() } while !bell.wait(Self.pause) && !isStopping.load(ordering: .relaxed)
+        repeat {
+            rounds.round()
+            _ = bell.wait(pause)
+        } while !isStopping.load(ordering: .relaxed)
         rounds.finish()
     }
 

@@ -26,6 +26,8 @@ package final class SharedLedgerReader {
     }
 
     private let session: PostgreSQLSession
+    /// Calls whose events are read in one round trip.
+    static let mostAtOnce = 500
 
     package init(_ address: PostgreSQLAddress, timeLimit: Duration = .seconds(20)) {
         session = PostgreSQLSession(address, application: "herald calls", timeLimit: timeLimit)
@@ -57,8 +59,12 @@ package final class SharedLedgerReader {
             guard case .text(let id?)? = values["call_id"], seen.insert(id).inserted else { return nil }
             return (row: row, values: values)
         }
-        // The events of all calls take one round trip.
-        let events = try session.run(calls.map { try Self.events(of: $0.values, in: $0.row) })
+        // A round trip for some calls, because each has a time limit.
+        var events: [PostgreSQLRows] = []
+        for first in stride(from: 0, to: calls.count, by: Self.mostAtOnce) {
+            let some = calls[first..<min(first + Self.mostAtOnce, calls.count)]
+            events += try session.run(some.map { try Self.events(of: $0.values, in: $0.row) })
+        }
         return try zip(calls, events).map { call, events in
             Call(
                 node: try call.row.text(0) ?? "", values: call.values,

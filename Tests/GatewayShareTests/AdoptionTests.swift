@@ -143,6 +143,34 @@ struct AdoptionTests: ThreeGateways {
         #expect(try b.account(1) == "ANSWERED", "its end was assumed")
     }
 
+    @Test func `a call that rang at a dead gateway and gets nothing more ends as it would have there`() throws {
+        a.invite(1)
+        a.sees(.provisional, 1, at: 1, status: 180)
+        for gateway in all { try gateway.rounds(2) }
+        try kill()
+        try b.rounds(3)
+        b.advance(900)
+        try b.round()
+        #expect(try b.account(1) == "OPEN")
+        b.advance(2)
+        try b.round()
+        #expect(try b.account(1) == "MISSED")
+    }
+
+    @Test func `a BYE of a call whose 2xx died with its gateway ends an answered call`() throws {
+        a.invite(1)
+        a.sees(.provisional, 1, at: 1, status: 180)
+        for gateway in all { try gateway.rounds(2) }
+        try kill()
+        try b.rounds(3)
+        b.sees(.bye, 1, at: 9)
+        try b.rounds(2)
+        #expect(try b.account(1) == "OPEN", "the 2xx may still come")
+        b.advance(120)
+        try b.round()
+        #expect(try b.account(1) == "ANSWERED after 0 s")
+    }
+
     @Test func `calls of a gateway whose clock is a minute ahead keep their durations`() throws {
         let a = try ClusterGateway("ahead", shared.address, siblings: ["e"], clockAhead: 60)
         let e = try ClusterGateway("e", shared.address, siblings: ["ahead"])

@@ -81,6 +81,21 @@ struct LedgerSharingTests {
         #expect(try ledger.recorded() == 0, "nothing waits")
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a stored row is shipped without a wait for the next round`() async throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        let sharing = LedgerSharing(
+            .init(address: shared.address, name: "a", version: "test", retentionDays: 90), ledger.changes,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .seconds(3_600))
+        let running = Task { await sharing.run() }
+        await until { sharing.standing.behind == 0 }
+        try ledger.begin(1)
+        sharing.haveStored()
+        await until { sharing.standing.rows == 1 }
+        running.cancel()
+        await running.value
+    }
+
     @Test func `the last changes are shipped when the gateway stops`() async throws {
         let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
         let sharing = Self.sharing(shared.address, ledger, steady: { SharedClock.real })

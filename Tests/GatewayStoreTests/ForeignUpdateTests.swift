@@ -55,6 +55,21 @@ struct ForeignUpdateTests {
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 9))
     }
 
+    @Test func `an INVITE that waited while a sibling carried the call has the times of the sibling`() throws {
+        let fixture = try LedgerFixture()
+        fixture.ring.append(update(.invite, 40), texts: CallTexts(sipCallID: Array("c".utf8)))
+        fixture.ring.append(update(.answered, 40, status: 200))
+        fixture.ring.append(update(.bye, 41))
+        _ = fixture.recorder.take([
+            update(.invite, 0), update(.provisional, 1, status: 180), update(.answered, 5, status: 200),
+            update(.bye, 9),
+        ])
+        try fixture.recorder.drain()
+        #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 9))
+        let row = try #require(try fixture.calls().first)
+        #expect(row.inviteAt == LedgerFixture.Clock.start && row.ringSeconds == 4)
+    }
+
     @Test func `a repeated update changes nothing, and begins no call`() throws {
         let fixture = try fixture()
         fixture.ring.append(update(.answered, 5, status: 200))
@@ -141,6 +156,18 @@ struct ForeignUpdateTests {
         _ = fixture.recorder.take([update(.answered, 5, status: 200)])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
+    }
+
+    @Test func `a 2xx repeated after the BYE of a sibling leaves no call open`() throws {
+        let fixture = try fixture()
+        fixture.ring.append(update(.provisional, 1, status: 180))
+        fixture.ring.append(update(.answered, 7, status: 200))
+        _ = fixture.recorder.take([update(.bye, 6)])
+        try fixture.recorder.drain()
+        _ = fixture.recorder.take([update(.answered, 5, status: 200)])
+        try fixture.recorder.drain()
+        #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
+        #expect(try fixture.keys().count == 2)
     }
 
     @Test func `both gateways with an INVITE account for its call alike`() throws {

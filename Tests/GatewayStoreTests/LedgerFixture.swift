@@ -182,7 +182,7 @@ struct ScriptedCall {
         failed(480, at: second + 31)
     }
 
-    private func update(_ kind: CallUpdate.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallUpdate {
+    func update(_ kind: CallUpdate.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallUpdate {
         CallUpdate(
             kind: kind, direction: direction, call: id,
             wallMicroseconds: LedgerFixture.Clock.start + second * 1_000_000, status: status, caller: caller,

@@ -14,6 +14,15 @@ struct LedgerRecorderTests {
 
     init() throws { ledger = try LedgerFixture() }
 
+    @Test func `each transaction is reported once it is stored`() throws {
+        let freed = Mutex<[UInt64]>([])
+        ledger.recorder.onStored { [ring = ledger.ring] in freed.withLock { $0.append(ring.released) } }
+        ScriptedCall(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        try ledger.recorder.drain()
+        #expect(freed.withLock { $0 } == [3])
+    }
+
     @Test func `a branded answered call is one row and two events`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()

@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -52,6 +53,32 @@ struct OutcomeRoundsTests {
         #expect(try pass(hours: 0, clockIsSetByDays: 1_500) == 3, "four years ahead")
         #expect(try pass(hours: 3, clockIsSetByDays: -1_500) == 3)
         #expect(try pass(hours: 24 * 91) == 1, "they are old now; the newest row stays")
+    }
+
+    /// A gateway that was stopped has messages in its sockets that siblings have forwarded meanwhile.
+    @Test(arguments: [true, false])
+    func `after a stop of the process, reports of siblings come before its own late messages`(hasSiblings: Bool) throws
+    {
+        let steady = Mutex(Int64(0))
+        if hasSiblings { ledger.recorder.onUpdates { _ in } }
+        var rounds = OutcomeRounds(ledger.recorder, steady: { steady.withLock { $0 } })
+        func pass(seconds: Int64) {
+            steady.withLock { $0 += seconds * 1_000_000 }
+            ledger.clock.advance(seconds: seconds)
+            rounds.round()
+        }
+        let call = ScriptedCall(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 1)
+        pass(seconds: 2)
+        call.answered(at: 32)
+        call.bye(at: 32)
+        pass(seconds: 30)
+        #expect(try ledger.calls().first?.outcome == (hasSiblings ? nil : "ANSWERED"))
+        _ = ledger.recorder.take([call.update(.answered, 5, 200), call.update(.bye, 12)])
+        for _ in 0..<5 { pass(seconds: 1) }
+        let row = try #require(try ledger.calls().first)
+        #expect(row.outcome == "ANSWERED" && row.callSeconds == (hasSiblings ? 7 : 0))
     }
 
     @Test func `each step begins with the part of the ring that waits`() throws {

@@ -75,7 +75,7 @@ def went_as_planned(call, words):
     own = {word for word in words if not word.startswith("pbx:")}
     named = set() if call.kind == "nobody" else {"named"}
     last = LAST_WORDS.get(call.kind, {"answered"})
-    return own - {"rang", "forwarded"} == last and pbx == named | (last - {"again", "back"})
+    return own - {"rang", "forwarded", "unheard"} == last and pbx == named | (last - {"again", "back"})
 
 
 def difference(call, words, events):
@@ -88,6 +88,8 @@ def difference(call, words, events):
     # Evidence that the name was shown is a 180 or a person's 2xx. A 180 that came to a killed gateway and never to
     # the carrier may have been taken down or not.
     is_certain = "rang" in words or call.kind in PICKED_UP
+    if "unheard" in words and call.kind == "elsewhere" and "missed" in found:
+        end, outcome = "missed", "MISSED"
     back = ["returned"] if call.kind == "returned" else []
     allowed = [sorted(shown + [end] + back)]
     if not is_certain:

@@ -193,8 +193,7 @@ class Cluster:
 class Relay:
     """Kamailio between `far` and the gateways: its calls go round robin to the gateways that respond."""
 
-    def __init__(self, name, address, far, gateways, folder, patience=3000):
-        """`patience`: milliseconds without a response until a call goes to the next gateway."""
+    def __init__(self, name, address, far, gateways, folder):
         self.control = os.path.join(folder, name + ".control")
         path = os.path.join(folder, name + ".list")
         with open(path, "w", encoding="ascii") as file:
@@ -203,7 +202,7 @@ class Relay:
             "kamailio", "-DD", "-E", "-f", os.path.join(HERE, "kamailio", "relay.cfg"), "-Y", folder,
             "-P", os.path.join(folder, name + ".pid"), "-m", "64", "-M", "8", "-A", f"ME=udp:{address}:5060",
             "-A", f'FAR="{far}"', "-A", f'GATEWAY="{SHARED}"', "-A", f'LIST="{path}"',
-            "-A", f'CONTROL="unix:{self.control}"', "-A", f"PATIENCE={patience}"], folder)
+            "-A", f'CONTROL="unix:{self.control}"'], folder)
 
     def active(self):
         """The number of gateways that get calls."""

@@ -25,7 +25,8 @@ class Message:
             name, _, value = line.partition(":")
             self.headers[name.strip().lower()].append(value.strip())
         self.status = int(self.first.split()[1]) if self.first.startswith("SIP/2.0 ") else 0
-        self.method = self.header("cseq").split()[-1]
+        self.sequence = self.header("cseq")
+        self.method = self.sequence.split()[-1]
 
     def header(self, name):
         return (self.headers.get(name) or [""])[0]
@@ -108,10 +109,13 @@ class Roaming:
 
     def __init__(self, roamer, number, caller, kind):
         self.roamer, self.caller, self.called, self.kind = roamer, caller, f"+493099{number:06}", kind
-        self.name, self.inbox, self.trouble, self.seconds = f"{number}-roaming", queue.Queue(), None, None
+        self.name, self.inbox, self.trouble = f"{number}-roaming", queue.Queue(), None
+        # From the 2xx to the first BYE, and to its 200.
+        self.seconds = self.most_seconds = None
         self.nodes = list(roamer.cluster.nodes)
         roamer.chance.shuffle(self.nodes)
         self.turn = self.branches = 0
+        self.moments = []
         self.last = {}
 
     def next_node(self):
@@ -119,7 +123,12 @@ class Roaming:
         return self.nodes[self.turn % len(self.nodes)]
 
     def send(self, address, text):
+        self.moments.append(time.time())
         self.roamer.send(address, text, self.next_node())
+
+    def said_between(self, begin, end):
+        """Whether it sent a message between two times, in seconds since 1970."""
+        return any(begin <= moment <= end for moment in self.moments)
 
     def exchange(self, address, text, wanted, what):
         """Sends until the wanted (address, message) arrives, each time through the next gateway."""
@@ -136,8 +145,9 @@ class Roaming:
                 continue
             if wanted(place, message):
                 return message
-            if not message.status and message.method in self.last and place == self.last[message.method][0]:
-                self.send(*self.last[message.method])
+            # A repeated request gets the same response again.
+            if not message.status and message.sequence in self.last and place == self.last[message.sequence][0]:
+                self.send(*self.last[message.sequence])
         raise Failed(f"{what} has no response in 50 s")
 
     def request(self, side, method, sequence, branch=None):
@@ -178,6 +188,7 @@ class Roaming:
             ack = written([f"ACK {uri} SIP/2.0", *head, f"To: {final.header('to')}", "CSeq: 1 ACK"])
             return self.send(CARRIER, ack)
         answer = came.response("200 OK", "d" + self.name, f"sip:desk@{DESK}:5060", SDP)
+        self.last[came.sequence] = DESK, answer
         final = self.exchange(DESK, answer, lambda at, m: at == CARRIER and m.status == 200 and m.method == "INVITE", "200")
         began = time.monotonic()
         self.dialog = {
@@ -190,15 +201,19 @@ class Roaming:
         ends, other = (CARRIER, DESK) if self.kind == "carrier hangs up" else (DESK, CARRIER)
         self.seconds = time.monotonic() - began
         self.answered(ends, other, "BYE", 3)
+        self.most_seconds = time.monotonic() - began
 
     def answered(self, side, other, method, sequence):
         """A request inside the dialog, its 200 and, if it is an INVITE, its ACK."""
+        # By its number: the first INVITE may come again, because its responses pass another gateway.
+        name = f"{sequence} {method}"
         came = self.exchange(side, self.request(side, method, sequence),
-                             lambda at, m: at == other and m.method == method and not m.status, method)
-        self.last[method] = other, came.response("200 OK", "", f"sip:roamer@{other}:5060", SDP if method == "INVITE" else "")
-        self.exchange(*self.last[method], lambda at, m: at == side and m.method == method and m.status == 200, f"200 to {method}")
+                             lambda at, m: at == other and m.sequence == name and not m.status, method)
+        self.last[name] = other, came.response("200 OK", "", f"sip:roamer@{other}:5060", SDP if method == "INVITE" else "")
+        self.exchange(*self.last[name], lambda at, m: at == side and m.sequence == name and m.status == 200, f"200 to {method}")
         if method == "INVITE":
-            self.exchange(side, self.request(side, "ACK", sequence), lambda at, m: at == other and m.method == "ACK", "ACK")
+            self.exchange(side, self.request(side, "ACK", sequence),
+                          lambda at, m: at == other and m.sequence == f"{sequence} ACK", "ACK")
 
 
 def uri_of(contact):

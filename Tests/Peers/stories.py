@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of more than ten kinds in random order, each to a number of its own that identifies it in every record."""
+import collections
 import os
+import time
 from typing import NamedTuple
 
 from heraldtest.child import Failed
@@ -73,14 +75,13 @@ class Places(NamedTuple):
 class Stories:
     """Carrier and PBX of all calls, and of the calls back."""
 
-    def __init__(self, folder, calls, rate, places=Places(), patience=240):
-        """`patience`: seconds after the last call until SIPp gives up."""
+    def __init__(self, folder, calls, rate, places=Places(), patience=240, rings=24):
+        """`patience`: seconds after the last call until SIPp gives up; `rings`: how often an unattended phone rings at most."""
         os.makedirs(folder, exist_ok=True)
-        self.calls, self.rate, self.folder = calls, rate, folder
-        self.backs = [call for call in calls if call.kind == "returned"]
-        self.limit = int(len(calls) / rate) + patience
+        self.placed, self.rate, self.folder = calls, rate, folder
         # Called numbers of calls that were lost as they may be; nothing is told of them.
         self.excused = set()
+        self.limit = int(len(calls) / rate) + patience
         words = {"linger": 12000, "folder": folder, "limit": self.limit}
         lines = os.path.join(folder, "calls.inf")
         with open(lines, "w", encoding="ascii") as file:
@@ -89,13 +90,24 @@ class Stories:
                 privacy = "Privacy: id" if call.is_withheld else "Subject: none"
                 file.write(f"{call.kind};{call.caller};{call.called};{privacy}\n")
         self.words, self.places = words, places
-        self.pbx = Sipp("pbx", "story-pbx.xml", places.pbx, calls=len(calls), **words).listens()
+        self.pbx = Sipp("pbx", "story-pbx.xml", places.pbx, calls=len(calls), rings=rings, **words).listens()
         self.taker = self.backs and Sipp(
             "called-back", "back-carrier.xml", places.carrier, calls=len(self.backs), **words).listens()
+        self.began = time.time()
         self.carrier = Sipp(
             "carrier", "story-carrier.xml", places.carrier, remote=places.carrier_sends_to, port=5061,
             calls=len(calls), rate=rate, options=("-inf", lines), **words)
         self.caller_back = None
+
+    @property
+    def calls(self):
+        """The calls to the PBX that are compared."""
+        return [call for call in self.placed if call.called not in self.excused]
+
+    @property
+    def backs(self):
+        """Those of them that are called back."""
+        return [call for call in self.calls if call.kind == "returned"]
 
     @property
     def seconds(self):
@@ -143,16 +155,24 @@ class Stories:
                 words[number].add(mark + word)
         return words
 
-    def excuse(self, numbers):
-        """Takes calls out of the comparison."""
-        self.excused |= numbers
-        self.calls = [call for call in self.calls if call.called not in numbers]
-        self.backs = [call for call in self.backs if call.called not in numbers]
+    def moments(self):
+        """When the carrier said a word of a call, in milliseconds after its start: {called number: {word: moment}}."""
+        moments = collections.defaultdict(dict)
+        with open(self.carrier.log, encoding="utf-8", errors="replace") as file:
+            for words in (line.split() for line in file):
+                if len(words) == 3:
+                    moments[words[1]][words[0]] = int(words[2])
+        return moments
 
     def talked(self):
-        """Milliseconds from the carrier's ACK to the end of each answered call, by called number."""
-        moments = {}
-        with open(self.carrier.log, encoding="utf-8", errors="replace") as file:
-            for word, number, tick in (line.split() for line in file if line.startswith(("up ", "down "))):
-                moments.setdefault(number, {})[word] = int(tick)
-        return {number: at["down"] - at["up"] for number, at in moments.items() if len(at) == 2}
+        """Milliseconds from the carrier's ACK to its BYE and to the 200 of that, by called number.
+
+        A BYE that a dead gateway got is repeated until another one forwards it.
+        """
+        return {number: (at["down"] - at["up"], at["answered"] - at["up"]) for number, at in self.moments().items()
+                if {"up", "down", "answered"} <= set(at)}
+
+    def said_between(self, begin, end):
+        """Called numbers of which the carrier said a word between two times, in seconds since 1970."""
+        low, high = (1000 * (moment - self.began) for moment in (begin, end))
+        return {number for number, at in self.moments().items() if any(low <= moment <= high for moment in at.values())}

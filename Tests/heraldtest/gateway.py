@@ -67,10 +67,10 @@ log: {{level: notice}}
             value for series, value in probes.metrics(self.admin).items()
             if probes.family_of(series) == name and all(label in series for label in wanted)))
 
-    def calls(self):
-        """Every call of the ledger, oldest first."""
+    def calls(self, *words):
+        """Every call of the ledger, oldest first; `words`: further options."""
         done = subprocess.run(
-            [os.environ["HERALD"], "calls", "--json", "--limit", "1000000", "--config", self.config],
+            [os.environ["HERALD"], "calls", "--json", "--limit", "1000000", *words, "--config", self.config],
             capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise Failed(f"herald calls ended with {done.returncode}: {done.stderr.strip()}")

@@ -64,8 +64,13 @@ package struct CallStateMachine: Hashable, Sendable {
     private var answerer: CallIdentifier?
     /// Time of the last message without a field in the record: another attempt, a repeated response of the phone.
     private var otherMessageAt = Int64.min
+    /// The gateway that saw a BYE before any 2xx; nil without such a BYE.
+    private var earlyBye: Witness?
     /// Whether an end before any phone rang waits for the carrier's next attempt.
     private let awaitsRedial: Bool
+
+    /// The gateway that has seen a message.
+    private enum Witness: Hashable { case here, elsewhere }
 
     /// Begins with the record of an INVITE, or continues with a stored record.
     ///
@@ -81,10 +86,10 @@ package struct CallStateMachine: Hashable, Sendable {
         switch update.kind {
         case .invite: return invited(update)
         case .provisional: return alerted(update)
-        case .answered: return answered(update)
+        case .answered: return answered(update, at: .here)
         case .failed: return failed(update)
         case .cancelled: return cancelled(update)
-        case .bye: return byeReceived(update)
+        case .bye: return byeReceived(update, at: .here)
         case .refreshed: return refreshed(update)
         case .triedBefore: return triedBefore(update)
         }
@@ -92,16 +97,23 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// Applies an update that another gateway has seen, which may be late: a later message may have overtaken it.
     package mutating func receive(foreign update: CallUpdate) -> Step {
+        guard record.endedAt == nil else { return [] }
         let time = update.wallMicroseconds
         switch update.kind {
+        // An INVITE that both gateways have.
+        case .invite where time < record.inviteAt:
+            record.inviteAt = time
+            return .changed
         case .provisional where record.refusedAt.map { time < $0 } ?? false: return []
         // Its report took longer than that of the 2xx. The phone rang before.
         case .provisional where update.status == 180 && record.ringingAt == nil && record.answeredAt != nil:
-            guard record.endedAt == nil else { return [] }
             record.ringingAt = record.answeredAt.map { min($0, time) }
             return .changed
         // A rejection of an earlier attempt. A CANCEL overtakes nothing, because responses cross it.
         case .failed where time < max(otherMessageAt, record.alertedAt ?? .min): return []
+        case .answered where record.answeredAt.map { time < $0 } ?? false: return answeredEarlier(update)
+        case .answered: return answered(update, at: .elsewhere)
+        case .bye: return byeReceived(update, at: .elsewhere)
         case .refreshed where update.sessionSeconds > 0 && sessionEnd(update) < record.sessionUntil ?? .min: return []
         default: return receive(update)
         }
@@ -195,7 +207,13 @@ package struct CallStateMachine: Hashable, Sendable {
         if let refusedAt = record.refusedAt {
             return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
         }
-        if let cancelledAt = record.cancelledAt { return end(ending(cancelled: true).outcome, at: cancelledAt) }
+        if let cancelledAt = record.cancelledAt {
+            // An early dialog that ends with BYE gets a 487 (RFC 3261 §15.1.2). Without one there was a 2xx, at a gateway that died.
+            guard hasRepeatedAnswer || earlyBye != nil else {
+                return end(ending(cancelled: true).outcome, at: cancelledAt)
+            }
+            return endedBeforeAnswer(at: cancelledAt)
+        }
         record.endIsKnown = false
         return end(record.alertedAt == nil ? .failed : .missed, at: now)
     }
@@ -249,23 +267,44 @@ package struct CallStateMachine: Hashable, Sendable {
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
         otherMessageAt = max(otherMessageAt, update.wallMicroseconds)
-        record.status = update.status
+        if !hasRepeatedAnswer { record.status = update.status }
         // An earlier failure was of another branch: a ringing call waits for no other attempt.
         record.refusedAt = nil
         return first ? [.changed, .reached] : .changed
     }
 
-    private mutating func answered(_ update: CallUpdate) -> Step {
+    private mutating func answered(_ update: CallUpdate, at witness: Witness) -> Step {
         guard record.answeredAt == nil else { return [] }
-        record.answeredAt = update.wallMicroseconds
+        let byeAt = earlyBye == nil ? nil : record.cancelledAt
         if case .answererDialog(let dialog) = update.counterpart { answerer = dialog }
         record.status = update.status == 0 ? 200 : update.status
         record.refusedAt = nil
         record.machine = update.marks.machine ?? record.machine
         if update.marks.contains(.forwarded) { record.isForwarded = true }
+        // Of two gateways, one has seen a 2xx that the other one's BYE has overtaken: a repetition, and the first is unknown.
+        if let byeAt, earlyBye != witness || witness == .elsewhere, update.wallMicroseconds >= byeAt { return .changed }
+        record.answeredAt = update.wallMicroseconds
         setSession(update)
         let isSeen = record.direction == .outbound || record.machine == nil
         return record.alertedAt == nil && isSeen ? [.changed, .reached] : .changed
+    }
+
+    /// Takes over the first 2xx of a call whose later one was seen here: a repetition, or the 2xx to a re-INVITE.
+    private mutating func answeredEarlier(_ update: CallUpdate) -> Step {
+        record.answeredAt = update.wallMicroseconds
+        if case .answererDialog(let dialog) = update.counterpart { answerer = dialog }
+        record.machine = update.marks.machine ?? record.machine
+        return .changed
+    }
+
+    /// Whether the only 2xx that is known came after the BYE; the first one is awaited from another gateway.
+    private var hasRepeatedAnswer: Bool { record.answeredAt == nil && record.status / 100 == 2 }
+
+    /// Ends a call at its BYE, whose first 2xx nobody has reported.
+    private mutating func endedBeforeAnswer(at time: Int64) -> Step {
+        let isSeen = record.alertedAt == nil && (record.direction == .outbound || record.machine == nil)
+        record.answeredAt = time
+        return end(outcomeOfAnswered, at: time).union(isSeen ? .reached : [])
     }
 
     private mutating func refreshed(_ update: CallUpdate) -> Step {
@@ -285,7 +324,7 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     private mutating func failed(_ update: CallUpdate) -> Step {
-        guard record.answeredAt == nil else { return [] }
+        guard record.answeredAt == nil, !hasRepeatedAnswer else { return [] }
         record.status = update.status
         if update.status / 100 == 3 { record.isForwarded = true }
         // A 487 follows the CANCEL, so its causes do not replace those of the CANCEL.
@@ -314,10 +353,12 @@ package struct CallStateMachine: Hashable, Sendable {
         return .changed
     }
 
-    private mutating func byeReceived(_ update: CallUpdate) -> Step {
+    private mutating func byeReceived(_ update: CallUpdate, at witness: Witness) -> Step {
         if record.answeredAt == nil {
             // The caller may end an early dialog with BYE, RFC 3261 §15, which means the same as a CANCEL.
-            return cancelled(update)
+            let step = cancelled(update)
+            if !step.isEmpty { earlyBye = witness }
+            return step
         }
         // RFC 3261 §13.2.2.4: the caller of a forked INVITE ends all 2xx dialogs but one with BYE.
         if let answerer, case .answererDialog(let dialog) = update.counterpart, dialog != answerer { return [] }

@@ -41,6 +41,7 @@ struct SharedLedgerServices: Sendable {
                 into: ledger, LedgerSignalCursors(database), returns: recorder,
                 redials: recorder, window: configuration.outcomes.returnedWindow.components.seconds),
             adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
+        recorder.onStored { [sharing] in sharing.haveStored() }
     }
 
     /// Rows sent and failures.

@@ -8,6 +8,8 @@ struct ForeignJournal {
     private(set) var waiting: [ForeignUpdate] = []
     /// Updates whose call was not open at their time; the INVITE may have a later time by another clock.
     private(set) var early: [ForeignUpdate] = []
+    /// Their calls: most are of other gateways, and the begin of a call costs one look.
+    private var earlyCalls: Set<CallIdentifier> = []
     /// The last batch that was applied, and its updates that belonged to an open call.
     var batch: UInt64 = 0
     var applied = 0
@@ -24,11 +26,22 @@ struct ForeignJournal {
         return waiting.removeLast()
     }
 
-    mutating func keep(_ update: ForeignUpdate) { early.append(update) }
+    mutating func keep(_ update: ForeignUpdate) {
+        early.append(update)
+        earlyCalls.insert(update.update.call)
+    }
+
+    /// Takes the early updates of a call that begins.
+    mutating func takeEarly(of call: CallIdentifier) -> [ForeignUpdate] {
+        guard earlyCalls.remove(call) != nil else { return [] }
+        let found = early.filter { $0.update.call == call }
+        early.removeAll { $0.update.call == call }
+        return found
+    }
 
     /// Takes everything that is left, the earliest first.
     mutating func rest() -> [ForeignUpdate] {
-        defer { (waiting, early) = ([], []) }
+        defer { (waiting, early, earlyCalls) = ([], [], []) }
         return early + waiting.reversed()
     }
 }

@@ -255,6 +255,8 @@ struct LedgerJournal {
         open[record.name] = call
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
         mark(.changed, of: call)
+        // An INVITE that waited in a socket is later than the call that a sibling has carried meanwhile.
+        for report in foreign.takeEarly(of: record.name) { applyForeign(report) }
     }
 
     /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.

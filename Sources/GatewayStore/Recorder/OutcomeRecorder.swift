@@ -101,6 +101,8 @@ package final class OutcomeRecorder: Sendable {
     let moves = PendingHandovers()
     /// Receives the applied updates for sibling gateways.
     let updateListener = Mutex<(@Sendable ([ReportedUpdate]) -> Void)?>(nil)
+    /// Learns of each transaction.
+    let storeListener = Mutex<(@Sendable () -> Void)?>(nil)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
     private let endedCalls = Mutex<[@Sendable ([CallRecord]) -> Void]>([])
 
@@ -218,6 +220,7 @@ package final class OutcomeRecorder: Sendable {
                 for report in endedCalls.withLock({ $0 }) { report(ended) }
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)
+                if let report = storeListener.withLock({ $0 }) { report() }
             }
             foreignStored(&journal)
             handoversStored(&journal)

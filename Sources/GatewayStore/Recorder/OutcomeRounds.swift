@@ -34,6 +34,7 @@ struct OutcomeRounds {
     /// Microseconds of the monotonic clock; nil if due at once.
     private var lastLook: Int64?
     private let alarm = LastAlarm()
+    private var standstill = Standstill()
 
     /// - Parameter steady: microseconds of the monotonic clock.
     init(
@@ -51,6 +52,8 @@ struct OutcomeRounds {
 
     /// One round; blocks on the disk.
     mutating func round() {
+        standstill.begin(at: steady())
+        defer { standstill.end(at: steady()) }
         reportShed()
         guard attend() else { return }
         take()
@@ -109,11 +112,17 @@ struct OutcomeRounds {
     private mutating func take() {
         let time = recorder.now()
         let isCrowded = !isRefused && recorder.waiting >= Self.crowded
-        guard isCrowded || Self.isDue(lastStored, after: recorder.settings.storing, at: time) else {
+        guard isCrowded || !waitsForSiblings && Self.isDue(lastStored, after: recorder.settings.storing, at: time)
+        else {
             return recorder.lookAtClock()
         }
         // After a refusal the next attempt waits as long as after a success, because it writes the whole batch again.
         if storeAll() > 0 || isRefused { lastStored = time }
+    }
+
+    /// Whether siblings may have forwarded earlier what this gateway has read from its sockets after a stop.
+    private var waitsForSiblings: Bool {
+        standstill.isRecent(at: steady()) && recorder.updateListener.withLock { $0 != nil }
     }
 
     /// Whether the ledger refused the last batch.
