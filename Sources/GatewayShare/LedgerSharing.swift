@@ -9,7 +9,8 @@ import Synchronization
 
 /// Keeps the shared ledger up to date once a second, and measures how far it is behind.
 ///
-/// A round follows each transaction of the recorder, so that it has not to wait for the next one. The shipper has a thread of its own. An outage is logged at its begin, every ten minutes, and at its end.
+/// A round follows each transaction of the recorder. The shipper has a thread of its own. An outage is logged at its
+/// begin, every ten minutes, and at its end.
 package final class LedgerSharing: Sendable {
     /// Settings of the operator.
     package struct Settings: Sendable {

@@ -87,11 +87,13 @@ struct LedgerSharingTests {
         let sharing = LedgerSharing(
             .init(address: shared.address, name: "a", version: "test", retentionDays: 90), ledger.changes,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .seconds(3_600))
-        let running = Task { await sharing.run() }
-        await until { sharing.standing.behind == 0 }
+        _ = try ledger.changes.ledger()
         try ledger.begin(1)
-        sharing.haveStored()
+        let running = Task { await sharing.run() }
         await until { sharing.standing.rows == 1 }
+        try ledger.begin(2)
+        sharing.haveStored()
+        await until { sharing.standing.rows == 2 }
         running.cancel()
         await running.value
     }

@@ -69,15 +69,14 @@ package struct SyncDeliveries: Sendable {
 
     private static func day(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(10)) }
 
-    static func add(
-        delivered: Int = 0, entries: Int = 0, unchanged: Int = 0, to account: AccountID, _ day: String,
-        _ database: any SQLConnection
+    private static func add(
+        delivered: Int, entries: Int, to account: AccountID, _ day: String, _ database: any SQLConnection
     ) throws {
         try database.execute(
             """
-            INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, 0)
             ON CONFLICT (account, day) DO UPDATE SET delivered = sync_delivery.delivered + excluded.delivered,
-            entries = sync_delivery.entries + excluded.entries, unchanged = sync_delivery.unchanged + excluded.unchanged
-            """, [account.row, day, delivered, entries, unchanged])
+            entries = sync_delivery.entries + excluded.entries
+            """, [account.row, day, delivered, entries])
     }
 }

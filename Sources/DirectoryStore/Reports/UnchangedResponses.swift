@@ -56,7 +56,11 @@ final class UnchangedResponses: Sendable {
         // In one order, so that nodes do not wait for each other in a circle.
         for (place, count) in counts.sorted(by: { ($0.key.account.row, $0.key.day) < ($1.key.account.row, $1.key.day) })
         {
-            try SyncDeliveries.add(unchanged: count, to: place.account, place.day, database)
+            try database.execute(
+                """
+                INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, 0, 0, ?)
+                ON CONFLICT (account, day) DO UPDATE SET unchanged = sync_delivery.unchanged + excluded.unchanged
+                """, [place.account.row, place.day, count])
         }
     }
 }

@@ -385,17 +385,3 @@ struct LedgerJournal {
         return nextEvent
     }
 }
-
-/// Customer, caller, destination and decision, which two attempts of one call have in common.
-private struct RedialPair: Hashable {
-    let customer: String?
-    let caller: E164Number
-    let called: String
-    let reason: PassThroughReason?
-
-    /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination.
-    init?(_ record: CallRecord) {
-        guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
-        (customer, self.caller, called, reason) = (record.customer, caller, record.called, record.reason)
-    }
-}

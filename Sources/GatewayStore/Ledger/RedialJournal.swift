@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 
 /// Failed calls whose further attempts passed other gateways.
@@ -29,46 +30,16 @@ struct RedialJournal {
     }
 }
 
-extension LedgerJournal {
-    /// Applies what the shared ledger shows for a call that waits for another attempt.
-    ///
-    /// It changes nothing if the call has gone on meanwhile.
-    mutating func applyRedial(_ step: Handover) {
-        switch step {
-        case .tryElsewhere(let name, as: let next):
-            if let call = waiting(name) { leave(call, as: next) }
-        case .endWithoutRedial(let name):
-            if let call = waiting(name) { mark(call.machine.endsWithoutRedial(), of: call) }
-        case .adopt, .lend, .close, .send: break
-        }
-    }
+/// Customer, caller, destination and decision, which two attempts of one call have in common.
+struct RedialPair: Hashable {
+    let customer: String?
+    let caller: E164Number
+    let called: String
+    let reason: PassThroughReason?
 
-    private func waiting(_ name: AwaitedRedial.Name) -> LedgerCall? {
-        guard let call = open[name.attempt], call.machine.isOpenToRedial,
-            call.machine.record.refusedAt == name.refusedAt
-        else { return nil }
-        return call
-    }
-
-    /// Closes a call that goes on as another one, and reports its attempts to that one.
-    private mutating func leave(_ call: LedgerCall, as next: AwaitedRedial.Next) {
-        let attempts = call.machine.record.attempts
-        call.continuedAs = next.call
-        close(call) { $0.endsWithoutRedial() }
-        handover.ended(call)
-        let record = call.machine.record
-        handover.leftForRedial()
-        redials.leave(record, as: next.attempt)
-        report(
-            CallUpdate(
-                kind: .triedBefore, direction: .inbound, call: next.attempt, counterpart: .earlierAttempt(record.call),
-                wallMicroseconds: max(0, record.inviteAt), status: UInt16(clamping: attempts)))
-    }
-
-    /// Passes a report on an earlier attempt to the gateway that has the call now; false for any other update.
-    mutating func passOn(_ update: CallUpdate) -> Bool {
-        guard let update = redials.passedOn(update) else { return false }
-        report(update)
-        return true
+    /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination.
+    init?(_ record: CallRecord) {
+        guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
+        (customer, self.caller, called, reason) = (record.customer, caller, record.called, record.reason)
     }
 }
