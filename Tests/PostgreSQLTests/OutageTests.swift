@@ -133,8 +133,10 @@ struct OutageTests {
 
     @Test func `a statement during which the server is killed leaves its outcome unknown`() async throws {
         let server = try ThrowawayServer()
-        let pool = PostgreSQLPool(try server.address(), sessions: 1)
-        let result = Task { try await pool.run { try $0.atomically([PostgreSQLCommand("SELECT pg_sleep(30)")]).count } }
+        // It does not end by itself, however long the loop below waits for its turn on a busy machine.
+        let pool = PostgreSQLPool(try server.address(), sessions: 1, timeLimit: .seconds(3_600))
+        let statement = PostgreSQLCommand("SELECT pg_sleep(3600)")
+        let result = Task { try await pool.run { try $0.atomically([statement]).count } }
         let watch = PostgreSQLSession(try server.address())
         let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
         while try watch.execute(sleeping).first?.integer(0) != 1 { await Task.yield() }

@@ -90,7 +90,7 @@ struct ReplicationTests {
         let owner = PostgreSQLSession(try server.address())
         try owner.script("CREATE ROLE \"Gate way\" LOGIN")
         let session = PostgreSQLSession(try server.address(user: "Gate%20way"))
-        let found = try PostgreSQLReplication.read(session)
+        let found = try Self.replication(session) { $0.hidden == 1 }
         #expect(found.summary == "primary, 1 of unknown state")
         #expect(found.standbys.isEmpty, "the role sees no names")
         #expect([found.hidden, found.otherStandbys] == [1, 1], "but that there is one")
