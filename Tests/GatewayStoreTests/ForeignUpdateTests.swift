@@ -158,6 +158,15 @@ struct ForeignUpdateTests {
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
     }
 
+    @Test func `the INVITE of a stored call that a sibling had earlier changes its row too`() throws {
+        let fixture = try LedgerFixture()
+        fixture.ring.append(update(.invite, 4), texts: CallTexts(sipCallID: Array("c".utf8)))
+        try fixture.recorder.drain()
+        _ = fixture.recorder.take([update(.invite, 1)])
+        try fixture.recorder.drain()
+        #expect(try fixture.calls().first?.inviteAt == LedgerFixture.Clock.start + 1_000_000)
+    }
+
     @Test func `a 2xx repeated after the BYE of a sibling leaves no call open`() throws {
         let fixture = try fixture()
         fixture.ring.append(update(.provisional, 1, status: 180))

@@ -70,7 +70,9 @@ extension LedgerJournal {
         guard let call = call(of: update) else { return passOn(update) }
         guard call.applied.insert(report.identity).inserted else { return true }
         foreign.applied += 1
+        let beganAt = call.machine.record.inviteAt
         mark(call.machine.receive(foreign: update), of: call)
+        if call.machine.record.inviteAt != beganAt { retime(call) }
         let record = call.machine.record
         if update.kind == .answered, record.endedAt == nil, let endedAt = record.cancelledAt,
             let answeredAt = record.answeredAt, answeredAt < endedAt

@@ -9,7 +9,7 @@ struct LedgerBatch {
     var events: [(id: Int64, event: OutcomeEvent)] = []
     /// Outbound calls that reached the other side, which may be returns.
     var reachedOutbound: [LedgerCall] = []
-    /// Calls whose INVITE has another time after a step of the clock.
+    /// Calls whose INVITE has another time: after a step of the clock, or by the report of a sibling.
     var retimed: [LedgerCall] = []
     /// Calls whose destination got more digits.
     var dialledOn: [LedgerCall] = []

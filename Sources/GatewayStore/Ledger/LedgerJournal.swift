@@ -277,6 +277,9 @@ struct LedgerJournal {
         return true
     }
 
+    /// Stores another time of a call's INVITE.
+    mutating func retime(_ call: LedgerCall) { batch.retimed.append(call) }
+
     mutating func mark(_ step: CallStateMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
         recordRedial(of: call)

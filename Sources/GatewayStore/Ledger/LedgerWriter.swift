@@ -105,7 +105,7 @@ struct LedgerWriter: ~Copyable {
         try statement.run()
     }
 
-    /// Stores times of INVITEs, which change only with a step of the clock.
+    /// Stores times of INVITEs, which change only with a step of the clock or the report of a sibling.
     private func store(retimed calls: [LedgerCall]) throws {
         guard !calls.isEmpty else { return }
         let update = try LedgerStatement(database, "UPDATE call SET invite_at = ?2 WHERE id = ?1")

@@ -146,6 +146,9 @@ package final class OutcomeRecorder: Sendable {
         endedCalls.withLock { $0.append(listener) }
     }
 
+    /// Reports each transaction to `listener` on the recorder's thread; it must not wait.
+    package func onStored(_ listener: @escaping @Sendable () -> Void) { storeListener.withLock { $0 = listener } }
+
     /// The settings in force.
     var settings: Settings { settingsInForce.withLock { $0 } }
     /// Makes the events of the settings in force.

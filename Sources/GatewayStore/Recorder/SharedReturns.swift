@@ -5,9 +5,6 @@ import GRDB
 import Synchronization
 
 extension OutcomeRecorder: ReturnLedger {
-    /// Reports each transaction to `listener` on the recorder's thread; it must not wait.
-    package func onStored(_ listener: @escaping @Sendable () -> Void) { storeListener.withLock { $0 = listener } }
-
     /// Stores returns that were found among all gateways, with the events of call backs of this one.
     ///
     /// Waits for the disk and for a round of the recorder; not for its thread.
