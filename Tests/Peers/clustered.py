@@ -24,6 +24,8 @@ PLACES = story.Places(CARRIER, EDGE, PHONES, PBX)
 OUTCOMES = 'retry_window: 20s, voicemail: {headers: ["X-Answer: voicemail"]}'
 # Seconds that a duration in the ledger may differ from the carrier's, on a busy machine.
 EXACT = 1.5
+# Seconds until the gateway that has a call knows of its attempts at others; docs/shared-ledger.md.
+KNOWN_AFTER = 5
 # More than a clock of a gateway is set back.
 EARLIER = datetime.timedelta(seconds=60)
 # Seconds from the answer of a call back until its original is settled.
@@ -209,8 +211,8 @@ def audit(report, field, stories):
     report.check("the ledger of the gateway that has a call has the same of it", not wrong, first(wrong))
 
 
-def apart(report, field, stories):
-    """The called numbers whose second attempt is a call of its own."""
+def apart(report, field, stories, is_allowed):
+    """The called numbers whose second attempt is a call of its own; `is_allowed` if the gateways could not join them."""
     numbers = {call.called for call in stories.calls if call.kind == "tried-again"}
     found = collections.defaultdict(list)
     for row in Ledger(field, numbers).calls():
@@ -224,8 +226,25 @@ def apart(report, field, stories):
         if ends != ["ANSWERED", "FAILED"] or told != ["call_seen", "displayed", "error"]:
             wrong.append(f"{number} {ends} {told}")
     report.check("a second attempt that is a call of its own has its events, and the first one an error", not wrong, first(wrong))
-    say(f"{len(numbers) - len(two)} of {len(numbers)} second attempts are one call with the first")
+    if is_allowed:
+        say(f"{len(numbers) - len(two)} of {len(numbers)} second attempts are one call with the first")
+    else:
+        report.check(f"each of {len(numbers)} second attempts is one call with the first", not two, first(sorted(two)))
     return two
+
+
+def uncounted(field, stories):
+    """The called numbers of second attempts that ended before their gateway could know of the first.
+
+    Their event may lack `attempts`.
+    """
+    talked = stories.talked()
+    short = {call.called for call in stories.calls
+             if call.kind == "tried-again" and talked.get(call.called, (0,))[0] < 1000 * KNOWN_AFTER}
+    events = accounts.told(Events(field, short))
+    lack = {number for number in short if events.get(number) and not any("attempts" in event.meta for event in events[number])}
+    say(f"{len(lack)} of {len(short)} second attempts shorter than {KNOWN_AFTER} s have an event without the number of attempts")
+    return short
 
 
 def audit_returns(report, field, stories):
@@ -359,4 +378,5 @@ class Delays:
         return next((bound for bound, count in since if count >= share * since[-1][1]), None)
 
 
-__all__ = ["DATABASE", "Death", "Delays", "Failed", "Field", "PLACES", "apart", "audit", "audit_returns", "audit_roaming", "excuse", "say"]
+__all__ = ["DATABASE", "Death", "Delays", "Failed", "Field", "PLACES", "apart", "audit", "audit_returns", "audit_roaming", "excuse", "say",
+           "uncounted"]

@@ -81,6 +81,8 @@ class Stories:
         self.placed, self.rate, self.folder = calls, rate, folder
         # Called numbers of calls that were lost as they may be; nothing is told of them.
         self.excused = set()
+        # Called numbers of calls whose event may lack the number of attempts.
+        self.uncounted = set()
         self.limit = int(len(calls) / rate) + patience
         words = {"linger": 12000, "folder": folder, "limit": self.limit}
         lines = os.path.join(folder, "calls.inf")
