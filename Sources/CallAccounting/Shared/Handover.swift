@@ -23,7 +23,7 @@ package struct ForeignRow: Sendable, Hashable {
     }
 }
 
-/// A step that moves a call or an event from one gateway to another.
+/// A step that other gateways cause in the ledger of this one: calls and events that move, and waits that end.
 package enum Handover: Sendable, Hashable {
     /// An open call of a silent gateway, which goes on here.
     case adopt(ForeignRow)
