@@ -14,7 +14,7 @@ package final class MockCluster: @unchecked Sendable {
     }
 
     /// Numbers of requests in Kafka's protocol.
-    package enum API: Int16 { case produce = 0, metadata = 3, initProducerID = 22 }
+    package enum API: Int16 { case produce = 0, initProducerID = 22 }
 
     private let owner: OpaquePointer
     private let cluster: OpaquePointer
@@ -50,9 +50,6 @@ package final class MockCluster: @unchecked Sendable {
     package func push(_ errors: [rd_kafka_resp_err_t], to requests: API) {
         rd_kafka_mock_push_request_errors_array(cluster, requests.rawValue, errors.count, errors)
     }
-
-    /// Lets requests succeed again.
-    package func clearErrors(of requests: API) { rd_kafka_mock_clear_request_errors(cluster, requests.rawValue) }
 
     /// Closes all connections and accepts no others, or accepts them again.
     package func set(isDown: Bool) {

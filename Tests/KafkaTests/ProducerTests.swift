@@ -66,6 +66,27 @@ struct ProducerTests {
         #expect(try cluster.records(topic, atLeast: 50).count == 50)
     }
 
+    @Test func `records follow the partition to another broker`() async throws {
+        let pair = try MockCluster(brokers: 2)
+        pair.create(topic)
+        pair.setLeader(1, of: topic)
+        let producer = try await KafkaProducer.open(KafkaSettings(brokers: pair.brokers, topic: topic)) { _ in }
+        producer.send(records(1...20))
+        #expect(await producer.reports(within: .seconds(30)).delivered.count == 20)
+        pair.setLeader(2, of: topic)
+        producer.send(records(21...40))
+        #expect(await producer.reports(within: .seconds(30)).delivered.count == 20)
+        await producer.close()
+        #expect(try pair.records(topic, atLeast: 40).map(\.key) == (1...40).map { "call-\($0)" })
+    }
+
+    @Test func `a user who may not write idempotently learns the operation`() async throws {
+        cluster.push([RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED], to: .initProducerID)
+        let reports = try await send(records(1...5), settings)
+        #expect(reports.failure?.cause == .forbidden)
+        #expect(reports.failure?.description.contains("IdempotentWrite") == true)
+    }
+
     @Test func `records wait for a cluster that is away, with the reason, and go out when it is back`() async throws {
         cluster.set(isDown: true)
         let producer = try await KafkaProducer.open(settings) { _ in }
