@@ -174,7 +174,10 @@ extension OverviewValues.Brands {
         let count = brands == 1 ? "1 brand" : "\(brands) brands"
         source =
             sync != nil
-            ? "\(count), from the directory" : numbers == 0 ? "no directory, no file" : "\(count), from branding.file"
+            ? "\(count), from the directory"
+            : numbers > 0
+                ? "\(count), from branding.file"
+                : status.customers == nil ? "no directory, no file" : "only customers have brands"
         lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"
