@@ -39,6 +39,7 @@ PROGRAMS = (
     ("docs/pages.md", "install", "makes a file for a token"),
     ("docs/pages.md", "openssl", "makes a token"),
     ("docs/pages.md", "tee", "makes a file for a token"),
+    ("docs/customers.md", "install", "makes a file for a key"),
     ("docs/cluster.md", "head", "makes a secret; Deploy/test-peers siblings uses such files"),
     ("docs/cluster.md", "install", "makes a file for a secret"),
     ("docs/cluster.md", "od", "shows a secret as the file has it"),
