@@ -168,7 +168,7 @@ package final class SiblingExchange: Service {
             (
                 state.settings.keys, state.links[source] != nil,
                 state.settings.siblings.contains { $0.ipAddress == source.ipAddress },
-                state.pause.makesOld(at: now.milliseconds)
+                state.pause.isRecent(at: now.milliseconds)
             )
         }
         guard isHost, !isOld else { return }

@@ -64,6 +64,9 @@ enum AdoptionStatements {
         ]
     }
 
+    /// The condition of the index of a gateway's open calls.
+    private static let isOpen = "call.ended_at IS NULL AND call.node > 0"
+
     /// A call that a living gateway has too is left to it.
     private static let claimCalls = """
         INSERT INTO ledger.owner AS owner
@@ -74,7 +77,7 @@ enum AdoptionStatements {
         FROM (
             SELECT call.node, call.ledger, call.id, call.call_id, call.invite_at, coalesce(owner.is_adopted, false) AS moved
             FROM ledger.call LEFT JOIN ledger.owner ON owner.call_id = call.call_id
-            WHERE call.node = $2 AND call.ended_at IS NULL AND (owner.call_id IS NULL OR owner.node = $2 AND owner.state = 0)
+            WHERE call.node = $2 AND \(isOpen) AND (owner.call_id IS NULL OR owner.node = $2 AND owner.state = 0)
             UNION ALL
             SELECT call.node, call.ledger, call.id, call.call_id, call.invite_at, true
             FROM ledger.owner JOIN ledger.call
@@ -102,7 +105,7 @@ enum AdoptionStatements {
             (call_id, node, is_adopted, row_node, row_ledger, row_id, from_node, from_ledger, from_id, invite_at)
         SELECT DISTINCT ON (call.call_id) call.call_id, $1::integer, true, call.node, call.ledger, call.id,
             call.node, call.ledger, call.id, call.invite_at
-        FROM ledger.call WHERE call.node = $1 AND call.ended_at IS NULL AND call.ledger <> $2
+        FROM ledger.call WHERE call.node = $1 AND \(isOpen) AND call.ledger <> $2
             AND NOT EXISTS (SELECT 1 FROM ledger.owner WHERE owner.call_id = call.call_id)
         ORDER BY call.call_id LIMIT $3
         ON CONFLICT (call_id) DO NOTHING
@@ -192,7 +195,7 @@ enum AdoptionStatements {
             """
             SELECT owner.call_id, node.name FROM ledger.call JOIN ledger.owner ON owner.call_id = call.call_id
             JOIN ledger.node ON node.id = owner.node
-            WHERE call.node = $1 AND call.ledger = $2 AND call.ended_at IS NULL AND owner.is_adopted AND owner.node <> $1
+            WHERE call.node = $1 AND call.ledger = $2 AND \(isOpen) AND owner.is_adopted AND owner.node <> $1
             """, [.integer(membership.node), .integer(membership.ledger)])
     }
 

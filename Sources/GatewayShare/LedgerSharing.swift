@@ -174,7 +174,9 @@ package final class LedgerSharing: Sendable {
     /// A shipper with a connection of its own.
     func makeShipper() -> LedgerShipper {
         LedgerShipper(
-            PostgreSQLSession(settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit),
+            PostgreSQLSession(
+                settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit,
+                setup: SharedSchema.setup),
             source,
             name: settings.name, version: settings.version, address: settings.siblingAddress)
     }

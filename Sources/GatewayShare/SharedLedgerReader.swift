@@ -177,7 +177,7 @@ private struct SharedConditions {
         if let trunk = filter.trunk { require("trunk = ?", .text(trunk)) }
         if let customer = filter.customer { require("customer = ?", .text(customer)) }
         if filter.outcome == "OPEN" {
-            require("ended_at IS NULL")
+            require("ended_at IS NULL AND call.node > 0")
         } else if let outcome = filter.outcome {
             require("outcome = ?", .text(outcome))
         }

@@ -24,6 +24,7 @@ package final class PostgreSQLSession {
     /// The longest wait for the server during one call of a function here.
     package var timeLimit: Duration
     private let application: String
+    private let setup: String?
     private var connection: OpaquePointer?
     private var prepared: [String: PreparedStatement] = [:]
     /// Statements that this connection keeps, which are more than the known ones after a failure.
@@ -45,9 +46,14 @@ package final class PostgreSQLSession {
 
     /// Makes a session; it connects with its first statement.
     ///
-    /// - Parameter application: name of the program in the server's views.
-    package init(_ address: PostgreSQLAddress, application: String = "herald", timeLimit: Duration = .seconds(30)) {
-        (self.address, self.application, self.timeLimit) = (address, application, timeLimit)
+    /// - Parameters:
+    ///   - application: name of the program in the server's views.
+    ///   - setup: a statement that each connection runs first, such as settings of the server for it.
+    package init(
+        _ address: PostgreSQLAddress, application: String = "herald", timeLimit: Duration = .seconds(30),
+        setup: String? = nil
+    ) {
+        (self.address, self.application, self.timeLimit, self.setup) = (address, application, timeLimit, setup)
     }
 
     deinit { PQfinish(connection) }
@@ -163,6 +169,7 @@ extension PostgreSQLSession {
         PQenterPipelineMode(made)
         (connection, prepared, kept) = (made, [:], 0)
         connections += 1
+        if let setup { _ = try flush([setup], made, deadline) }
         return made
     }
 

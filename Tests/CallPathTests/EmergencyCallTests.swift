@@ -71,6 +71,13 @@ struct EmergencyCallTests {
     }
 
     @Test(arguments: forms.map { ($0, true) } + others.map { ($0, false) })
+    func `a gateway that did not run for a while takes them at once`(uri: String, isEmergency: Bool) throws {
+        let gateway = try gateway()
+        gateway.gateway.followsPause = true
+        #expect(gateway.receive(invite(to: uri), from: pbx).requests("INVITE").count == (isEmergency ? 1 : 0))
+    }
+
+    @Test(arguments: forms.map { ($0, true) } + others.map { ($0, false) })
     func `a trunk that may not know who calls learns it all the same`(uri: String, isEmergency: Bool) throws {
         let gateway = try gateway { $0.takesWithheldIdentity = false }
         let lines = """

@@ -96,6 +96,7 @@ private final class ObservedThread: Sendable {
 private final class BusyElement: SIPElement {
     var nextDeadline: UInt64? { thread.isBusy.load(ordering: .relaxed) ? 0 : nil }
     var filling = 0.0
+    var followsPause = false
     private let thread: ObservedThread
 
     init(_ thread: ObservedThread) {

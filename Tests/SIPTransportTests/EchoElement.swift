@@ -8,6 +8,8 @@ import TestFixtures
 /// What the test may read of elements that live on their workers' threads.
 final class Observed: Sendable {
     let received = Mutex<[[UInt8]]>([])
+    /// Those of them that may have waited while the thread did not run.
+    let late = Mutex<[[UInt8]]>([])
     let timers = Atomic<Int>(0)
     /// Messages that came while others waited to be sent.
     let unsent = Atomic<Int>(0)
@@ -31,6 +33,7 @@ final class EchoElement: SIPElement {
     var outgoing: [OutgoingMessage] = []
     let nextDeadline: UInt64? = nil
     var filling = 0.0
+    var followsPause = false
     private let observed: Observed
     private let responses: @Sendable (_ datagram: [UInt8]) -> [[UInt8]]
 
@@ -42,6 +45,7 @@ final class EchoElement: SIPElement {
     func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
         let bytes = [UInt8](copying: datagram)
         observed.received.withLock { $0.append(bytes) }
+        if followsPause { observed.late.withLock { $0.append(bytes) } }
         if !outgoing.isEmpty { observed.unsent.add(1, ordering: .relaxed) }
         outgoing += responses(bytes).map {
             OutgoingMessage(bytes: $0, destination: flow.source, socket: flow.socket)
@@ -66,6 +70,7 @@ final class CallerElement: SIPElement {
     var nextDeadline: UInt64? = 0
     private var waiting: [OutgoingMessage]
     var filling = 0.0
+    var followsPause = false
     private let observed: Observed
 
     init(sending waiting: [OutgoingMessage], _ observed: Observed) {

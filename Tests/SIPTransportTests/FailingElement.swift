@@ -8,6 +8,7 @@ import Synchronization
 final class FailingElement: SIPElement {
     let nextDeadline: UInt64? = nil
     var filling = 0.0
+    var followsPause = false
     private var outgoing: [OutgoingMessage] = []
     private var source = UDPSocketTests.loopback
     private var datagram: [UInt8] = []

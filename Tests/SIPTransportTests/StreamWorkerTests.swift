@@ -10,6 +10,7 @@ import Testing
 private final class KeepingElement: SIPElement {
     let nextDeadline: UInt64? = nil
     var filling = 0.0
+    var followsPause = false
     private let observed: Observed
     private let fillings: Fillings
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import MetricsPage
 import SIPCore
 import SIPTransport
@@ -127,6 +128,43 @@ struct TransportWorkerTests {
         }
         #expect(try await called.wait { $0.received.withLock { $0 } == [[1]] })
         #expect(observed.troubles.withLock { $0.count } == TargetGroup.mostTried)
+    }
+
+    @Test func `what came in while the thread did not run is known as such, and what comes later is not`()
+        async throws
+    {
+        let server = try UDPSocket(address: UDPSocketTests.loopback)
+        let observed = Observed()
+        let worker = TransportWorker(sockets: [server])
+        defer { worker.stop() }
+        worker.start {
+            EchoElement(observed) { datagram in
+                if datagram == [1] { usleep(2_100_000) }
+                return [datagram]
+            }
+        }
+        /// Sends one datagram; true once it is back.
+        @Sendable func send(_ number: UInt8) async throws -> Bool {
+            let called = Observed()
+            let caller = TransportWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+            defer { caller.stop() }
+            caller.start {
+                CallerElement(
+                    sending: [OutgoingMessage(bytes: [number], destination: server.address, socket: 0)], called)
+            }
+            return try await called.wait { $0.received.withLock { $0 } == [[number]] }
+        }
+        async let first = send(1)
+        #expect(try await observed.wait { $0.received.withLock { $0 } == [[1]] })
+        #expect(try await send(2))
+        #expect(try await first)
+        #expect(observed.late.withLock { $0 } == [[2]], "it came while the first one was handled")
+        var later: UInt8 = 3
+        repeat {
+            #expect(try await send(later))
+            later += 1
+        } while later < 250 && observed.late.withLock { $0.last } == [later - 1]
+        #expect(later < 250, "half a second after the pause nothing is late")
     }
 
     @Test func `two sockets of both families are served by one worker`() async throws {

@@ -33,6 +33,8 @@ package struct Rejection: Sendable {
         case transactions
         /// The receive queue is fuller than Herald can work off.
         case overload
+        /// The INVITE may have waited while the process did not run.
+        case pause
         /// Above `limits.calls_per_second` of the trunk or the route.
         case rate
         /// Above `limits.calls` of the trunk or the route.

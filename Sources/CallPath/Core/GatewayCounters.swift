@@ -17,7 +17,7 @@ package final class GatewayCounters: Sendable {
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
         case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
         case callsWithoutRoute
-        case callsShed, scannersDropped, loopsFound, registrationsWithoutPath
+        case callsShed, lateInvites, scannersDropped, loopsFound, registrationsWithoutPath
     }
 
     /// The counts of one enumeration, by raw value or position.

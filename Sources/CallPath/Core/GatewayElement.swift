@@ -38,6 +38,8 @@ package final class GatewayElement: SIPElement {
         set { overload.filling = newValue }
     }
 
+    package var followsPause = false
+
     package var nextDeadline: UInt64? {
         var first = UInt64.max
         for position in ownShards {

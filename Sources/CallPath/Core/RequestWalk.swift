@@ -37,6 +37,7 @@ extension GatewayElement {
         if let fault = arrival.flow.fault { return rejectUnframed(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, from: peer, settings)
         if arrival.message.method == .invite, let branch {
+            if followsPause, isLate(arrival, branch, from: peer, settings) { return }
             let verdict = overload.admit(arrival, branch, from: peer, settings) { isKnown($0) }
             if case .shed(let response) = verdict { return outgoing.append(response) }
         }

@@ -71,6 +71,10 @@ extension GatewayStatusReport {
         ),
         ("herald_calls_shed_total", "Calls shed under overload", .callsShed),
         (
+            "herald_late_invites_total", "INVITEs dropped because they may have waited while herald did not run",
+            .lateInvites
+        ),
+        (
             "herald_registrations_without_path_total",
             "Registrations of PBXs without Path, whose calls bypass Herald",
             .registrationsWithoutPath

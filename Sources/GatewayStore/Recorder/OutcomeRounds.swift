@@ -34,7 +34,8 @@ struct OutcomeRounds {
     /// Microseconds of the monotonic clock; nil if due at once.
     private var lastLook: Int64?
     private let alarm = LastAlarm()
-    private var standstill = Standstill()
+    /// After a pause siblings report for up to four seconds what they saw meanwhile: they repeat a report after two.
+    private var pause = ProcessPause(of: 5_000, lasting: 4_000)
 
     /// - Parameter steady: microseconds of the monotonic clock.
     init(
@@ -52,8 +53,8 @@ struct OutcomeRounds {
 
     /// One round; blocks on the disk.
     mutating func round() {
-        standstill.begin(at: steady())
-        defer { standstill.end(at: steady()) }
+        pause.round(at: steady() / 1_000)
+        defer { pause.roundEnded(at: steady() / 1_000) }
         reportShed()
         guard attend() else { return }
         take()
@@ -120,9 +121,12 @@ struct OutcomeRounds {
         if storeAll() > 0 || isRefused { lastStored = time }
     }
 
-    /// Whether siblings may have forwarded earlier what this gateway has read from its sockets after a stop.
+    /// Whether the ring waits for the reports of siblings after a pause.
+    ///
+    /// A message that waited in a socket has the time of the reading. A sibling that got a repetition forwarded it long
+    /// before, and updates of one call are applied in the order of their times.
     private var waitsForSiblings: Bool {
-        standstill.isRecent(at: steady()) && recorder.updateListener.withLock { $0 != nil }
+        pause.isRecent(at: steady() / 1_000) && recorder.updateListener.withLock { $0 != nil }
     }
 
     /// Whether the ledger refused the last batch.

@@ -79,6 +79,8 @@ package protocol SIPElement: AnyObject {
     ///
     /// 1 is full by the gateway's measure; the kernel may hold some more.
     var filling: Double { get set }
+    /// Whether the messages that are received now may have waited while the process did not run.
+    var followsPause: Bool { get set }
     /// Counts a datagram that the kernel cut or could not send.
     func record(_ trouble: TransportTrouble)
     /// Handles a message that could not be delivered.

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import HostSystem
 package import MetricsPage
 package import SIPCore
 import Synchronization
@@ -108,6 +109,8 @@ package final class TransportWorker: Sendable {
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         var deadline = element.nextDeadline
         var rounds: UInt64 = 0
+        // Two seconds are twice the longest wait, and what a carrier waits at least before it tries another gateway.
+        var pause = ProcessPause(of: 2_000, lasting: 500)
         while !stopping.load(ordering: .acquiring) {
             rounds &+= 1
             completedRounds.store(rounds, ordering: .relaxed)
@@ -115,6 +118,8 @@ package final class TransportWorker: Sendable {
             let ready = poll(&waiting, nfds_t(waiting.count), backlog.isEmpty ? timeout(until: deadline) : 0)
             priority.hasWaited(isAsked: realTimeWanted.load(ordering: .relaxed))
             let (now, woken) = Moment.reading()
+            pause.round(at: Int64(now.milliseconds))
+            element.followsPause = pause.isRecent(at: Int64(now.milliseconds))
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {
                     if waiting[position].revents & Int16(POLLERR) != 0 {

@@ -102,6 +102,11 @@ struct RejectionDigestTests {
                 "rejected (482): the request came back as it had left; look for a route from the peer back to Herald"
             ),
             (
+                .pause, 0, "", "",
+                "dropped: herald did not run for two seconds or more, and the sender repeats what it still wants; "
+                    + "find out what stopped the process: a frozen machine, or too few cores"
+            ),
+            (
                 .number, 503, "Service Unavailable", "",
                 "rejected (503): limits.calls of the trunk or the route is reached; raise it if these calls are wanted"
             ),
