@@ -105,7 +105,7 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewayShare", "GatewaySync", "GatewayAdmin", "GatewayCluster",
-                "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "SIPCore",
+                "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "Kafka", "SIPCore",
                 "Branding", "Hashing", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux",
                 "CSQLite", "MetricsPage", "CVersion", log, lifecycle, signals, metrics, nio,
             ],
@@ -214,6 +214,9 @@ let package = Package(
         .target(
             name: "PostgreSQL", dependencies: ["CPostgres", "HostSystem", "SafeText"], exclude: ["README.md"],
             swiftSettings: strict),
+        .target(
+            name: "Kafka", dependencies: ["CRDKafka", "HostSystem", "SafeText"], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -238,6 +241,7 @@ let package = Package(
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .target(
             name: "CVersion", exclude: ["README.md"],
             cSettings: commit.isEmpty ? [] : [.define("HERALD_COMMIT", to: "\"\(commit)\"")]),
@@ -255,6 +259,7 @@ let package = Package(
         .target(
             name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
             swiftSettings: strict),
+        .target(name: "KafkaTesting", dependencies: ["CRDKafka"], path: "Tests/KafkaTesting", swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
@@ -277,7 +282,8 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", "GatewaySyncTesting", "TestFixtures", "MetricsPage", grdb, lifecycle,
+                "Kafka", "KafkaTesting", "CRDKafka", "ChildPrograms", "GatewaySyncTesting", "TestFixtures",
+                "MetricsPage", grdb, lifecycle,
                 signals, log,
             ],
             swiftSettings: strict),
@@ -358,6 +364,7 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),
+        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "KafkaTesting", "CRDKafka"], swiftSettings: strict),
         .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(

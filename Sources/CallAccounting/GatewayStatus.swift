@@ -33,6 +33,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     /// The directory's own report; nil without a configured directory.
     package var directory: DirectoryStanding?
     package var outbox: Outbox
+    /// Outputs of ended calls beside the directory; nil or empty without one.
+    package var callRecords: [CallRecords]?
     /// Nil if logos are neither fetched nor served.
     package var logos: Logos?
     /// Transactions in memory.
@@ -149,6 +151,19 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// An output of ended calls of the operator.
+    package struct CallRecords: Hashable, Sendable, Codable {
+        /// The key in `outcomes`: `cdr_file`, `webhook` or `kafka`.
+        package var output: String
+        package var waiting: Int
+        /// The reason why no record goes out; nil when the last attempt was good.
+        package var problem: String?
+
+        package init(output: String, waiting: Int, problem: String? = nil) {
+            (self.output, self.waiting, self.problem) = (output, waiting, problem)
+        }
+    }
+
     /// The gateway's own copies of logos.
     package struct Logos: Hashable, Sendable, Codable {
         /// Different logos the brands name, those with a copy, and those whose last fetch failed.
@@ -171,6 +186,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
 
     package enum CodingKeys: String, CodingKey {
         case customers, gateway, version
+        case callRecords = "call_records"
         case startedAt = "started_at"
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"

@@ -216,7 +216,8 @@ enum SharedSchema {
     ///
     /// A plan that was made while a table was empty would be kept while it grows. Planning takes less than a millisecond,
     /// a round has few statements, and compiled plans never pay for those.
-    static let setup = "SELECT set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false)"
+    static let setup =
+        "SELECT set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false)"
 
     /// The view for reports.
     private static func calls(where condition: String) -> String {

@@ -89,6 +89,19 @@ log: {{level: notice}}
         self.child.must_respond(self.admin)
         wait_until(self.is_done, PATIENCE, f"{self.child.name} has not joined the shared ledger; see {self.child.log}")
 
+    def halt(self):
+        """Stops it outside of a transaction on its ledger."""
+        for _ in range(200):
+            os.kill(self.child.pid, signal.SIGSTOP)
+            try:
+                with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "herald.sqlite"), timeout=0.5)) as ledger:
+                    ledger.execute("BEGIN IMMEDIATE")
+                    return
+            except sqlite3.OperationalError:
+                os.kill(self.child.pid, signal.SIGCONT)
+                time.sleep(0.05)
+        raise Failed(f"{self.child.name} writes to its ledger all the time")
+
     def write(self, statements, calls):
         """Writes calls in one transaction; the position of the last change."""
         with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "herald.sqlite"), timeout=60)) as ledger:
@@ -136,7 +149,7 @@ class Shipping:
         """Writes calls into all ledgers, and waits until they are shared; (seconds, the gateways' CPU, PostgreSQL's)."""
         # The gateways see nothing before all of it is written.
         for shipper in self.shippers:
-            os.kill(shipper.child.pid, signal.SIGSTOP)
+            shipper.halt()
         try:
             last = min(shipper.write(statements, self.options.calls) for shipper in self.shippers)
             before, began = self.cpu(), time.monotonic()

@@ -214,6 +214,10 @@ struct GatewayPagesTests {
             $0.sync = .init(result: "failed", failuresInARow: 2, lastError: "no response")
             $0.pbxProblem = "no target of pbx office is up"
             $0.ledgerProblem = "database or disk is full"
+            $0.callRecords = [
+                .init(output: "kafka", waiting: 7, problem: "outcomes.kafka: no connection"),
+                .init(output: "webhook", waiting: 9),
+            ]
             $0.sharedLedger = .init(
                 behindSeconds: 75.4, waiting: 12, problem: "PostgreSQL at db1: no connection",
                 server: "primary, no standby", serverProblems: ["no synchronous standby is attached"])
@@ -235,6 +239,7 @@ struct GatewayPagesTests {
             let page = try await person.get("/").body
             for text in [
                 "No target of pbx office is up. Check that the PBX runs", "Database or disk is full. Calls go on",
+                "7 call records wait for outcomes.kafka", "outcomes.kafka: no connection.",
                 "The shared ledger is not written", "PostgreSQL at db1: no connection.",
                 "The server of the shared ledger", "No synchronous standby is attached.",
                 "The gateway 192.0.2.11:5070 does not respond", "The gateway 192.0.2.12:5070 has another secret",

@@ -14,7 +14,7 @@ import Testing
 struct CallOutputServiceTests {
     /// Plays the given results, one a round; then every round is empty.
     private final class Script: Sendable {
-        struct Refused: Error, CustomStringConvertible { var description: String { "the disk is full" } }
+        struct Refused: Error, CustomStringConvertible { var description = "the disk is full" }
 
         private let results: Mutex<[Result<CallOutputRound, Refused>]>
         let times = Mutex<[Int64]>([])
@@ -37,7 +37,7 @@ struct CallOutputServiceTests {
     /// Runs the service through `seconds` idle seconds and stops it.
     private func play(_ script: Script, seconds: Int) async throws -> [String] {
         let (time, log) = (ManualTime(start: 1_000), LogLines())
-        let service = CallOutputService([ScriptedOutput(script: script)], logger: log.logger, time: time.clock)
+        let service = CallOutputService(ScriptedOutput(script: script), logger: log.logger, time: time.clock)
         let group = ServiceGroup(services: [service], logger: LogLines().logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
@@ -71,6 +71,25 @@ struct CallOutputServiceTests {
             ])
     }
 
+    @Test func `another reason of a failure that goes on is logged, at most one a minute`() async throws {
+        func failure(_ text: String) -> Result<CallOutputRound, Script.Refused> { .failure(.init(description: text)) }
+        let away = Array(repeating: failure("no connection"), count: 30)
+        let refused = Array(repeating: [failure("wrong password"), failure("no connection")], count: 20).flatMap(\.self)
+        #expect(
+            try await play(Script(away + refused), seconds: 70) == [
+                "error no connection", "error wrong password",
+            ])
+    }
+
+    @Test func `counts and the present problem are known until a call goes out`() async throws {
+        let standing = CallOutputStanding()
+        standing.add(problem: "no connection")
+        standing.add(CallOutputRound())
+        #expect(standing.problem == "no connection" && standing.failed == 1)
+        standing.add(CallOutputRound(sent: 3, failed: 2))
+        #expect(standing.problem == nil && standing.failed == 3 && standing.sent == 3)
+    }
+
     @Test func `the outputs are shut down with the service`() async throws {
         let script = Script([])
         _ = try await play(script, seconds: 1)
@@ -80,13 +99,14 @@ struct CallOutputServiceTests {
     @Test(arguments: [
         ("{}", 0), ("{cdr_file: calls.jsonl}", 1),
         ("{cdr_file: calls.jsonl, webhook: {url: 'http://127.0.0.1:9/', secret_env: KEY}}", 2),
+        ("{cdr_file: calls.jsonl, kafka: {brokers: ['127.0.0.1:9'], topic: calls}}", 2),
     ])
     func `the configuration chooses the outputs`(outcomes: String, count: Int) async throws {
         let folder = try GatewayFolder()
         let configuration = try folder.configuration(folder.sections.with("outcomes", outcomes))
         let database = try HeraldDatabase(folder: folder.path)
         let outputs = CallOutputs(configuration.outcomes, database, logger: LogLines().logger)
-        #expect(outputs.running == count)
+        #expect(outputs.standings.count == count)
         #expect(configuration.outcomes.outputs.count == count)
     }
 }

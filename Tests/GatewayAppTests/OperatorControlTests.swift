@@ -69,6 +69,21 @@ struct OperatorControlTests {
         }
     }
 
+    @Test func `the status has the records that wait for each output, and the cause`() async throws {
+        try await control { (control: OperatorControl, _: GatewayShared) async throws in
+            var state = await control.state()
+            #expect(!StatusText(state).text.contains("records"))
+            state.gateway.callRecords = [
+                .init(output: "cdr_file", waiting: 0),
+                .init(output: "kafka", waiting: 12, problem: "Kafka at k:9092: \u{1B}"),
+            ]
+            let text = StatusText(state).text
+            #expect(text.contains("records   0 wait for outcomes.cdr_file\n"), "\(text)")
+            #expect(
+                text.contains("records   12 wait for outcomes.kafka\nrecords   Kafka at k:9092: \\u{1b}\n"), "\(text)")
+        }
+    }
+
     @Test func `a target is named by its address or with its group`() async throws {
         try await control { (control: OperatorControl, _: GatewayShared) async throws in
             let disabled = try await control.setTarget("127.85.0.2:5060", isDisabled: true)

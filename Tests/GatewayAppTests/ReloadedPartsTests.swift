@@ -5,6 +5,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayAdmin
 import GatewayStore
+import KafkaTesting
 import Logging
 import TestFixtures
 import Testing
@@ -90,6 +91,41 @@ struct ReloadedPartsTests {
             try reader.calls(limit: 10).map(\.sipCallID).sorted() == [
                 "call-four", "call-one", "call-three", "call-two",
             ])
+    }
+
+    @Test func `calls go to a topic of Kafka while a reload has it, and the doctor finds it`() async throws {
+        let pbx = try fixture.pbx()
+        let (folder, text) = (fixture.folder, text)
+        let cluster = try MockCluster()
+        cluster.create("calls", partitions: 2)
+        func kafka(_ topic: String) -> ConfigurationText {
+            text.with("outcomes", "{kafka: {brokers: \(cluster.brokers), topic: \(topic)}}")
+        }
+        let (good, other) = (kafka("calls"), kafka("absent"))
+        try await fixture.starts.run(try fixture.starts.start(text)) { reload in
+            try folder.write(good)
+            #expect(await reload.run() == .applied(waiting: []))
+            await fixture.place("call-one", pbx)
+            try await fixture.until { try cluster.records("calls", partitions: 2).count == 1 }
+            let doctor = DoctorKafka(
+                try HeraldConfiguration.load(path: folder.configurationPath), path: folder.configurationPath)
+            #expect(
+                await doctor.findings(patience: .seconds(10)) == [
+                    DoctorFinding(
+                        "kafka", .ok,
+                        "\(cluster.brokers[0]) responds; 1 broker, topic calls with 2 partitions")
+                ])
+            try folder.write(other)
+            let missing = DoctorKafka(
+                try HeraldConfiguration.load(path: folder.configurationPath), path: folder.configurationPath)
+            #expect(await missing.findings(patience: .seconds(10)).first?.text.contains("show no topic absent") == true)
+            try folder.write(text)
+            #expect(await reload.run() == .applied(waiting: []))
+            await fixture.place("call-two", pbx)
+        }
+        let value = try #require(try cluster.records("calls", partitions: 2, atLeast: 1).first?.value)
+        #expect(value.contains("\"sip_call_id\":\"call-one\"") && !value.contains("\n"))
+        #expect(try cluster.records("calls", partitions: 2, atLeast: 1).count == 1)
     }
 
     @Test func `new transactions have the new timers, and those in progress keep theirs`() async throws {

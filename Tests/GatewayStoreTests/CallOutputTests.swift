@@ -10,7 +10,7 @@ import Testing
 @Suite("Ended calls for the operator's own systems")
 struct CallOutputTests {
     @Test func `an ended call waits for each sink, over a restart, until it has gone out`() throws {
-        let ledger = try LedgerFixture { $0.outputs = [.file, .webhook] }
+        let ledger = try LedgerFixture { $0.outputs = CallOutputSink.allCases }
         ScriptedCall(ledger.ring, 1).missed()
         ScriptedCall(ledger.ring, 2).invite(at: 1)
         try ledger.recorder.drain()
@@ -22,7 +22,9 @@ struct CallOutputTests {
             #expect(due.map(\.call.outcome) == ["MISSED"], "a call in progress does not go out")
         }
         let file = try #require(try queue.due(.file, limit: 10, now: 0).first)
+        #expect(try queue.waiting() == [.file: 1, .webhook: 1, .kafka: 1])
         try queue.done([file.id])
+        #expect(try queue.waiting() == [.webhook: 1, .kafka: 1])
         #expect(try queue.due(.file, limit: 10, now: .max).isEmpty)
         let webhook = try #require(try queue.due(.webhook, limit: 10, now: 0).first)
         try queue.postpone(webhook.id, until: 50)

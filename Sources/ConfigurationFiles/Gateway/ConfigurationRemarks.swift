@@ -26,8 +26,9 @@ extension HeraldConfiguration {
             )
         }
         let secrets =
-            [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret, adminAccess.token]
-            + [cluster?.secrets.first] + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
+            [directory?.key, directory?.signing?.secret, adminAccess.token, cluster?.secrets.first]
+            + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password]
+            + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
         for file in secrets.compactMap({ $0?.openFile }) {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
         }
@@ -101,10 +102,16 @@ extension HeraldConfiguration {
 
     /// Remarks about numbers that travel unencrypted.
     var unencryptedRemarks: [String] {
-        guard let webhook = outcomes.webhook, let url = URL(string: webhook.url), url.scheme == "http",
+        var remarks: [String] = []
+        if let webhook = outcomes.webhook, let url = URL(string: webhook.url), url.scheme == "http",
             !Self.isThisMachine(url)
-        else { return [] }
-        return ["outcomes.webhook.url is http: telephone numbers travel unencrypted; use https"]
+        {
+            remarks.append("outcomes.webhook.url is http: telephone numbers travel unencrypted; use https")
+        }
+        if let kafka = outcomes.kafka, kafka.tls == nil, !kafka.isLocal {
+            remarks.append("outcomes.kafka has no tls: telephone numbers travel unencrypted; add tls")
+        }
+        return remarks
     }
 
     /// Remarks about logos that phones will not get.

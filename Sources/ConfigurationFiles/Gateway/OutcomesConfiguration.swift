@@ -64,6 +64,8 @@ extension HeraldConfiguration {
         package var recordFormat = RecordFormat.json
         /// Endpoint for ended calls; nil for none.
         package var webhook: Webhook?
+        /// Topic for ended calls; nil for none.
+        package var kafka: Kafka?
         /// Slots of 128 bytes.
         package var ringSlots = 131_072
         /// The operator's event names, keyed by the contract's names; only where configured.

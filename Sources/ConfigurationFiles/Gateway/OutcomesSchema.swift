@@ -29,6 +29,7 @@ extension HeraldSchema {
             outcomes.recordFile = section.string("cdr_file").map(file.resolved)
             outcomes.recordFormat = section.choice("cdr_format", default: outcomes.recordFormat)
             outcomes.webhook = section.section("webhook", webhook)
+            outcomes.kafka = section.section("kafka", kafka)
             outcomes.ringSlots = section.integer("ring_slots", default: outcomes.ringSlots, in: 64...1_048_576)
             outcomes.vocabulary = section.section("vocabulary", vocabulary) ?? [:]
         }

@@ -69,6 +69,12 @@ struct PageTroubles {
                         + " make the folder writable. If it was read-only at the start of herald, restart herald then.")
             )
         }
+        found += (status.callRecords ?? []).compactMap { output in
+            output.problem.map { problem in
+                PageTrouble(
+                    isError: false, "\(output.waiting) call records wait for outcomes.\(output.output)", problem + ".")
+            }
+        }
         if let shared = status.sharedLedger, let problem = shared.problem {
             found.append(
                 PageTrouble(

@@ -181,6 +181,6 @@ struct GatewayServices {
                 register: state.customers, directories: customers, reader: LedgerReader(state.database)),
             logos: state.logos,
             rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
-            traces: traces, cluster: cluster, sharedLedger: sharedLedger)
+            traces: traces, cluster: cluster, sharedLedger: sharedLedger, outputs: outputs)
     }
 }

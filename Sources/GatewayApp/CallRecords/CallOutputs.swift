@@ -14,6 +14,8 @@ import Synchronization
 final class CallOutputs: ReloadablePart {
     private let file: Slot<FileSettings>
     private let webhook: Slot<HeraldConfiguration.Webhook>
+    private let kafka: Slot<KafkaOutputSettings>
+    let queue: CallOutputStore
 
     private struct FileSettings: Hashable, Sendable {
         let path: String
@@ -28,20 +30,28 @@ final class CallOutputs: ReloadablePart {
 
     init(_ outcomes: HeraldConfiguration.Outcomes, _ database: HeraldDatabase, logger: Logger) {
         let queue = CallOutputStore(database)
+        self.queue = queue
         file = Slot(FileSettings(outcomes), logger) { CallFileOutput(queue, path: $0.path, format: $0.format) }
         webhook = Slot(outcomes.webhook, logger) {
             CallWebhookOutput(queue, CallWebhook(url: $0.url, secret: $0.secret.reveal()))
         }
+        kafka = Slot(KafkaOutputSettings(outcomes), logger) { CallKafkaOutput(queue, $0.kafka, logger: logger) }
     }
 
-    /// The services of both outputs.
-    var services: [any Service] { [file.services, webhook.services] }
+    /// The services of all outputs.
+    var services: [any Service] { [file.services, webhook.services, kafka.services] }
 
-    /// The number of configured outputs.
-    var running: Int { (file.isUsed ? 1 : 0) + (webhook.isUsed ? 1 : 0) }
+    /// The configured outputs with their counts and problems.
+    var standings: [(CallOutputSink, CallOutputStanding)] {
+        (file.isUsed ? [(.file, file.standing)] : []) + (webhook.isUsed ? [(.webhook, webhook.standing)] : [])
+            + (kafka.isUsed ? [(.kafka, kafka.standing)] : [])
+    }
 
     func prepare(_ next: HeraldConfiguration) -> (@Sendable () async -> Void)? {
-        let steps = [file.change(to: FileSettings(next.outcomes)), webhook.change(to: next.outcomes.webhook)]
+        let steps = [
+            file.change(to: FileSettings(next.outcomes)), webhook.change(to: next.outcomes.webhook),
+            kafka.change(to: KafkaOutputSettings(next.outcomes)),
+        ]
         let due = steps.compactMap { $0 }
         guard !due.isEmpty else { return nil }
         return { for step in due { step() } }
@@ -51,6 +61,7 @@ final class CallOutputs: ReloadablePart {
 /// One output with the settings that it runs with.
 private final class Slot<Settings: Equatable & Sendable>: Sendable {
     let services: ReplaceableServices
+    let standing = CallOutputStanding()
     private let running: Mutex<Settings?>
     private let logger: Logger
     private let make: @Sendable (Settings) -> any CallRecordOutput
@@ -59,7 +70,7 @@ private final class Slot<Settings: Equatable & Sendable>: Sendable {
         self.make = make
         self.logger = logger
         running = Mutex(settings)
-        services = ReplaceableServices(logger: logger, Self.generation(settings, logger, make))
+        services = ReplaceableServices(logger: logger, Self.generation(settings, standing, logger, make))
     }
 
     /// Whether the output is configured.
@@ -70,16 +81,18 @@ private final class Slot<Settings: Equatable & Sendable>: Sendable {
         guard running.withLock({ $0 }) != next else { return nil }
         return { [self] in
             running.withLock { $0 = next }
-            services.replace(with: Self.generation(next, logger, make))
+            services.replace(with: Self.generation(next, standing, logger, make))
         }
     }
 
     private static func generation(
-        _ settings: Settings?, _ logger: Logger, _ make: @escaping @Sendable (Settings) -> any CallRecordOutput
+        _ settings: Settings?, _ standing: CallOutputStanding, _ logger: Logger,
+        _ make: @escaping @Sendable (Settings) -> any CallRecordOutput
     ) -> ReplaceableServices.Generation {
         {
+            standing.settle()
             guard let settings else { return [] }
-            return [CallOutputService([make(settings)], logger: logger)]
+            return [CallOutputService(make(settings), standing: standing, logger: logger)]
         }
     }
 }

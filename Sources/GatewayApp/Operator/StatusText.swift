@@ -81,7 +81,14 @@ struct StatusText {
                 )
             ]
         }
-        return [("outbox", outbox), ("recorder", recorder)] + sharedLedger + (logos ?? [])
+        return [("outbox", outbox)] + records + [("recorder", recorder)] + sharedLedger + (logos ?? [])
+    }
+
+    private var records: [(String, String)] {
+        (gateway.callRecords ?? []).flatMap { output in
+            [("records", "\(output.waiting) wait for outcomes.\(output.output)")]
+                + (output.problem.map { [("records", $0)] } ?? [])
+        }
     }
 
     private var sharedLedger: [(String, String)] {

@@ -62,7 +62,7 @@ extension HeraldConfiguration {
 extension HeraldConfiguration.Outcomes {
     /// The operator's own outputs of ended calls.
     var outputs: [CallOutputSink] {
-        (recordFile == nil ? [] : [.file]) + (webhook == nil ? [] : [.webhook])
+        (recordFile == nil ? [] : [.file]) + (webhook == nil ? [] : [.webhook]) + (kafka == nil ? [] : [.kafka])
     }
 
     /// The words that events use.

@@ -36,6 +36,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// Nil for a gateway that is alone.
     let cluster: ClusterServices?
     let sharedLedger: SharedLedgerServices?
+    let outputs: CallOutputs
     var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
@@ -48,14 +49,14 @@ struct GatewayStatusReport: GatewayStatusSource {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (cluster?.counters ?? [])
-            + (sharedLedger?.counters ?? []) + customers.counters
+            + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
             + (await logos?.gauges() ?? []) + (cluster?.gauges ?? []) + (sharedLedger?.gauges ?? [])
-            + customers.gauges()
+            + customers.gauges() + outputs.gauges
     }
 
     func histograms() async -> [HistogramSample] { durations() }
@@ -72,6 +73,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
         status.sharedLedger = sharedLedger?.status
+        status.callRecords = outputs.status
         status.siblings = cluster?.status ?? []
         status.customers = customers.status
         addPeers(to: &status)

@@ -8,6 +8,8 @@ package enum CallOutputSink: Int, Hashable, Sendable, CaseIterable {
     case file = 1
     /// `outcomes.webhook`.
     case webhook = 2
+    /// `outcomes.kafka`.
+    case kafka = 3
 }
 
 /// An ended call that waits for its output.
@@ -62,6 +64,16 @@ package struct CallOutputStore: Sendable {
     package func done(_ ids: [Int64]) throws {
         try database.write { database in
             for id in ids { try database.execute(sql: "DELETE FROM call_output WHERE id = ?", arguments: [id]) }
+        }
+    }
+
+    /// Numbers of waiting calls by output; reads an index alone.
+    package func waiting() throws -> [CallOutputSink: Int] {
+        try database.read { database in
+            let sql = "SELECT sink, count(*) FROM call_output GROUP BY sink"
+            return try Row.fetchAll(database, sql: sql).reduce(into: [:]) { counts, row in
+                if let sink = CallOutputSink(rawValue: row[0]) { counts[sink] = row[1] }
+            }
         }
     }
 

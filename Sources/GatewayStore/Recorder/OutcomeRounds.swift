@@ -97,7 +97,7 @@ struct OutcomeRounds {
             recorder.log.warning(
                 """
                 the ledger is above outcomes.max_size with rows that must stay: events the directory has not taken or has \
-                refused (herald events), and calls that still go to outcomes.cdr_file or outcomes.webhook
+                refused (herald events), and calls that still go to an output of outcomes
                 """)
         }
         isStuck = isSo

@@ -24,7 +24,7 @@ final class EndedCalls {
         queue = CallOutputStore(database, clock: QueueClock { 0 })
         ring = try UpdateRing(inMemory: 4_096)
         var settings = OutcomeRecorder.Settings()
-        settings.outputs = [.file, .webhook]
+        settings.outputs = [.file, .webhook, .kafka]
         recorder = OutcomeRecorder(
             database: database, ring: ring, settings: settings, now: { Self.start + 100_000_000 })
     }

@@ -35,6 +35,7 @@ package struct Doctor: Sendable {
         let running = try? await ControlClient(folder: configuration.runtime).state()
         let names = DoctorNames(configuration)
         async let directory = DoctorDirectory(configuration, path: path).findings()
+        async let kafka = DoctorKafka(configuration, path: path).findings(patience: Self.patience)
         async let siblings = DoctorSiblings(configuration, path: path).findings(patience: Self.patience)
         async let peers = names.resolved()
         let local = await Self.onThread {
@@ -46,7 +47,7 @@ package struct Doctor: Sendable {
         }
         let resolved = await peers
         let options = await DoctorOptions(configuration, resolved.hops, isRunning: running != nil).findings()
-        return local + resolved.findings + options + (await directory) + (await siblings)
+        return local + resolved.findings + options + (await directory) + (await siblings) + (await kafka)
     }
 
     /// The state of the running gateway.
@@ -68,6 +69,9 @@ package struct Doctor: Sendable {
         }
         if let problem = state.gateway.sharedLedger?.problem {
             findings.append(DoctorFinding("gateway", .warning, "the shared ledger is not written: \(problem)"))
+        }
+        findings += (state.gateway.callRecords ?? []).compactMap(\.problem).map {
+            DoctorFinding("gateway", .warning, $0)
         }
         if let error = state.gateway.sync?.lastError {
             findings.append(DoctorFinding("gateway", .warning, "the last sync failed: \(error)"))
