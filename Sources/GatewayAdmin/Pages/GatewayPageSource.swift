@@ -89,8 +89,11 @@ package struct CallsOfDay: Hashable, Sendable {
         package var calls: Int
         /// Of those, calls that a person answered.
         package var answered: Int
+        /// The customer whose brand it is; nil for a usual brand and for an outcome.
+        package var customer: String?
 
-        package init(name: String, calls: Int, answered: Int) {
+        package init(name: String, calls: Int, answered: Int, customer: String? = nil) {
+            self.customer = customer
             self.name = name
             self.calls = calls
             self.answered = answered

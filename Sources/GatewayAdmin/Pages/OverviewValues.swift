@@ -77,6 +77,8 @@ struct OverviewValues: Sendable {
     struct Day: Sendable {
         struct Line: Sendable {
             let name: String
+            /// Nil for a usual brand and for an outcome.
+            let customer: String?
             let calls: Int
             let share: String
             let answered: Int
@@ -206,7 +208,8 @@ extension OverviewValues.Day {
         func line(_ count: CallsOfDay.Count) -> Line {
             let share = all == 0 ? 0 : Int((Double(count.calls) / Double(all) * 100).rounded())
             return Line(
-                name: count.name == "OPEN" ? "in progress" : count.name, calls: count.calls, share: "\(share) %",
+                name: count.name == "OPEN" ? "in progress" : count.name, customer: count.customer, calls: count.calls,
+                share: "\(share) %",
                 answered: count.answered)
         }
         outcomes = day?.outcomes.map(line) ?? []

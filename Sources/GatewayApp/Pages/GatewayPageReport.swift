@@ -174,5 +174,7 @@ final class CertificateTroubles: Sendable {
 }
 
 extension CallsOfDay.Count {
-    init(_ count: LedgerDay.Count) { self.init(name: count.name, calls: count.calls, answered: count.answered) }
+    init(_ count: LedgerDay.Count) {
+        self.init(name: count.name, calls: count.calls, answered: count.answered, customer: count.customer)
+    }
 }
