@@ -57,6 +57,10 @@ enum SharedSchema {
             // The lock makes a second gateway wait for the first.
             let row = try session.execute("SELECT value FROM ledger.meta WHERE name = 'version' FOR UPDATE").first
             let present = try row?.integer(0) ?? 0
+            // An index of many calls takes minutes.
+            let usual = session.timeLimit
+            session.timeLimit = .seconds(3_600)
+            defer { session.timeLimit = usual }
             for step in steps.dropFirst(Int(present)) { try session.script(step) }
             if present < version {
                 try session.execute("UPDATE ledger.meta SET value = $1 WHERE name = 'version'", [.integer(version)])

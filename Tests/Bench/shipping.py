@@ -46,11 +46,11 @@ KNOWN = """
     SELECT 30000, 7, id, md5(id::text), md5(id::text) || '@carrier.example', 1, 'carrier', id % 100000 + 493012300000, 61255501001,
         '1001', 'brand-17', 'Acme Plumbing', 'matched', {began} - id * 2000, {began} - id * 2000 + 100000,
         {began} - id * 2000 + 5000000, {began} - id * 2000 + 65000000, 'ANSWERED', 60, 5, 200, id
-    FROM generate_series({first}, {last}) AS id;
+    FROM generate_series({first}::bigint, {last}) AS id;
     INSERT INTO ledger.event (node, ledger, id, key, number, surface, displayed_at, meta, created_at, due_at, state)
     SELECT 30000, 7, id, 'ANSWERED:' || md5(id::text), '+' || id % 100000 + 493012300000, 'pbx', '2026-11-28T00:00:00Z',
         '{{"ring_seconds": 5, "call_seconds": 60, "trunk": "carrier", "attestation": "A"}}', 1795823000, 1795823000, 1
-    FROM generate_series({first}, {last}) AS id;"""
+    FROM generate_series({first}::bigint, {last}) AS id;"""
 
 
 class Shipper:

@@ -48,6 +48,16 @@ struct MixedVersionTests {
             """)
     }
 
+    @Test func `a step may take longer than a statement of a round`() throws {
+        let (shared, ledger) = (try SharedDatabase(), try LocalLedger())
+        let session = PostgreSQLSession(shared.address, timeLimit: .seconds(2))
+        let slow = SharedSchema.steps + ["SELECT pg_sleep(3)"]
+        try ledger.begin(1)
+        let shipper = LedgerShipper(session, ledger.changes, name: "a", version: "t", schema: slow)
+        #expect(try shipper.ship().rows == 1)
+        #expect(session.timeLimit == .seconds(2))
+    }
+
     @Test func `an older gateway goes on in a database that a newer one has changed`() throws {
         let (shared, old, new) = (try SharedDatabase(), try LocalLedger(), try LocalLedger())
         let older = try Self.shipper(shared, old, "old", steps: SharedSchema.steps)
