@@ -12,6 +12,11 @@ package protocol GatewayControl: Sendable {
     func sync(full: Bool, customer: String?) async -> ControlledSync
     /// The state of the gateway.
     func state() async -> ControlledState
+    /// The customers in the order of their names.
+    ///
+    /// - Parameter name: the only customer that is wanted; nil for all.
+    /// - Throws: for an unknown name, and when the ledger cannot be read.
+    func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer]
     /// Reads the configuration again and applies it.
     func reload() async -> ControlledReload
     /// Rejects new calls from now on, or takes them again.

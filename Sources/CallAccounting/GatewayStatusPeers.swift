@@ -44,16 +44,25 @@ extension GatewayStatus {
         package var brandSets: Int
         /// Of these sets, in bytes.
         package var memory: Int
+        /// Customers with a closed gate or a failed sync; nil from an earlier program.
+        package var troubled: Int?
 
-        package init(count: Int, accounts: Int, brandSets: Int, memory: Int) {
+        package init(count: Int, accounts: Int, brandSets: Int, memory: Int, troubled: Int = 0) {
             self.count = count
             self.accounts = accounts
             self.brandSets = brandSets
             self.memory = memory
+            self.troubled = troubled
+        }
+
+        /// The number of customers with a problem as a sentence without its end; nil without a problem.
+        package var trouble: String? {
+            guard let troubled, troubled > 0 else { return nil }
+            return "\(troubled) of \(count) customers \(troubled == 1 ? "has a problem" : "have problems")"
         }
 
         package enum CodingKeys: String, CodingKey {
-            case count, accounts, memory
+            case count, accounts, memory, troubled
             case brandSets = "brand_sets"
         }
     }

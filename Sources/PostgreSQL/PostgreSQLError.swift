@@ -123,8 +123,11 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     /// The error of a connection that was not made, by libpq's message.
+    ///
+    /// Its indented lines are questions, such as `Is the server running on that host?`; the text has a remedy of its own.
     static func connecting(_ message: String, server: String) -> PostgreSQLError {
-        let line = SessionTexts.line(message)
+        let facts = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
+        let line = SessionTexts.line(facts.joined(separator: "\n"))
         return PostgreSQLError(connectCause(line), "no connection: \(line)", server: server)
     }
 

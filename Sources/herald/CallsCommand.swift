@@ -17,6 +17,7 @@ struct CallsCommand: AsyncParsableCommand {
               herald calls --number 55501001 --since 2026-01-31
               herald calls --name 'acme' --call-id 84b4c76
               herald calls --trunk carrier --since 2026-01-31 --until 2026-01-31T12:00:00Z --csv
+              herald calls --customer acme --limit 50
               herald calls --follow
               herald calls --show a84b4c76e66710@carrier.example
             """)
@@ -80,7 +81,7 @@ struct CallsCommand: AsyncParsableCommand {
         let output = options.json ? CallsOutput.json : csv ? .csv : .table
         // A gateway follows its own calls.
         let shared = local || follow ? nil : SharedCalls(try options.configurationWithSecrets())
-        let listing = try CallListing(stateFolder: try options.stateFolder(), query, output, shared: shared)
+        let listing = try CallListing(try options.configuration(), query, output, shared: shared)
         if show != nil {
             try listing.show()
         } else if follow {
@@ -94,12 +95,12 @@ struct CallsCommand: AsyncParsableCommand {
         var query = CallQuery()
         query.limit = limit
         query.callID = show
+        query.customer = customer
         guard show == nil else { return query }
         query.number = number
         query.name = name
         query.callIDPart = callID
         query.trunk = trunk
-        query.customer = customer
         query.outcome = outcome
         query.since = since
         query.until = until

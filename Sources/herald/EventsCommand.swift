@@ -16,6 +16,7 @@ struct EventsCommand: AsyncParsableCommand {
               herald events --state refused
               herald events --retry missed:2b5f0c1e-7d0a-5a3b-9c41-0f6f2d1f8a77
               herald events --retry-refused
+              herald events --retry-refused --customer acme
             """)
 
     @Option(help: "Largest number of events, the latest ones.")
@@ -24,7 +25,7 @@ struct EventsCommand: AsyncParsableCommand {
     @Option(help: "Only events that are waiting, delivered or refused.")
     var state: EventState?
 
-    @Option(help: ArgumentHelp("Only events of this customer.", valueName: "name"))
+    @Option(help: ArgumentHelp("List or queue again only events of this customer.", valueName: "name"))
     var customer: String?
 
     @Option(help: ArgumentHelp("Queue one refused event again.", valueName: "key"))
@@ -41,13 +42,13 @@ struct EventsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let events = EventListing(stateFolder: try options.stateFolder())
+        let events = EventListing(try options.configuration(), customer: customer)
         if let retry {
             try await events.retry(retry)
         } else if retryRefused {
             try await events.retryAllRefused()
         } else {
-            try events.list(state: state, customer: customer, limit: limit, asJSON: options.json)
+            try events.list(state: state, limit: limit, asJSON: options.json)
         }
     }
 }

@@ -36,7 +36,7 @@ struct Herald: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self, SimulateCommand.self,
             StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self, LogLevelCommand.self,
-            TargetsCommand.self, RoutesCommand.self, CallsCommand.self, EventsCommand.self, LogosCommand.self,
-            TraceCommand.self,
+            TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self, EventsCommand.self,
+            LogosCommand.self, TraceCommand.self,
         ])
 }

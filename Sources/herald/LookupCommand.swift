@@ -12,13 +12,15 @@ struct LookupCommand: ParsableCommand {
         discussion: """
             Decides as the gateway would about a call on the given trunk at this moment. Reads the copy of the brands in \
             the state folder and uses no network. Prints the decision, its reason and the header lines for the phone. With \
-            --called it prints the route of that number, its PBX and its policy, and decides by that policy.
+            --called it prints the route of that number, its PBX and its policy, and decides by that policy and with the \
+            brands of the route's customer. --customer decides with a customer's brands without a called number.
 
             Examples:
               herald lookup +61255501001
               herald lookup '(02) 5550 1001' --region AU --json
               herald lookup --called +61255502000
               herald lookup --called +61255502000 +61255501001
+              herald lookup --customer acme +61255501001
             """)
 
     @Argument(help: "The caller's number, as the trunk would write it.")
@@ -26,6 +28,9 @@ struct LookupCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The called number, as the trunk would write it.", valueName: "number"))
     var called: String?
+
+    @Option(help: ArgumentHelp("The customer of the call; that of --called by default.", valueName: "name"))
+    var customer: String?
 
     @Option(
         help: ArgumentHelp("Country of national numbers; the trunk's by default.", valueName: "XX"))
@@ -46,7 +51,8 @@ struct LookupCommand: ParsableCommand {
     func run() throws {
         let configuration = try options.configuration(lists: called == nil ? .ignored : .read)
         let lookup = BrandLookup(
-            number ?? "", called: called, region: region, trunk: trunk, attestation: attestation, configuration)
+            number ?? "", called: called, customer: customer, region: region, trunk: trunk, attestation: attestation,
+            configuration)
         if number == nil, let destination = try lookup.destination() {
             if options.json { return try Output.write(json: destination.json) }
             return Output.write(destination.text)

@@ -25,12 +25,14 @@ struct OperatorOptions: ParsableArguments {
         return try configuration()
     }
 
-    /// The gateway's state folder.
-    func stateFolder() throws -> String { try configuration().state }
-
     /// The orders to the running gateway.
     func orders() throws -> GatewayOrders {
         GatewayOrders(runtimeFolder: try configuration().runtime, asJSON: json)
+    }
+
+    /// The customers of the running gateway.
+    func customers() throws -> CustomerListing {
+        CustomerListing(runtimeFolder: try configuration().runtime, asJSON: json)
     }
 
     /// Reads a time such as `90s`, `10m` or `2h`.

@@ -15,12 +15,16 @@ struct RoutesCommand: ParsableCommand {
 
             Examples:
               herald routes
+              herald routes --customer acme
               herald routes --json
             """)
+
+    @Option(help: ArgumentHelp("Only routes of this customer.", valueName: "name"))
+    var customer: String?
 
     @OptionGroup var options: OperatorOptions
 
     func run() throws {
-        try RouteListing(try options.configuration(lists: .read)).list(asJSON: options.json)
+        try RouteListing(try options.configuration(lists: .read), customer: customer).list(asJSON: options.json)
     }
 }

@@ -17,6 +17,7 @@ struct TraceCommand: AsyncParsableCommand {
             Examples:
               herald trace --number +61255501001
               herald trace --trunk carrier --for 30m --pcap carrier.pcap
+              herald trace --customer acme
               herald trace --call-id a84b4c76e66710 --numbers full --json
             """)
 
@@ -28,6 +29,9 @@ struct TraceCommand: AsyncParsableCommand {
 
     @Option(help: "Only calls of this trunk.")
     var trunk: String?
+
+    @Option(help: ArgumentHelp("Only calls of this customer.", valueName: "name"))
+    var customer: String?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "duration"))
     var duration = "5m"
@@ -54,6 +58,7 @@ struct TraceCommand: AsyncParsableCommand {
         query.number = number
         query.callID = callID
         query.trunk = trunk
+        query.customer = customer
         query.duration = duration
         query.numbers = numbers
         return query

@@ -124,6 +124,21 @@ struct CallCustomerTests {
         #expect(call("+61255502001", from: office, "4") == 0, "any PBX can write a number of another one")
     }
 
+    @Test func `a traced request shows the customer of its call, from a trunk and from a PBX`() throws {
+        let topology = try gateway().shared.settings.load().topology
+        func customer(_ text: String, from source: PeerAddress) throws -> String? {
+            var record = TraceRecord()
+            (record.address, record.bytes) = (source, Array(text.replacing("\n", with: "\r\n").utf8))
+            return topology.customer(of: record, try #require(TraceFacts(record.bytes)))
+        }
+        #expect(try customer(invite("+61255502002"), from: trunk) == "beta")
+        #expect(try customer(invite("+61255509999"), from: trunk) == nil)
+        let out = request("INVITE").replacing("sip:+61491570156@carrier.example", with: "sip:+61255502001@pbx.example")
+        #expect(try customer(out, from: other) == "acme")
+        #expect(try customer(out, from: office) == nil)
+        #expect(try customer(out.replacing("Max-Forwards", with: "Privacy: id\nMax-Forwards"), from: other) == nil)
+    }
+
     @Test func `a PBX of one customer alone has that customer's calls, whatever number it writes`() throws {
         let gateway = try gateway(isAlone: true)
         let text = request("INVITE").replacing("sip:100@192.0.2.20 SIP", with: "sip:+61491570156@203.0.113.5 SIP")

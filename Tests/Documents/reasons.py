@@ -39,6 +39,7 @@ PROGRAMS = (
     ("docs/pages.md", "install", "makes a file for a token"),
     ("docs/pages.md", "openssl", "makes a token"),
     ("docs/pages.md", "tee", "makes a file for a token"),
+    ("docs/customers.md", "install", "makes a file for a key"),
     ("docs/cluster.md", "head", "makes a secret; Deploy/test-peers siblings uses such files"),
     ("docs/cluster.md", "install", "makes a file for a secret"),
     ("docs/cluster.md", "od", "shows a secret as the file has it"),
@@ -52,6 +53,7 @@ NOT_EXECUTED = (
     ("herald-directory run", "it runs until it is ended; the site has one"),
     ("herald drain", "the site would take no more calls"),
     ("herald trace", "it waits for calls"),
+    ("herald doctor", "its exit code is 1, because the site has no PBX between its calls; CommandLineTests"),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
 )
 

@@ -71,6 +71,10 @@ struct ControlTests {
             let client = ControlClient(folder: folder.path)
             let state = try await client.state()
             #expect(state.callsInProgress == 3 && state.gateway == FixedStatus.ready)
+            #expect(try await client.customers().map(\.name) == ["acme", "beta"])
+            #expect(try await client.customers(named: "beta").map(\.numbers) == [12])
+            let nobody = await #expect(throws: ControlFailure.self) { try await client.customers(named: "x&y") }
+            #expect(nobody?.description == "no customer is named x&y; there are acme, beta")
             let reload = try await client.reload()
             #expect(!reload.applied && reload.problem == "herald.yaml:3:1: listen: unknown key")
             #expect(try await client.drain(true).callsInProgress == 3)

@@ -13,12 +13,13 @@ final class FixedPages: GatewayPageSource {
         var day = CallsOfDay()
         var troubles: [PageTrouble] = []
         var logos: [String: [UInt8]] = [:]
-        var customers: [PageCustomer] = []
+        var customers: [GatewayStatus.Customer] = []
+        var hasUsualBrands = true
     }
 
     let fixed: FixedStatus
     private let content: Mutex<Content>
-    private let asked = Mutex<(searches: [CallSearch], questions: [RingQuestion], syncs: Int)>(([], [], 0))
+    private let asked = Mutex<(searches: [CallSearch], questions: [RingQuestion], syncs: [String?])>(([], [], []))
 
     init(_ content: Content = Content(), status: FixedStatus = FixedStatus()) {
         self.content = Mutex(content)
@@ -27,15 +28,17 @@ final class FixedPages: GatewayPageSource {
 
     var searches: [CallSearch] { asked.withLock(\.searches) }
     var questions: [RingQuestion] { asked.withLock(\.questions) }
-    var syncs: Int { asked.withLock(\.syncs) }
+    /// The customer of each sync.
+    var syncs: [String?] { asked.withLock(\.syncs) }
 
     func status() async -> GatewayStatus { await fixed.status() }
     func traffic() -> CallTraffic { CallTraffic(inbound: 10, branded: 4, outbound: 1, inProgress: 2) }
     func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
     func lastDay() async throws -> CallsOfDay { content.withLock(\.day) }
     func story(row: Int64) async throws -> PageCallStory? { row == 7 ? content.withLock(\.story) : nil }
-    func customers() async throws -> [PageCustomer] { content.withLock(\.customers) }
+    func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
     func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
+    func hasUsualBrands() -> Bool { content.withLock(\.hasUsualBrands) }
     func trunkNames() -> [String] { ["carrier", "<other>"] }
     func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
 
@@ -50,8 +53,8 @@ final class FixedPages: GatewayPageSource {
         return preview
     }
 
-    func syncNow() async -> ControlledSync {
-        asked.withLock { $0.syncs += 1 }
+    func syncNow(customer: String?) async -> ControlledSync {
+        asked.withLock { $0.syncs.append(customer) }
         return ControlledSync(.succeeded, written: 3, removed: 1, numbers: 9)
     }
 }

@@ -24,6 +24,15 @@ final class ScriptedGateway: GatewayControl {
             recorderAge: 0.1, log: logLevel(), reload: nil, certificates: [], gateway: FixedStatus.ready)
     }
 
+    func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer] {
+        let all = ["acme", "beta"].map { GatewayStatus.Customer(name: $0, numbers: 12, brands: 3) }
+        guard let name else { return all }
+        guard let one = all.first(where: { $0.name == name }) else {
+            throw ControlProblem(error: "no customer is named \(name); there are acme, beta")
+        }
+        return [one]
+    }
+
     func reload() async -> ControlledReload {
         orders.withLock { $0.append("reload") }
         return ControlledReload(applied: false, problem: "herald.yaml:3:1: listen: unknown key")

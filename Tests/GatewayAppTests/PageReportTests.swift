@@ -138,7 +138,7 @@ struct PageReportTests {
             #expect(report.traffic() == CallTraffic())
             #expect(report.trunkNames() == ["carrier"])
             #expect(report.logo("a-1x1.png") == nil)
-            #expect(await report.syncNow().result == .unavailable)
+            #expect(await report.syncNow(customer: nil).result == .unavailable)
         }
     }
 

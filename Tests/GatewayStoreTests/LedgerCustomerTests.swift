@@ -79,7 +79,29 @@ struct LedgerCustomerTests {
         }
         #expect(try await due() == ["beta"])
         #expect(try await outbox("beta").dueEvents(limit: 10, now: now).count == 2)
-        #expect(try LedgerReader(ledger.database.ledger).backlogOfCustomers() == ["acme": 2, "beta": 2])
+        #expect(
+            try LedgerReader(ledger.database.ledger).backlogOfCustomers().mapValues(\.waiting) == [
+                "acme": 2, "beta": 2,
+            ])
+    }
+
+    @Test func `refused events are counted and queued again by customer`() async throws {
+        for (number, customer) in [(1, 7), (2, 8)] as [(UInt64, UInt32)] { play(number, customer).missed() }
+        try ledger.recorder.drain()
+        let outboxes = [outbox("acme"), outbox("beta")]
+        for outbox in outboxes {
+            for pending in try await outbox.dueEvents(limit: 10, now: now) {
+                try await outbox.markRefused(key: pending.event.key, status: 422, reason: "bad number", now: now)
+            }
+        }
+        let reader = LedgerReader(try ledger.database.ledger)
+        #expect(try reader.backlogOfCustomers() == ["acme": .init(refused: 2), "beta": .init(refused: 2)])
+        let key = "missed:\(ScriptedCall(ledger.ring, 1).id)"
+        let all = outbox(nil)
+        #expect(try await all.retry(key: key, of: "beta", now: now) == false)
+        #expect(try await all.retry(key: key, of: "acme", now: now))
+        #expect(try await all.retryAllRefused(of: "acme", now: now) == 1)
+        #expect(try reader.backlogOfCustomers() == ["acme": .init(waiting: 2), "beta": .init(refused: 2)])
     }
 
     @Test func `a call back matches a call of its own customer only`() throws {

@@ -37,6 +37,22 @@ struct LedgerDayTests {
         #expect(try reader.day(since: Self.start / 1_000_000 + 4).outcomes.map(\.calls) == [2])
     }
 
+    @Test func `a name that two customers have is two brands`() throws {
+        let ledger = try LedgerFixture { $0.customers = [7: "acme", 8: "beta"] }
+        for (number, customer) in [(1, 7), (2, 8), (3, 8), (4, 0)] as [(UInt64, UInt32)] {
+            var texts = CallTexts(sipCallID: Array("c\(number)".utf8))
+            texts.brandName = Array("Front Desk".utf8)
+            var update = CallUpdate(
+                kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: number),
+                wallMicroseconds: Self.start + Int64(number) * 1_000_000, caller: 61_255_501_001, reason: nil)
+            update.customer = customer
+            ledger.ring.append(update, texts: texts)
+        }
+        try ledger.recorder.drain()
+        let brands = try LedgerReader(try ledger.database.ledger).day(since: Self.start / 1_000_000).brands
+        #expect(brands.map(\.customer) == ["beta", nil, "acme"] && brands.map(\.calls) == [2, 1, 1])
+    }
+
     @Test func `only the newest rows are read, and the counts say so`() throws {
         let day = try reader.day(since: Self.start / 1_000_000, most: 3)
         #expect(day.outcomes.map(\.calls) == [3] && day.isLimited)

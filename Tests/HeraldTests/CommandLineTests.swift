@@ -36,8 +36,7 @@ final class CommandLineTests {
 
     @Test(arguments: [
         "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain", "log-level",
-        "targets",
-        "calls", "events", "logos",
+        "targets", "routes", "customers", "calls", "events", "logos", "trace",
     ])
     func `each command explains itself`(command: String) async throws {
         let ended = try await herald([command, "--help"])
@@ -69,11 +68,22 @@ final class CommandLineTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state").isEmpty)
     }
 
-    @Test(arguments: [["status"], ["sync"], ["reload"], ["drain"], ["log-level"], ["targets"]])
+    @Test(arguments: [
+        ["status"], ["sync"], ["reload"], ["drain"], ["log-level"], ["targets"], ["customers"],
+        ["status", "--customer", "acme"],
+    ])
     func `an order without a gateway ends with 1 and names the socket`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", folder + "/herald.yaml"])
         #expect(ended.code == 1 && ended.output.isEmpty)
         #expect(ended.errors.contains("no gateway runs on this configuration: \(folder)/run/control.sock"))
+    }
+
+    @Test(arguments: ["lookup 1", "logos", "routes"])
+    func `a customer that the configuration does not have ends a command with 1`(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init) + ["--customer", "acme"]
+        let ended = try await herald(words + ["--config", folder + "/herald.yaml"])
+        #expect(ended.code == 1 && ended.output.isEmpty)
+        #expect(ended.errors == "Error: no customer is named acme: the configuration has no customers\n")
     }
 
     @Test func `a simulation prints the steps of a call, or what the text lacks`() async throws {

@@ -2,6 +2,7 @@
 """Runs the command lines of pages against the site of README.md, with values in place of the words a reader replaces."""
 import os
 import re
+import shutil
 import subprocess
 
 from Documents import blocks, check, commands, reasons
@@ -10,6 +11,16 @@ from heraldtest.child import Failed
 # Words that stand for a value of the reader's own. ID and DEVICE are looked up at the site.
 VALUES = {"NAME": "example", "FILE": "example.sqlite"}
 WORD = re.compile(r"\b(?:ID|DEVICE|NAME|FILE)\b(?!=)")
+INVITE = """INVITE sip:+61255502000@192.0.2.10 SIP/2.0
+Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1
+Max-Forwards: 70
+From: <sip:+61491570156@203.0.113.5>;tag=1
+To: <sip:+61255502000@192.0.2.10>
+Call-ID: a84b4c76e66710
+CSeq: 1 INVITE
+
+"""
+PICTURE = "/tmp/dental.png"
 SUDO = "#!/bin/sh\n[ \"$1\" != -u ] || shift 2\nexec \"$@\"\n"
 
 
@@ -24,12 +35,17 @@ class PageCommands:
         with open(path, "w", encoding="ascii") as file:
             file.write(SUDO)
         os.chmod(path, 0o755)
+        # The files that a reader has: an INVITE from a log, and a picture.
+        site.write(os.path.join(self.folder, "invite.txt"), INVITE)
+        shutil.copy("/usr/share/herald/logos/acme-256x256.png", PICTURE)
         site.write("/etc/passwd", read("/etc/passwd") + "herald:x:990:990::/nonexistent:/usr/sbin/nologin\n")
         site.write("/etc/group", read("/etc/group") + "herald:x:990:\n")
 
     @staticmethod
     def is_run(page, line):
         """True if every program of the line is one that a step runs from the page."""
+        if (page, "*") in ((place, program) for place, program, _ in reasons.PROGRAMS):
+            return False
         known = (*commands.PROGRAMS, *check.EXECUTED["*"], *check.EXECUTED.get(page, ()))
         parts = commands.simple_commands(line)
         return bool(parts) and all(
@@ -59,7 +75,11 @@ class PageCommands:
         return VALUES[word]
 
     def run(self, line):
-        """(exit status, output) of a line."""
+        """(exit status, output) of a line; each part of `a && b` by itself."""
+        first, _, rest = line.partition(" && ")
+        if rest:
+            status, output = self.run(first)
+            return (status, output) if status else self.run(rest)
         words = commands.simple_commands(line)[0]
         if words[0] == "systemctl":
             return 0, self.systemctl(words[1:])

@@ -78,7 +78,8 @@ class Site:
         for path in ("/etc/herald", "/var/lib/herald", "/var/lib/herald-directory", "/run/herald", "/usr/share/herald"):
             os.makedirs(path)
         shutil.copytree(f"{ROOT}/Config/logos", "/usr/share/herald/logos")
-        shutil.copy(f"{ROOT}/Config/sample-brands.csv", "/etc/herald")
+        for folder in ("/etc/herald", "/usr/share/herald"):
+            shutil.copy(f"{ROOT}/Config/sample-brands.csv", folder)
         with open(f"{ROOT}/Config/herald-directory.yaml", encoding="utf-8") as file:
             text = re.sub(r"(?m)^# logos:", "logos:", file.read())
         self.write("/etc/herald/herald-directory.yaml", text)

@@ -22,6 +22,7 @@ struct OutageTests {
             #expect(error.cause == .unreachable)
             #expect(error.isOutage)
             #expect(error.description.contains("see whether the server runs"))
+            #expect(!error.description.contains("?"), "libpq asks a person at a terminal")
         }
     }
 

@@ -88,6 +88,10 @@ package struct CallRoutes: Sendable {
     /// The customer with the mark of a route cookie; nil for one that was removed.
     func customer(mark: UInt32) -> CallCustomer? { customers[mark] }
 
+    var hasCustomers: Bool { !customers.isEmpty }
+    /// The names of the customers that have routes.
+    package var customerNames: [String] { customers.values.map(\.name) }
+
     /// The customer of a PBX's call: the one whose calls the PBX has, else that of the calling number's route.
     ///
     /// A number of another PBX's route shows nothing: any PBX can write it.

@@ -43,6 +43,19 @@ package struct TraceFacts: Sendable {
         return called
     }
 
+    /// The customer of a trunk's call, by the route of the called number.
+    func customer(on trunk: TrunkPeer, _ routes: CallRoutes) -> CallCustomer? {
+        CalledRoute(of: message, on: trunk, routes).customer
+    }
+
+    /// The customer of a PBX's call: that of the PBX, else that of the calling number, unless it is withheld.
+    func customer(of pbx: PBXPeer, on trunk: TrunkPeer?, _ routes: CallRoutes) -> CallCustomer? {
+        let caller = message.first(.from).flatMap { NameAddress(message.bytes, $0.value)?.uri }
+        let isWithheld = CallerPrivacy.isAsked(in: message)
+        let number = isWithheld ? nil : trunk.flatMap { CalledNumber.caller(of: message, caller, on: $0) }
+        return routes.customer(ofCaller: number, at: pbx)
+    }
+
     private static let identities: [HeaderName] = [
         .from, .pAssertedIdentity, .pPreferredIdentity, .remotePartyID, .contact,
     ]

@@ -107,6 +107,18 @@ extension GatewayTopology {
         }
     }
 
+    /// The name of the customer of a call, by the traced request that begins it; nil for a call without one.
+    package func customer(of record: TraceRecord, _ facts: TraceFacts) -> String? {
+        guard routes.hasCustomers else { return nil }
+        return switch peer(of: record) {
+        case .trunk(let trunk): facts.customer(on: trunk, routes)?.name
+        case .pbx(let pbx):
+            facts.customer(
+                of: pbx, on: trunk(for: nil, from: Flow(source: record.address, socket: record.socket)), routes)?.name
+        case nil: nil
+        }
+    }
+
     /// True if the peer of an address may change with time, because a reload has removed peers.
     package var hasFormerPeers: Bool { former.count > 0 }
 

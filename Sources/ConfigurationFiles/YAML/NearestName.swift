@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Suggests the known name that is most similar to a misspelt one.
-enum NearestName {
+package enum NearestName {
     /// Returns the name with the fewest edits; nil if more than a third of its letters differ.
     static func find(_ word: String, among names: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
@@ -11,7 +11,7 @@ enum NearestName {
     }
 
     /// Returns `; did you mean "…"?`, or nothing without a similar name.
-    static func hint(_ word: String, among names: some Sequence<String>) -> String {
+    package static func hint(_ word: String, among names: some Sequence<String>) -> String {
         find(word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 

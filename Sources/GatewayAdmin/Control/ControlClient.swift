@@ -40,6 +40,14 @@ package struct ControlClient: Sendable {
     /// The state of the gateway.
     package func state() async throws(ControlFailure) -> ControlledState { try await get("/v1/status") }
 
+    /// The customers of the gateway.
+    ///
+    /// - Parameter name: the only customer that is wanted; nil for all.
+    package func customers(named name: String? = nil) async throws(ControlFailure) -> [GatewayStatus.Customer] {
+        guard let name else { return try await get("/v1/customers") }
+        return try await get("/v1/customers", query: ["name": name])
+    }
+
     /// Makes the gateway read its configuration again.
     package func reload() async throws(ControlFailure) -> ControlledReload { try await post("/v1/reload") }
 

@@ -11,6 +11,7 @@ import Logging
 /// |---|---|
 /// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set, `customer=NAME` for a customer's. Responds when the sync has ended. |
 /// | `GET /v1/status` | the state of the gateway |
+/// | `GET /v1/customers` | the customers; `?name=acme` only one |
 /// | `POST /v1/reload` | reads the configuration again; responds when it is applied or refused |
 /// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again |
 /// | `GET /v1/log-level` | the level of the log |
@@ -36,6 +37,10 @@ struct ControlRoutes: Sendable {
             return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
         router.get("/v1/status") { _, _ in try ControlResponse.value(await control.state()) }
+        router.get("/v1/customers") { request, _ in
+            let name = request.uri.queryParameters["name"].map(String.init)
+            return try await Self.refusing { () async throws(ControlProblem) in try control.customers(named: name) }
+        }
         router.post("/v1/reload") { _, _ in
             let reload = await control.reload()
             return try ControlResponse.value(reload, status: reload.applied ? .ok : .conflict)

@@ -17,6 +17,8 @@ struct CallsValues: Sendable {
         let time: String
         let isInbound: Bool
         let trunk: String
+        /// Nil for a call without a customer.
+        let customer: String?
         let caller: String
         let called: String
         let brand: String
@@ -113,6 +115,7 @@ extension GatewayPages {
 
     func calls(_ page: PageRequest) async throws -> PageResult {
         let fields = SearchFields(page)
+        let names = source.customerNames()
         let (asked, problem) = Self.read(fields, now: now())
         var search = asked
         search.before = page.query("before").flatMap { Int64($0) }
@@ -123,8 +126,8 @@ extension GatewayPages {
             until: fields["until"],
             trunks: Self.options(source.trunkNames().map { ($0, $0) }, any: "any trunk", chosen: fields["trunk"]),
             customers: Self.options(
-                source.customerNames().map { ($0, $0) }, any: "any customer", chosen: fields["customer"]),
-            hasCustomers: !source.customerNames().isEmpty,
+                Self.choices(names, chosen: fields["customer"]), any: "any customer", chosen: fields["customer"]),
+            hasCustomers: !names.isEmpty || found.contains { $0.customer != nil },
             outcomes: Self.options(Self.outcomes, any: "any outcome", chosen: fields["outcome"]),
             branded: Self.options(
                 [("yes", "with a brand"), ("no", "without a brand")], any: "with or without", chosen: fields["branded"]),
@@ -169,13 +172,20 @@ extension GatewayPages {
             }
         return CallsValues.Row(
             path: "/calls/\(call.row)", time: PageTime.text(microseconds: call.at),
-            isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", caller: caller,
+            isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
+            caller: caller,
             called: call.called.map { shown($0, page) } ?? "–", brand: call.brand ?? "–", decision: call.decision,
             outcome: call.outcome, tag: call.decision == "matched" ? "good" : "soft",
             ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.talkSeconds.map { "\($0) s" } ?? "–")
     }
 
     private static let outcomes = [("OPEN", "in progress")] + CallOutcome.allCases.map { ($0.rawValue, $0.rawValue) }
+
+    /// The customers, and the chosen one if it was removed: its calls stay in the ledger.
+    private static func choices(_ names: [String], chosen: String) -> [(String, String)] {
+        let removed = chosen.isEmpty || names.contains(chosen) ? [] : [(chosen, "\(chosen) (no customer now)")]
+        return removed + names.map { ($0, $0) }
+    }
 
     private static func options(_ values: [(String, String)], any: String, chosen: String) -> [CallsValues.Option] {
         ([("", any)] + values).map { value, label in

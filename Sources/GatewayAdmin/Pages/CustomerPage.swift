@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import WebPages
 
 /// The values of the page of customers.
@@ -8,12 +9,15 @@ struct CustomersValues: Sendable {
         let name: String
         /// The list of its calls.
         let path: String
+        /// The form that shows how a number would ring at its phones.
+        let preview: String
         let numbers: Int
         let brands: Int
         let account: String
         let sync: String
-        let gate: String?
+        let problem: String?
         let waiting: Int
+        let refused: Int?
         let calls: UInt64
         let share: String
     }
@@ -22,17 +26,27 @@ struct CustomersValues: Sendable {
 }
 
 extension GatewayPages {
-    /// The customers with their brands, events and calls.
+    /// The customers with their brands, events and calls, those with a problem first.
     func customers() async throws -> PageResult {
-        let rows = try await source.customers().map { customer in
-            CustomersValues.Row(
-                name: customer.name, path: "/calls?customer=" + SearchFields.encoded(customer.name),
-                numbers: customer.numbers, brands: customer.brands,
-                account: customer.sharesAccountOf.map { "that of \($0)" } ?? "its own",
-                sync: customer.syncAge.map { "\(PageTime.span($0)) ago" } ?? "never", gate: customer.gate,
-                waiting: customer.waiting, calls: customer.calls,
-                share: customer.calls == 0 ? "–" : "\(customer.branded * 100 / customer.calls) %")
-        }
+        let all = try await source.customers()
+        let rows = (all.filter { $0.problem != nil } + all.filter { $0.problem == nil }).map(CustomersValues.Row.init)
         return .page(template: "customers", title: "Customers", content: CustomersValues(rows: rows))
+    }
+}
+
+extension CustomersValues.Row {
+    init(_ customer: GatewayStatus.Customer) {
+        name = customer.name
+        path = "/calls?customer=" + SearchFields.encoded(customer.name)
+        preview = "/preview?customer=" + SearchFields.encoded(customer.name)
+        numbers = customer.numbers
+        brands = customer.brands
+        account = customer.sharesAccountOf.map { "that of \($0)" } ?? "its own"
+        sync = customer.syncAge.map { "\(PageTime.span($0)) ago" } ?? "never"
+        problem = customer.problem.map(PageTroubles.sentence)
+        waiting = customer.outbox.waiting
+        refused = customer.outbox.refused == 0 ? nil : customer.outbox.refused
+        calls = customer.calls
+        share = customer.brandedPercent.map { "\($0) %" } ?? "–"
     }
 }

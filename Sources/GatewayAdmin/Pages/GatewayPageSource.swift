@@ -32,15 +32,19 @@ package protocol GatewayPageSource: Sendable {
     /// The customers by name, with their brands, events and calls.
     ///
     /// - Throws: an error of the ledger.
-    func customers() async throws -> [PageCustomer]
+    func customers() async throws -> [GatewayStatus.Customer]
     /// Names of the customers, for forms; empty without customers.
     func customerNames() -> [String]
+    /// Whether calls without a customer can have a brand.
+    func hasUsualBrands() -> Bool
     /// Names of the trunks, for forms.
     func trunkNames() -> [String]
     /// The bytes of the gateway's own copy of a logo; nil for an unknown name.
     func logo(_ name: String) -> [UInt8]?
     /// Syncs with the directory at once.
-    func syncNow() async -> ControlledSync
+    ///
+    /// - Parameter customer: the customer whose account is synced; nil for the section `directory`.
+    func syncNow(customer: String?) async -> ControlledSync
 }
 
 /// Counts of calls since the start.
@@ -85,8 +89,11 @@ package struct CallsOfDay: Hashable, Sendable {
         package var calls: Int
         /// Of those, calls that a person answered.
         package var answered: Int
+        /// The customer whose brand it is; nil for a usual brand and for an outcome.
+        package var customer: String?
 
-        package init(name: String, calls: Int, answered: Int) {
+        package init(name: String, calls: Int, answered: Int, customer: String? = nil) {
+            self.customer = customer
             self.name = name
             self.calls = calls
             self.answered = answered

@@ -69,7 +69,7 @@ package struct GatewayPages: Sendable {
         [
             Page(.get, "/", entry: "Gateway") { _ in try await overview() },
             Page(.get, "/live") { _ in .live(LiveParts(every: .seconds(2)) { try await overviewParts() }) },
-            Page(.post, "/sync") { _ in await sync() },
+            Page(.post, "/sync") { page in await sync(page) },
             Page(.get, "/calls", entry: "Calls") { page in try await calls(page) },
             Page(.get, "/calls/:row") { page in try await call(page) },
             Page(.get, "/customers") { _ in try await customers() },
@@ -119,14 +119,17 @@ extension GatewayPages {
             await source.status(), await source.furtherTroubles(), source.traffic(), rates.recent, day, at: now())
     }
 
-    private func sync() async -> PageResult {
-        let sync = await source.syncNow()
+    /// Syncs with the directory of the gateway, or of the form's customer.
+    private func sync(_ page: PageRequest) async -> PageResult {
+        let customer = page.form["customer"]
+        let sync = await source.syncNow(customer: customer.isEmpty ? nil : customer)
+        let (path, subject) = customer.isEmpty ? ("/", "") : ("/customers", "\(customer): ")
         guard sync.result == .succeeded else {
             return .redirect(
-                to: "/", notice: PageNotice(.error, PageTroubles.sentence(sync.error ?? "the sync failed")))
+                to: path, notice: PageNotice(.error, subject + PageTroubles.sentence(sync.error ?? "the sync failed")))
         }
         let change = "\(sync.written ?? 0) written, \(sync.removed ?? 0) removed, \(sync.numbers ?? 0) numbers in use"
-        return .redirect(to: "/", notice: PageNotice(.done, "Synced: \(change)."))
+        return .redirect(to: path, notice: PageNotice(.done, "\(subject)Synced: \(change)."))
     }
 
     /// The gateway's own copy of a logo.

@@ -77,6 +77,8 @@ struct OverviewValues: Sendable {
     struct Day: Sendable {
         struct Line: Sendable {
             let name: String
+            /// Nil for a usual brand and for an outcome.
+            let customer: String?
             let calls: Int
             let share: String
             let answered: Int
@@ -174,7 +176,10 @@ extension OverviewValues.Brands {
         let count = brands == 1 ? "1 brand" : "\(brands) brands"
         source =
             sync != nil
-            ? "\(count), from the directory" : numbers == 0 ? "no directory, no file" : "\(count), from branding.file"
+            ? "\(count), from the directory"
+            : numbers > 0
+                ? "\(count), from branding.file"
+                : status.customers == nil ? "no directory, no file" : "only customers have brands"
         lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"
@@ -203,7 +208,8 @@ extension OverviewValues.Day {
         func line(_ count: CallsOfDay.Count) -> Line {
             let share = all == 0 ? 0 : Int((Double(count.calls) / Double(all) * 100).rounded())
             return Line(
-                name: count.name == "OPEN" ? "in progress" : count.name, calls: count.calls, share: "\(share) %",
+                name: count.name == "OPEN" ? "in progress" : count.name, customer: count.customer, calls: count.calls,
+                share: "\(share) %",
                 answered: count.answered)
         }
         outcomes = day?.outcomes.map(line) ?? []

@@ -46,6 +46,8 @@ package struct ListedCall: Hashable, Sendable {
     /// `inbound` or `outbound`.
     package var direction: String
     package var trunk: String?
+    /// Nil for a call without a customer.
+    package var customer: String?
     package var caller: PageCaller
     /// The called number, or the user of the PBX.
     package var called: String?
@@ -58,13 +60,14 @@ package struct ListedCall: Hashable, Sendable {
     package var talkSeconds: Int?
 
     package init(
-        row: Int64, at: Int64, direction: String, trunk: String?, caller: PageCaller, called: String?, brand: String?,
-        decision: String, outcome: String, ringSeconds: Int?, talkSeconds: Int?
+        row: Int64, at: Int64, direction: String, trunk: String?, customer: String? = nil, caller: PageCaller,
+        called: String?, brand: String?, decision: String, outcome: String, ringSeconds: Int?, talkSeconds: Int?
     ) {
         self.row = row
         self.at = at
         self.direction = direction
         self.trunk = trunk
+        self.customer = customer
         self.caller = caller
         self.called = called
         self.brand = brand

@@ -133,6 +133,11 @@ struct PageTroubles {
                         ? "The last sync has failed" : "\(sync.failuresInARow) syncs in a row have failed",
                     sentence(sync.lastError ?? "the log has the cause") + " Brands of the last good sync stay in use."))
         }
+        if let trouble = status.customers?.trouble {
+            found.append(
+                PageTrouble(
+                    isError: false, trouble, "The page of customers lists them first, with the cause of each."))
+        }
         if !status.branding.isSettled {
             found.append(
                 PageTrouble(

@@ -8,6 +8,7 @@ struct PreviewValues: Sendable {
     struct Result: Sendable {
         let number: String
         let trunk: String
+        let customer: String?
         let conditions: String
         let decision: String
         let explanation: String
@@ -30,6 +31,8 @@ struct PreviewValues: Sendable {
 
     let number: String
     let trunks: [CallsValues.Option]
+    let customers: [CallsValues.Option]
+    let hasCustomers: Bool
     let attestations: [CallsValues.Option]
     let result: Result?
 }
@@ -46,6 +49,7 @@ extension GatewayPages {
         let number = (page.query("number") ?? "").filter { !$0.isWhitespace }
         let attestation = page.query("attestation") ?? "none"
         let trunk = page.query("trunk")
+        let customer = page.query("customer")
         var result: RingPreview?
         var notice: PageNotice?
         if !number.isEmpty {
@@ -54,17 +58,21 @@ extension GatewayPages {
                     throw RingPreviewProblem("Number must have at most 200 bytes.")
                 }
                 result = try await source.preview(
-                    RingQuestion(number: number, trunk: trunk, attestation: attestation))
+                    RingQuestion(number: number, trunk: trunk, attestation: attestation, customer: customer))
             } catch let problem as RingPreviewProblem {
                 notice = PageNotice(.error, PageTroubles.sentence(problem.description))
             }
         }
         let names = source.trunkNames()
+        let customers = source.customerNames()
         let values = PreviewValues(
             number: number,
             trunks: names.map { name in
                 CallsValues.Option(value: name, label: name, isChosen: name == (trunk ?? names.first))
             },
+            customers: ((source.hasUsualBrands() ? [("", "none")] : []) + customers.map { ($0, $0) }).map {
+                CallsValues.Option(value: $0, label: $1, isChosen: $0 == customer ?? "")
+            }, hasCustomers: !customers.isEmpty,
             attestations: Self.attestations.map { value, label in
                 CallsValues.Option(value: value, label: label, isChosen: value == attestation)
             },
@@ -79,6 +87,7 @@ extension PreviewValues.Result {
     fileprivate init(_ preview: RingPreview, asked: String) {
         number = preview.number ?? "not certain which number this is"
         trunk = preview.trunk
+        customer = preview.customer
         conditions = preview.conditions
         decision = preview.decision
         explanation = DecisionText.of(preview.decision)

@@ -8,11 +8,14 @@ package struct RingQuestion: Hashable, Sendable {
     package var trunk: String?
     /// The carrier's attestation: `none`, `A`, `B`, `C` or `failed`.
     package var attestation: String
+    /// The name of the customer whose brands decide; nil for a call without a customer.
+    package var customer: String?
 
-    package init(number: String, trunk: String? = nil, attestation: String = "none") {
+    package init(number: String, trunk: String? = nil, attestation: String = "none", customer: String? = nil) {
         self.number = number
         self.trunk = trunk
         self.attestation = attestation
+        self.customer = customer
     }
 }
 
@@ -48,6 +51,8 @@ package struct RingPreview: Hashable, Sendable {
     /// In E.164 form; nil if it is not certain which number is meant.
     package var number: String?
     package var trunk: String
+    /// The customer whose brands decided; nil for a call without a customer.
+    package var customer: String?
     /// Trust, policy and region of the trunk.
     package var conditions: String
     /// `matched`, or the reason for a call without a brand.
@@ -59,11 +64,12 @@ package struct RingPreview: Hashable, Sendable {
     package var after: [String]
 
     package init(
-        number: String?, trunk: String, conditions: String, decision: String, card: Card?, before: [String],
-        after: [String]
+        number: String?, trunk: String, customer: String? = nil, conditions: String, decision: String, card: Card?,
+        before: [String], after: [String]
     ) {
         self.number = number
         self.trunk = trunk
+        self.customer = customer
         self.conditions = conditions
         self.decision = decision
         self.card = card

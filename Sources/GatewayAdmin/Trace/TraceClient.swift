@@ -12,6 +12,7 @@ extension ControlClient {
     package func trace(_ order: TraceOrder, _ take: @escaping @Sendable (TraceLine) async throws -> Void) async throws {
         let query: KeyValuePairs = [
             "number": order.number ?? "", "call_id": order.callID ?? "", "trunk": order.trunk ?? "",
+            "customer": order.customer ?? "",
             "seconds": order.seconds.map(String.init) ?? "", "numbers": order.numbers.rawValue,
         ]
         try await lines(of: TraceRoute.path, query: query) { line in

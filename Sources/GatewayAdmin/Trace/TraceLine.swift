@@ -101,6 +101,8 @@ package struct TraceOrder: Hashable, Sendable, Codable {
     package var callID: String?
     /// The name of a trunk; nil for all.
     package var trunk: String?
+    /// The name of a customer; nil for all.
+    package var customer: String?
     /// Seconds after which the trace ends; nil for no end.
     package var seconds: Int?
     package var numbers = Numbers.masked
@@ -125,7 +127,7 @@ package struct TraceOrder: Hashable, Sendable, Codable {
 package protocol TraceSource: Sendable {
     /// Begins a trace; the stream ends with the trace.
     ///
-    /// - Throws: `TraceRefusal` if as many traces run as are allowed, or if the order has an unknown trunk.
+    /// - Throws: `TraceRefusal` if as many traces run as are allowed, or if the order has an unknown trunk or customer.
     func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine>
 
     /// Begins a trace of all calls for an export, which does not count as one of the few traces.

@@ -15,6 +15,7 @@ enum TraceRoute {
         order.number = text("number")
         order.callID = text("call_id")
         order.trunk = text("trunk")
+        order.customer = text("customer")
         order.seconds = text("seconds").flatMap { Int($0) }
         order.numbers = text("numbers").flatMap { TraceOrder.Numbers(rawValue: $0) } ?? .masked
         do throws(TraceRefusal) {

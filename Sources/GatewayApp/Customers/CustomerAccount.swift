@@ -142,6 +142,8 @@ enum CustomerFolders {
     static func link(of customer: String, in state: String) -> String { state + "/customers/by-name/" + customer }
 
     /// Makes the links of customers and removes all others; folders of accounts stay for a later configuration.
+    ///
+    /// The links are relative, so they hold for a relative `gateway.state`, and after the state folder has moved.
     static func link(_ accounts: [(customer: String, folder: String)], in state: String) throws {
         let folder = state + "/customers/by-name"
         let files = FileManager.default
@@ -152,9 +154,10 @@ enum CustomerFolders {
         }
         for account in accounts {
             let path = link(of: account.customer, in: state)
-            if (try? files.destinationOfSymbolicLink(atPath: path)) == account.folder { continue }
+            let destination = "../" + URL(fileURLWithPath: account.folder).lastPathComponent
+            if (try? files.destinationOfSymbolicLink(atPath: path)) == destination { continue }
             try? files.removeItem(atPath: path)
-            try files.createSymbolicLink(atPath: path, withDestinationPath: account.folder)
+            try files.createSymbolicLink(atPath: path, withDestinationPath: destination)
         }
     }
 }

@@ -26,6 +26,7 @@ package enum Attestation: String, CaseIterable, Sendable {
 package struct BrandLookup {
     private let number: String
     private let called: String?
+    private let customer: String?
     private let region: String?
     private let trunk: String?
     private let attestation: Attestation
@@ -34,14 +35,16 @@ package struct BrandLookup {
     /// - Parameters:
     ///   - number: the caller as the trunk would write it.
     ///   - called: the called number as the trunk would write it; nil decides without a route.
+    ///   - customer: the customer of the call; nil for that of the called number, or for none.
     ///   - region: two letters; nil for the trunk's region.
     ///   - trunk: name of a trunk; nil for the first.
     package init(
-        _ number: String, called: String? = nil, region: String?, trunk: String?, attestation: Attestation,
-        _ configuration: HeraldConfiguration
+        _ number: String, called: String? = nil, customer: String? = nil, region: String?, trunk: String?,
+        attestation: Attestation, _ configuration: HeraldConfiguration
     ) {
         self.number = number
         self.called = called
+        self.customer = customer
         self.region = region
         self.trunk = trunk
         self.attestation = attestation
@@ -50,20 +53,21 @@ package struct BrandLookup {
 
     /// Reads the stored brands and decides.
     ///
-    /// - Throws: `CommandFailure` for an unknown trunk or region, and when the stored brands cannot be read.
+    /// - Throws: `CommandFailure` for an unknown trunk, region or customer, without a customer where only customers have
+    ///   brands, and when the stored brands cannot be read.
     package func report() throws -> LookupReport {
         let asked = try asked()
         let (trunk, region, question) = (asked.trunk, asked.region, asked.question)
-        let copy = try CommandFailure.reported {
-            try StoredBrands(configuration.seen(by: asked.destination?.customer), for: question)
-        }
+        let own = configuration.seen(by: asked.customer)
+        let copy = try CommandFailure.reported { try StoredBrands(own, for: question) }
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
             asked: number, result: result, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled && asked.destination?.brands ?? true,
-            destination: asked.destination,
+            destination: asked.destination, customer: asked.customer?.name,
+            hasCustomers: !configuration.customers.isEmpty,
             logo: LogoResponse(
-                named: copy.namedLogo, shown: result.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
+                named: copy.namedLogo, shown: result.brand?.logoURL, isOfFile: own.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
                 allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
     }
@@ -75,20 +79,23 @@ package struct BrandLookup {
         let question: LookupResult.Question
         /// Nil without a called number.
         let destination: CalledDestination?
+        /// The customer whose brands decide; nil for the usual brands.
+        let customer: HeraldConfiguration.Customer?
     }
 
     /// Finds the route of the called number alone; nil without one.
     ///
-    /// - Throws: `CommandFailure` for an unknown trunk or region.
+    /// - Throws: `CommandFailure` for an unknown trunk or region, and for a customer who does not get the calls.
     package func destination() throws -> CalledDestination? { try asked().destination }
 
     /// Completes the question from the configuration.
     ///
-    /// - Throws: `CommandFailure` for an unknown trunk or region.
+    /// - Throws: `CommandFailure` for an unknown trunk, region or customer.
     func asked() throws -> Asked {
         let trunk = try chosenTrunk()
         let region = try chosenRegion(trunk)
         let destination = called.map { CalledDestination($0, on: trunk, region: region, configuration) }
+        let owner = try owner(destination)
         let policy = destination?.policy ?? trunk.policy
         let question = LookupResult.Question(
             number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
@@ -96,7 +103,17 @@ package struct BrandLookup {
             policy: BrandingPolicy(rawValue: policy.rawValue) ?? .standard,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
-        return Asked(trunk: trunk, region: region, question: question, destination: destination)
+        return Asked(trunk: trunk, region: region, question: question, destination: destination, customer: owner)
+    }
+
+    /// The customer of the call: that of the called number's route if there is a called number.
+    private func owner(_ destination: CalledDestination?) throws -> HeraldConfiguration.Customer? {
+        guard let destination else { return try configuration.brandOwner(named: customer) }
+        let routed = try destination.customer.map(configuration.customer(named:))
+        guard let customer, try configuration.customer(named: customer) != routed else { return routed }
+        throw CommandFailure(
+            "calls to \(TerminalText.visible(destination.asked)) belong to "
+                + (routed.map { "customer \($0.name)" } ?? "no customer") + ": leave out --customer or --called")
     }
 
     private func chosenTrunk() throws -> HeraldConfiguration.Trunk {
@@ -115,18 +132,5 @@ package struct BrandLookup {
             )
         }
         return known
-    }
-}
-
-extension HeraldConfiguration {
-    /// The configuration as it is for the calls of a customer: its account and its folder of brands.
-    ///
-    /// - Parameter name: nil for calls without a customer.
-    func seen(by name: String?) -> HeraldConfiguration {
-        guard let name, let customer = customers.first(where: { $0.name == name }) else { return self }
-        var own = self
-        (own.directory, own.brandsFile, own.logos) = (customer.directory, nil, nil)
-        own.state = CustomerFolders.link(of: name, in: state)
-        return own
     }
 }

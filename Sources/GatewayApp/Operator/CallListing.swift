@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+package import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
 import SafeText
@@ -12,40 +13,53 @@ package struct CallListing {
     private let shared: SharedCalls?
     private let query: CallQuery
     private let output: CallsOutput
+    private let hasCustomers: Bool
 
     /// Opens the ledger for reading, beside a running gateway.
     ///
-    /// - Throws: `CommandFailure` when the ledger cannot be read.
-    package init(stateFolder: String, _ query: CallQuery, _ output: CallsOutput, shared: SharedCalls? = nil) throws {
+    /// - Throws: `CommandFailure` when the ledger cannot be read, and for a name that no customer and no call has.
+    package init(
+        _ configuration: HeraldConfiguration, _ query: CallQuery, _ output: CallsOutput, shared: SharedCalls? = nil
+    ) throws {
         self.shared = shared
-        reader = try CommandFailure.reported { LedgerReader(try HeraldDatabase.ledgerReader(folder: stateFolder)) }
+        reader = try CommandFailure.reported {
+            LedgerReader(try HeraldDatabase.ledgerReader(folder: configuration.state))
+        }
         self.query = query
         self.output = output
+        hasCustomers = !configuration.customers.isEmpty
+        guard let customer = query.customer, let problem = configuration.knownCustomers.problem(of: customer) else {
+            return
+        }
+        // Calls of a removed customer are found by its name.
+        var filter = CallFilter()
+        filter.customer = customer
+        guard try !read(filter, limit: 1).isEmpty else { throw CommandFailure(problem) }
     }
 
     /// Writes the selected calls, the newest last.
     package func list() throws {
         let calls = try found()
         if calls.isEmpty, output == .table { return Output.write("no calls\n") }
-        try output.write(calls, titles: true)
+        try write(calls, titles: true)
     }
 
     /// Writes the selected calls that have ended, then each call when it ends, until SIGINT or SIGTERM.
     package func follow() async throws {
         // Opened before the list, so that a call that ends between the two is not missed.
         let follower = try CommandFailure.reported { try CallFollower(reader, query.filter) }
-        try output.write(try found().filter { $0.outcome != nil }, titles: true)
+        try write(try found().filter { $0.outcome != nil }, titles: true)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in signals { return }
             }
-            group.addTask { [output] in
+            group.addTask { [output, hasCustomers] in
                 var follower = follower
                 while true {
                     try await Task.sleep(for: .milliseconds(500))
                     let ended = try CommandFailure.reported { try follower.next() }
-                    if !ended.isEmpty { try output.write(ended, titles: false) }
+                    if !ended.isEmpty { try output.write(ended, titles: false, hasCustomers: hasCustomers) }
                 }
             }
             try await group.next()
@@ -71,10 +85,15 @@ package struct CallListing {
         }
     }
 
+    private func write(_ calls: [LedgerCallRow], titles: Bool) throws {
+        try output.write(calls, titles: titles, hasCustomers: hasCustomers)
+    }
+
     /// The one call with a part of its Call-ID.
     private func foundByPart() throws -> [LedgerCallRow] {
         var filter = LedgerReader.CallFilter()
         filter.callIDPart = query.callID
+        filter.customer = query.customer
         let calls = try read(filter, limit: 2)
         let id = TerminalText.visible(query.callID ?? "")
         guard !calls.isEmpty else { throw CommandFailure("there is no call \(id) in the ledger; see herald calls") }

@@ -36,7 +36,7 @@ package struct CallSimulator {
         let caller = simulation.caller(on: trunk)
         let route = simulation.route(on: trunk)
         let ofRoute = configuration.routes.table.first { $0.name == route?.name }?.customer
-        let customer = ofRoute.map { configuration.customers[$0].name }
+        let customer = ofRoute.map { configuration.customers[$0] }
         let own = configuration.seen(by: customer)
         let stored = try CommandFailure.reported { try StoredBrands(own, of: caller.number) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -51,7 +51,7 @@ package struct CallSimulator {
         )
         return SimulationReport(
             paste: paste, sender: "\(arrival.flow.source) (\(arrival.origin))", trunk: trunk, route: route,
-            customer: customer, caller: caller, isInDialog: simulation.isInDialog, stored: stored, result: result,
+            customer: customer?.name, caller: caller, isInDialog: simulation.isInDialog, stored: stored, result: result,
             target: result.target.map { names[$0] ?? "\($0)" }, isEnabled: configuration.branding.isEnabled)
     }
 

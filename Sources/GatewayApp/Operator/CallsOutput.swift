@@ -12,33 +12,38 @@ package enum CallsOutput: CaseIterable {
     case table, csv, json
 
     /// Writes calls to standard output; `titles` puts column titles first, except in JSON.
-    func write(_ calls: [LedgerCallRow], titles: Bool) throws {
+    ///
+    /// - Parameter hasCustomers: adds the column of customers to a table in which no call has one.
+    func write(_ calls: [LedgerCallRow], titles: Bool, hasCustomers: Bool) throws {
         switch self {
         case .json:
             for call in calls { try Output.write(json: call.json) }
         case .csv:
             if titles { Output.write(CSVLine.shown(LedgerCallRow.csvTitles)) }
             for call in calls { Output.write(CSVLine.shown(call.csvCells)) }
-        case .table: Output.write(Self.table(calls, titles: titles))
+        case .table: Output.write(Self.table(calls, titles: titles, hasCustomers: hasCustomers))
         }
     }
 
-    private static func table(_ calls: [LedgerCallRow], titles: Bool) -> String {
+    /// The calls as a table, with the gateway and the customer of each if any call has one.
+    static func table(_ calls: [LedgerCallRow], titles: Bool, hasCustomers: Bool = false) -> String {
         let hasNodes = calls.contains { $0.node != nil }
-        var table = TextTable(
-            titles
-                ? (hasNodes ? ["GATEWAY"] : []) + [
-                    "TIME", "DIRECTION", "TRUNK", "FROM", "TO", "BRAND", "DECISION", "OUTCOME", "RING", "TALK",
-                    "EVENTS",
-                ] : [])
+        let hasCustomers = hasCustomers || calls.contains { $0.customer != nil }
+        var columns = hasNodes ? ["GATEWAY"] : []
+        columns += ["TIME", "DIRECTION", "TRUNK"]
+        if hasCustomers { columns.append("CUSTOMER") }
+        columns += ["FROM", "TO", "BRAND", "DECISION", "OUTCOME", "RING", "TALK", "EVENTS"]
+        var table = TextTable(titles ? columns : [])
         for call in calls {
-            table.add(
-                (hasNodes ? [call.node] : []) + [
-                    Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk, call.callerShown,
-                    call.destination ?? call.subscriber, call.brandName, call.decision, call.outcomeShown,
-                    call.ringSeconds.map { "\($0)s" }, call.callSeconds.map { "\($0)s" },
-                    call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
-                ])
+            var cells = hasNodes ? [call.node] : []
+            cells += [Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk]
+            if hasCustomers { cells.append(call.customer) }
+            cells += [
+                call.callerShown, call.destination ?? call.subscriber, call.brandName, call.decision, call.outcomeShown,
+                call.ringSeconds.map { "\($0)s" }, call.callSeconds.map { "\($0)s" },
+                call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
+            ]
+            table.add(cells)
         }
         return table.text
     }

@@ -32,7 +32,7 @@ package struct GatewayOrders: Sendable {
     /// - Throws: `CommandFailure` with the problems of a refused file.
     package func reload() async throws {
         let reload = try await ordered { try await client.reload() }
-        if asJSON { try writeJSON(reload) }
+        if asJSON { try Self.writeJSON(reload) }
         guard reload.applied else {
             throw CommandFailure(
                 "the gateway refused the configuration and keeps the old one:\n"
@@ -93,7 +93,7 @@ package struct GatewayOrders: Sendable {
     package func targets() async throws {
         let targets = try await ordered { try await client.targets() }
         if asJSON {
-            for target in targets { try writeJSON(target) }
+            for target in targets { try Self.writeJSON(target) }
         } else {
             Output.write(Self.table(of: targets, at: Int64(Date().timeIntervalSince1970)))
         }
@@ -127,10 +127,11 @@ package struct GatewayOrders: Sendable {
     }
 
     private func write(_ value: some Encodable, _ text: String) throws {
-        if asJSON { try writeJSON(value) } else { Output.write(text) }
+        if asJSON { try Self.writeJSON(value) } else { Output.write(text) }
     }
 
-    private func writeJSON(_ value: some Encodable) throws {
+    /// Writes a value as one line of JSON to standard output.
+    static func writeJSON(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         Output.write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")

@@ -18,6 +18,10 @@ package struct LookupReport {
     let isEnabled: Bool
     /// Nil without a called number.
     let destination: CalledDestination?
+    /// The customer whose brands decided; nil for the usual brands.
+    let customer: String?
+    /// False for a gateway without customers.
+    let hasCustomers: Bool
     let logo: LogoResponse
 
     private var decision: String { isEnabled ? result.decision : PassThroughReason.policy.description }
@@ -32,6 +36,9 @@ package struct LookupReport {
             ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
         ]
         lines += destination?.lines.dropLast() ?? []
+        if hasCustomers, destination?.customer == nil {
+            lines.append(("customer", customer ?? "none: calls without a customer have the brands below"))
+        }
         lines.append(("brands", copy.origin))
         lines.append(
             (
@@ -61,7 +68,8 @@ package struct LookupReport {
 
     private var decided: [String: JSONValue?] {
         [
-            "asked": .string(asked), "number": JSONValue(result.number?.description), "trunk": .string(trunk.name),
+            "asked": .string(asked), "customer": JSONValue(customer), "number": JSONValue(result.number?.description),
+            "trunk": .string(trunk.name),
             "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
             "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
             "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },

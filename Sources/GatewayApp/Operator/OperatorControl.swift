@@ -41,15 +41,26 @@ struct OperatorControl: GatewayControl {
     func sync(full: Bool, customer: String?) async -> ControlledSync {
         guard let customer else {
             guard let sync = currentSync() else {
-                return ControlledSync(
-                    .unavailable, error: "no directory is configured, so there is nothing to sync with")
+                let known = report.customers.known
+                let problem = "no directory is configured, so there is nothing to sync with"
+                return ControlledSync(.unavailable, error: known.names.isEmpty ? problem : known.choice)
             }
             return await Self.run(sync, full: full, branding)
         }
         guard let account = account(customer) else {
-            return ControlledSync(.unavailable, error: "no customer is named \(customer); herald routes lists them")
+            return ControlledSync(.unavailable, error: report.customers.known.problem(of: customer))
         }
         return await Self.run(account.sync, full: full, account.current)
+    }
+
+    func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer] {
+        if let name, let problem = report.customers.known.problem(of: name) { throw ControlProblem(error: problem) }
+        do {
+            let all = report.customers.list(try report.reader.backlogOfCustomers())
+            return name == nil ? all : all.filter { $0.name == name }
+        } catch {
+            throw ControlProblem(error: "the ledger cannot be read: \(error)")
+        }
     }
 
     private static func run(_ sync: SyncService, full: Bool, _ branding: CurrentBranding) async -> ControlledSync {

@@ -50,10 +50,15 @@ struct StatusText {
         let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
         let accounts = customers.accounts == 1 ? "1 account" : "\(customers.accounts) accounts"
         return [("customers", "\(customers.count) with \(accounts); \(sets) of brands in memory, \(megabytes) MB")]
+            + (customers.trouble.map { [("customers", "\($0): see herald customers --problems")] } ?? [])
     }
 
     private var directory: [(String, String)] {
-        guard let sync = gateway.sync else { return [("sync", "no directory is configured")] }
+        guard let sync = gateway.sync else {
+            let remedy =
+                gateway.customers == nil ? "no directory is configured" : "each customer's: see herald customers"
+            return [("sync", remedy)]
+        }
         let age = state.syncAge.map { "last good sync \(AgeText.text($0)) ago" } ?? "no good sync yet"
         let next = sync.nextAt.map { ", next in \(AgeText.text($0 - state.at))" } ?? ""
         let failure = sync.lastError.map { [("sync", "failed \(sync.failuresInARow) in a row: \($0)")] } ?? []

@@ -63,8 +63,10 @@ struct StoredBrands {
             logoCopy = LogoResponse.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
         }
         gates = Self.gates(state.gates, configuration, lastSync: state.lastSync)
-        origin =
-            state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? "no copy yet: no sync has succeeded"
+        let without =
+            configuration.directory == nil
+            ? "none: the configuration has neither directory nor brands" : "no copy yet: no sync has succeeded"
+        origin = state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? without
     }
 
     private static func gates(

@@ -14,6 +14,8 @@ package struct TraceQuery: Hashable, Sendable {
     package var callID: String?
     /// The name of a trunk.
     package var trunk: String?
+    /// The name of a customer.
+    package var customer: String?
     /// The duration with its unit, such as `5m`.
     package var duration = "5m"
     /// `masked` or `full`.
@@ -41,6 +43,7 @@ package struct TraceQuery: Hashable, Sendable {
         order.number = number
         order.callID = callID
         order.trunk = trunk
+        order.customer = customer
         order.seconds = seconds
         order.numbers = TraceOrder.Numbers(rawValue: numbers) ?? .masked
         return order

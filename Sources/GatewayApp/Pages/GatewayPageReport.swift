@@ -39,16 +39,17 @@ struct GatewayPageReport: GatewayPageSource {
 
     func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }
 
-    func customers() async throws -> [PageCustomer] {
-        let waiting = try await ledger.read { try $0.backlogOfCustomers() }
-        return status.customers.list(waiting: waiting)
+    func customers() async throws -> [GatewayStatus.Customer] {
+        status.customers.list(try await ledger.read { try $0.backlogOfCustomers() })
     }
+
+    func hasUsualBrands() -> Bool { settings.configuration.hasUsualBrands }
 
     func customerNames() -> [String] { settings.configuration.customers.map(\.name).sorted() }
 
     func logo(_ name: String) -> [UInt8]? { status.logos?.store.read(name) }
 
-    func syncNow() async -> ControlledSync { await control.sync(full: false, customer: nil) }
+    func syncNow(customer: String?) async -> ControlledSync { await control.sync(full: false, customer: customer) }
 
     func lastDay() async throws -> CallsOfDay {
         let since = now() - 86_400
@@ -173,5 +174,7 @@ final class CertificateTroubles: Sendable {
 }
 
 extension CallsOfDay.Count {
-    init(_ count: LedgerDay.Count) { self.init(name: count.name, calls: count.calls, answered: count.answered) }
+    init(_ count: LedgerDay.Count) {
+        self.init(name: count.name, calls: count.calls, answered: count.answered, customer: count.customer)
+    }
 }

@@ -34,8 +34,9 @@ extension LedgerReader.CallFilter {
 extension ListedCall {
     init(_ call: LedgerCallRow) {
         self.init(
-            row: call.row, at: call.inviteAt, direction: call.direction, trunk: call.trunk, caller: PageCaller(call),
-            called: call.destination ?? call.subscriber, brand: call.brandName, decision: call.decision,
+            row: call.row, at: call.inviteAt, direction: call.direction, trunk: call.trunk, customer: call.customer,
+            caller: PageCaller(call), called: call.destination ?? call.subscriber, brand: call.brandName,
+            decision: call.decision,
             outcome: call.outcomeShown, ringSeconds: call.ringSeconds, talkSeconds: call.callSeconds)
     }
 }

@@ -12,27 +12,38 @@ extension GatewayPageReport {
     func preview(_ question: RingQuestion) async throws -> RingPreview {
         let configuration = settings.configuration
         let attestation = Attestation(rawValue: question.attestation) ?? .none
+        guard question.customer != nil || configuration.hasUsualBrands else {
+            throw RingPreviewProblem("only customers have brands here: choose the customer of the call")
+        }
         let lookup = BrandLookup(
-            question.number, region: nil, trunk: question.trunk, attestation: attestation, configuration)
+            question.number, customer: question.customer, region: nil, trunk: question.trunk, attestation: attestation,
+            configuration)
         let asked: BrandLookup.Asked
         do {
             asked = try lookup.asked()
         } catch {
             throw RingPreviewProblem("\(error)")
         }
-        let snapshot = status.branding.load()
+        let own = configuration.seen(by: asked.customer)
+        let snapshot = branding(of: asked.customer).load()
         let result = LookupResult(asked.question, gates: snapshot.gates, index: snapshot.index)
         let isEnabled = configuration.branding.isEnabled
         let brand = isEnabled ? result.brand : nil
         let trunk = asked.trunk
         let before = ["From: <sip:\(question.number)@\(asked.question.host)>"]
         return RingPreview(
-            number: result.number?.description, trunk: trunk.name,
+            number: result.number?.description, trunk: trunk.name, customer: asked.customer?.name,
             conditions: "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
                 + (asked.region.map { "region \($0)" } ?? "no region"),
             decision: isEnabled ? result.decision : PassThroughReason.policy.description,
-            card: try await brand.asyncMap { try await card($0, result.number, asked, configuration) }, before: before,
+            card: try await brand.asyncMap { try await card($0, result.number, asked, own) }, before: before,
             after: brand.map { Self.after(before, $0.headers, result.number, as: question.number) } ?? before)
+    }
+
+    /// The brands and gates in force of a customer, or those of calls without one.
+    private func branding(of customer: HeraldConfiguration.Customer?) -> CurrentBranding {
+        guard let customer else { return status.branding }
+        return status.customers.directories.account(of: customer.name)?.current ?? status.branding
     }
 
     /// The header lines to the PBX: the brand's own lines, and those of the trunk that stay.

@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
+import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
 import GatewaySync
@@ -34,24 +35,40 @@ struct CustomerMetrics: Sendable {
         let sets = Dictionary(indexes.map { ($0.memoryIdentity, $0.memory) }) { first, _ in first }
         return GatewayStatus.Customers(
             count: directories.customerCount, accounts: indexes.count, brandSets: sets.count,
-            memory: sets.values.reduce(0, +))
+            memory: sets.values.reduce(0, +), troubled: directories.accounts.count { problem(of: $0.account) != nil })
     }
 
-    /// The customers for the pages.
+    /// The names that operators may use.
+    var known: KnownCustomers { KnownCustomers(directories.accounts.map(\.customer)) }
+
+    /// The customers for pages and commands, by name.
     ///
-    /// - Parameter waiting: the events that wait, by customer.
-    func list(waiting: [String: Int]) -> [PageCustomer] {
+    /// - Parameter backlog: their events on the way, by customer.
+    func list(_ backlog: [String: GatewayStatus.Outbox]) -> [GatewayStatus.Customer] {
         let counts = Dictionary(register.customers.map { ($0.name, $0) }) { first, _ in first }
         var first: [ObjectIdentifier: String] = [:]
         return directories.accounts.map { name, account in
             let snapshot = account.current.load()
             defer { first[ObjectIdentifier(account)] = first[ObjectIdentifier(account)] ?? name }
-            return PageCustomer(
-                name: name, numbers: snapshot.index.count, brands: snapshot.index.brandCount,
-                sharesAccountOf: first[ObjectIdentifier(account)], gate: snapshot.gates.closed?.description,
-                syncAge: account.sync.successAge, waiting: waiting[name] ?? 0, calls: counts[name]?.callCount ?? 0,
-                branded: counts[name]?.brandedCallCount ?? 0)
+            return GatewayStatus.Customer(
+                name: name, directory: account.access.url, numbers: snapshot.index.count,
+                brands: snapshot.index.brandCount, sharesAccountOf: first[ObjectIdentifier(account)],
+                gate: snapshot.gates.closed?.description, problem: problem(of: account),
+                syncAge: account.sync.successAge, outbox: backlog[name] ?? .init(),
+                calls: counts[name]?.callCount ?? 0, branded: counts[name]?.brandedCallCount ?? 0)
         }
+    }
+
+    /// Why calls of an account have no brands, or those of an old sync; nil normally.
+    private func problem(of account: CustomerAccount) -> String? {
+        let sync = account.sync.status
+        let failure = sync.lastError.map { error in
+            sync.failuresInARow > 1
+                ? "\(sync.failuresInARow) syncs in a row have failed: \(error)" : "the last sync has failed: \(error)"
+        }
+        let gate = account.current.load().gates.closed.map { "calls pass without a brand (\($0))" }
+        let problems = [gate, failure].compactMap { $0 }
+        return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
     /// Brands, waiting events and the age of the last sync of each customer.
@@ -66,7 +83,7 @@ struct CustomerMetrics: Sendable {
         let events = register.customers.map { customer in
             GaugeSample(
                 name: "herald_customer_events_waiting", help: "Events that wait for a customer's directory",
-                labels: [MetricLabel("customer", customer.name)], value: Double(waiting[customer.name] ?? 0))
+                labels: [MetricLabel("customer", customer.name)], value: Double(waiting[customer.name]?.waiting ?? 0))
         }
         let ages = directories.syncAges.compactMap { customer, age in
             age.map {

@@ -19,11 +19,12 @@ struct TraceCalls {
         static let withheld = Marks(rawValue: 2)
     }
 
-    /// The users that named a party, and the trunks of the messages.
+    /// The users that named a party, the trunks of the messages, and the customer of each first request.
     struct Parties {
         var callers: [[UInt8]] = []
         var called: [[UInt8]] = []
         var trunks: Set<String> = []
+        var customers: Set<String> = []
     }
 
     /// A Call-ID, as two hashes with the process's random seed.
@@ -56,15 +57,18 @@ struct TraceCalls {
     /// Adds the facts of a message, and returns the marks of its call.
     ///
     /// A request of an unknown peer makes no call known: it could make a withheld caller's call readable.
+    ///
+    /// - Parameter customer: the customer of a call that begins with the message.
     mutating func add(
-        _ facts: TraceFacts, _ key: Key, isReceived: Bool, peer: GatewayTopology.TracedPeer?, keepsTrunk: Bool
+        _ facts: TraceFacts, _ key: Key, isReceived: Bool, peer: GatewayTopology.TracedPeer?, keepsTrunk: Bool,
+        customer: @autoclosure () -> String? = nil
     ) -> Marks {
         let before = marks.use(key)
         var after = before ?? []
         if facts.asksForPrivacy { after.insert(.withheld) }
         if isReceived, facts.isInitial, peer != nil {
             after.insert(.known)
-            addParties(facts, key)
+            addParties(facts, key, customer())
         }
         if after != before { marks[key] = after }
         if let peer, peer.isTrunk, keepsTrunk || facts.isInitial { addTrunk(peer.name, key) }
@@ -80,7 +84,7 @@ struct TraceCalls {
         return after
     }
 
-    private mutating func addParties(_ facts: TraceFacts, _ key: Key) {
+    private mutating func addParties(_ facts: TraceFacts, _ key: Key, _ customer: String?) {
         var call = parties.use(key) ?? Parties()
         for user in facts.callers where !call.callers.contains(user) && call.callers.count < 16 {
             call.callers.append(user)
@@ -88,6 +92,7 @@ struct TraceCalls {
         for user in facts.called where !call.called.contains(user) && call.called.count < 16 {
             call.called.append(user)
         }
+        if let customer { call.customers.insert(customer) }
         parties[key] = call
     }
 
@@ -120,13 +125,14 @@ extension TraceCalls.Marks {
 
 extension TraceOrder {
     /// Whether an order selects by the parties of a call.
-    var asksForParties: Bool { number != nil || trunk != nil }
+    var asksForParties: Bool { number != nil || trunk != nil || customer != nil }
 
     /// Whether an order includes a call.
     ///
     /// A withheld number matches no order, or an order could find it out.
     func matches(_ marks: TraceCalls.Marks, callID: ArraySlice<UInt8>, _ parties: TraceCalls.Parties?) -> Bool {
         if let trunk, parties?.trunks.contains(trunk) != true { return false }
+        if let customer, parties?.customers.contains(customer) != true { return false }
         if let part = self.callID, callID.firstRange(of: Array(part.utf8)) == nil { return false }
         guard let number else { return true }
         guard let parties else { return false }

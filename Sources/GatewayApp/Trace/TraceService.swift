@@ -87,6 +87,10 @@ final class TraceService: Service, TraceSource {
             let names = settings.load().topology.trunks.map(\.name).joined(separator: ", ")
             throw TraceRefusal("there is no trunk \(trunk); the trunks are \(names)")
         }
+        if let customer = order.customer {
+            let routed = KnownCustomers(settings.load().topology.routes.customerNames)
+            if let problem = routed.problemOfRoute(to: customer) { throw TraceRefusal(problem) }
+        }
         var order = order
         order.seconds = min(max(1, order.seconds ?? 300), Self.longest)
         let (stream, events) = AsyncStream.makeStream(
@@ -245,7 +249,8 @@ final class TraceService: Service, TraceSource {
         if let facts {
             let key = TraceCalls.Key(callID)
             marks = state.calls.add(
-                facts, key, isReceived: record.kind == .received, peer: peer, keepsTrunk: asksForParties)
+                facts, key, isReceived: record.kind == .received, peer: peer, keepsTrunk: asksForParties,
+                customer: topology.customer(of: record, facts))
             if asksForParties || marks.exposure(.masked) == .withheld { parties = state.calls.parties(of: key) }
         }
         let view = TracedView(

@@ -9,11 +9,13 @@ package struct LedgerDay: Hashable, Sendable {
         package var calls: Int
         /// Of those, calls that a person answered.
         package var answered: Int
+        /// The customer whose brand it is; nil for a usual brand and for an outcome.
+        package var customer: String?
     }
 
     /// By outcome, the most frequent first; `OPEN` are in progress.
     package var outcomes: [Count]
-    /// The ten brands of the most calls.
+    /// The ten brands of the most calls; a name that two customers have is two brands.
     package var brands: [Count]
     /// True if older calls of the time were left out.
     package var isLimited: Bool
@@ -40,22 +42,28 @@ extension LedgerReader {
     ///   - most: the largest number of rows that are read.
     package func day(since: Int64, most: Int64 = 200_000) throws -> LedgerDay {
         let range = "id > ? AND invite_at >= ? AND direction = 1 AND continued_as IS NULL"
-        let counts = "count(*) AS calls, count(answered_at) - sum(answered_at IS NOT NULL AND answered_by IS NOT NULL)"
+        let counts = """
+            count(*) AS calls, count(answered_at) - sum(answered_at IS NOT NULL AND answered_by IS NOT NULL) AS answered
+            """
         return try database.read { database in
             let first = (try Int64.fetchOne(database, sql: "SELECT max(id) FROM call") ?? 0) - most
             let arguments: StatementArguments = [first, since * 1_000_000]
             func rows(_ sql: String) throws -> [LedgerDay.Count] {
                 try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
-                    LedgerDay.Count(name: row[0], calls: row[1], answered: row[2])
+                    LedgerDay.Count(
+                        name: row["name"], calls: row["calls"], answered: row["answered"], customer: row["owner"])
                 }
             }
             let outcomes = try rows(
-                "SELECT coalesce(outcome, 'OPEN'), \(counts) FROM call WHERE \(range) GROUP BY 1 ORDER BY calls DESC, 1"
-            )
+                """
+                SELECT coalesce(outcome, 'OPEN') AS name, \(counts), NULL AS owner FROM call WHERE \(range)
+                GROUP BY 1 ORDER BY calls DESC, 1
+                """)
             let brands = try rows(
                 """
-                SELECT brand_name, \(counts) FROM call WHERE \(range) AND decision = 'matched' AND brand_name IS NOT NULL
-                GROUP BY 1 ORDER BY calls DESC, 1 LIMIT 10
+                SELECT brand_name AS name, \(counts), customer AS owner FROM call
+                WHERE \(range) AND decision = 'matched' AND brand_name IS NOT NULL
+                GROUP BY brand_name, customer ORDER BY calls DESC, brand_name, customer LIMIT 10
                 """)
             let oldest = try Int64.fetchOne(
                 database, sql: "SELECT invite_at FROM call WHERE id <= ? ORDER BY id DESC LIMIT 1", arguments: [first])

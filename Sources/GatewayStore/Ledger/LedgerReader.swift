@@ -135,13 +135,19 @@ package struct LedgerReader: Sendable {
         }
     }
 
-    /// Numbers of waiting events by customer; customers without one are left out.
-    package func backlogOfCustomers() throws -> [String: Int] {
+    /// Numbers of waiting and refused events by customer; customers without any are left out.
+    package func backlogOfCustomers() throws -> [String: GatewayStatus.Outbox] {
         try database.read { database in
+            // Each state has an index of its own.
             let sql = """
-                SELECT customer, count(*) FROM event WHERE state = 0 AND customer IS NOT NULL GROUP BY customer
+                SELECT customer, count(*), 0 FROM event WHERE state = 0 AND customer IS NOT NULL GROUP BY customer
+                UNION ALL
+                SELECT customer, 0, count(*) FROM event WHERE state = 2 AND customer IS NOT NULL GROUP BY customer
                 """
-            return try Row.fetchAll(database, sql: sql).reduce(into: [:]) { $0[$1[0]] = $1[1] }
+            return try Row.fetchAll(database, sql: sql).reduce(into: [:]) { found, row in
+                found[row[0], default: .init()].waiting += row[1] as Int
+                found[row[0], default: .init()].refused += row[2] as Int
+            }
         }
     }
 

@@ -39,6 +39,19 @@ package struct LogoReader: Sendable {
         }
     }
 
+    /// The logos that brands name, by URL, with the number of their brands' telephone numbers.
+    package func named(limit: Int) throws -> [NamedLogo] {
+        try database.read { database in
+            let sql = """
+                SELECT logo_url, COUNT(*) FROM brand WHERE logo_url IS NOT NULL AND logo_url != ''
+                GROUP BY logo_url ORDER BY logo_url LIMIT ?
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [limit]).map {
+                NamedLogo(url: $0[0], numbers: $0[1])
+            }
+        }
+    }
+
     /// Logos by URL, failures first.
     package func logos(limit: Int) throws -> [LogoRow] {
         try database.read { database in
@@ -57,6 +70,13 @@ package struct LogoReader: Sendable {
             }
         }
     }
+}
+
+/// A logo that brands name, without a copy.
+package struct NamedLogo: Hashable, Sendable {
+    package let url: String
+    /// Telephone numbers whose brands name it.
+    package let numbers: Int
 }
 
 /// One logo as the operator sees it; times in seconds since 1970.

@@ -94,22 +94,30 @@ package final class EventOutboxStore: EventOutbox {
 
     /// Makes a refused event due again without its attempts; its key stays the same.
     ///
-    /// - Returns: false if no refused event has this key.
-    package func retry(key: String, now: Int64) async throws -> Bool {
+    /// - Parameter customer: the customer that the event must belong to; nil for any.
+    /// - Returns: false if no refused event of the customer has the key.
+    package func retry(key: String, of customer: String? = nil, now: Int64) async throws -> Bool {
         try await database.write { database in
-            let sql = "UPDATE event SET state = 0, attempts = 0, due_at = ? WHERE state = 2 AND key = ?"
-            try database.execute(sql: sql, arguments: [now, key])
+            let sql = """
+                UPDATE event SET state = 0, attempts = 0, due_at = ?1
+                WHERE state = 2 AND key = ?2 AND (?3 IS NULL OR customer = ?3)
+                """
+            try database.execute(sql: sql, arguments: [now, key, customer])
             return database.changesCount > 0
         }
     }
 
     /// Makes every refused event due again.
     ///
+    /// - Parameter customer: the customer whose events become due; nil for the events of all.
     /// - Returns: the number of events.
-    package func retryAllRefused(now: Int64) async throws -> Int {
+    package func retryAllRefused(of customer: String? = nil, now: Int64) async throws -> Int {
         try await database.write { database in
-            try database.execute(
-                sql: "UPDATE event SET state = 0, attempts = 0, due_at = ? WHERE state = 2", arguments: [now])
+            let sql = """
+                UPDATE event SET state = 0, attempts = 0, due_at = ?1
+                WHERE state = 2 AND (?2 IS NULL OR customer = ?2)
+                """
+            try database.execute(sql: sql, arguments: [now, customer])
             return database.changesCount
         }
     }

@@ -79,6 +79,9 @@ package struct Doctor: Sendable {
         findings += state.gateway.gates.filter { !$0.open }.map {
             DoctorFinding("gateway", .warning, "the gate \($0.gate) is closed: \($0.reason ?? "no call is branded")")
         }
+        if let trouble = state.gateway.customers?.trouble {
+            findings.append(DoctorFinding("gateway", .warning, "\(trouble): see herald customers --problems"))
+        }
         findings += standby(state.gateway)
         for target in state.gateway.targets where target.state != "standby" && (!target.isInUse || target.state != "up")
         {

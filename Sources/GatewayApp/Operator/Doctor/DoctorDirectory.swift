@@ -42,14 +42,17 @@ struct DoctorDirectory: Sendable {
         var seen: Set<HeraldConfiguration.DirectoryAccess> = []
         let accounts = loaded.customers.filter { seen.insert($0.directory).inserted }
         guard !accounts.isEmpty else { return [] }
+        let members = Dictionary(grouping: loaded.customers, by: \.directory).mapValues(\.count)
         var rest = accounts[...]
         let found = await withTaskGroup(of: [DoctorFinding].self) { group in
             func ask() {
                 guard let customer = rest.popFirst() else { return }
+                let others = (members[customer.directory] ?? 1) - 1
+                let names = customer.name + (others > 0 ? " and \(others) more of its account" : "")
                 group.addTask {
-                    let doctor = Self(loaded.seen(by: customer.name), path: path)
+                    let doctor = Self(loaded.seen(by: customer), path: path)
                     return await doctor.findings(customer.directory).filter { $0.area == "directory" }.map {
-                        DoctorFinding("customers", $0.level, "\(customer.name): \($0.text)")
+                        DoctorFinding("customers", $0.level, "\(names): \($0.text)")
                     }
                 }
             }
