@@ -63,8 +63,8 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         case .name: "correct the name in brokers, or add it to DNS"
         case .unreachable:
             """
-            see whether the brokers run and whether a firewall blocks them; the addresses of their advertised.listeners must \
-            be reachable from here too
+            see whether the brokers run, whether a firewall blocks them, and whether they expect tls at this port; the \
+            addresses of their advertised.listeners must be reachable from here too
             """
         case .closed: "see whether the broker runs, and add tls if it expects it at this port"
         case .tls: tlsRemedy
@@ -96,13 +96,30 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
                 certificate's; openssl s_client -connect HOST:PORT shows it
                 """
         }
-        return "see whether the brokers have TLS at this port; if not, remove tls or name another port"
+        if message.contains("certificate required") || message.contains("alert handshake failure") {
+            return "the broker wants a client certificate: write it and its key into tls.certificate and tls.key"
+        }
+        if message.contains("PLAINTEXT") || message.contains("wrong version number") {
+            return "the port has no TLS: remove tls, or name another port"
+        }
+        return "the broker ended the connection: it may want a login (sasl) or a client certificate (tls.certificate); "
+            + "its log has the reason"
     }
 
-    /// A message without the times and counts that librdkafka appends, so that one failure always has one text.
+    /// The keys of the configuration for the names of librdkafka.
+    private static let keys = [
+        ("ssl.ca.location", "outcomes.kafka.tls.roots"),
+        ("ssl.certificate.location", "outcomes.kafka.tls.certificate"),
+        ("ssl.key.location", "outcomes.kafka.tls.key"),
+    ]
+
+    /// A message with Herald's keys, and without the times and counts that librdkafka appends: one failure always has one
+    /// text.
     private static func steady(_ message: String) -> String {
         let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         let ends = [" (after ", ", 1 identical error", " (+"].compactMap { line.firstRange(of: $0)?.lowerBound }
-        return String(line[..<(ends.min() ?? line.endIndex)])
+        return keys.reduce(String(line[..<(ends.min() ?? line.endIndex)])) { text, key in
+            text.replacing(key.0, with: key.1)
+        }
     }
 }

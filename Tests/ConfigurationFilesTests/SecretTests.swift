@@ -28,7 +28,7 @@ struct SecretTests {
         let path = try folder.write(secret + "\r\n", to: "other-key")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         let remarks = try folder.load(directory("api_key_file: other-key")).remarks
-        let remark = "\(path) contains a secret and is readable by every user of this machine: chmod 600 \(path)"
+        let remark = "\(path) contains a secret and is readable by every user of this machine: chmod o= \(path)"
         #expect(remarks.filter { $0.contains("secret") } == (isRemarked ? [remark] : []))
     }
 

@@ -58,7 +58,8 @@ struct RunningGatewayTests {
             names == [
                 "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
                 "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
-                "RejectionService", "ControlServer", "TraceService", "HEPExporter", "AddressWatch",
+                "ReplaceableServices", "RejectionService", "ControlServer", "TraceService", "HEPExporter",
+                "AddressWatch",
                 "ReplaceableServices",
                 "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",

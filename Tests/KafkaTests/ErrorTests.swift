@@ -26,11 +26,21 @@ struct ErrorTests {
         #expect(error.description.hasPrefix("Kafka at kafka-1:9092,kafka-2:9092, topic calls: "))
     }
 
-    @Test func `a certificate that is not trusted and a port without TLS have different remedies`() {
-        let untrusted = KafkaError(
-            .tls, "SSL handshake failed: certificate verify failed: broker certificate", settings)
-        #expect(untrusted.description.contains("tls.roots"))
-        let plain = KafkaError(.tls, "Disconnected: connecting to a PLAINTEXT broker listener?", settings)
-        #expect(plain.description.contains("remove tls or name another port"))
+    // As librdkafka 2.0.2 wrote them with a broker that wants TLS, a client certificate and a login.
+    @Test(arguments: [
+        ("SSL handshake failed: certificate verify failed: broker certificate", "tls.roots"),
+        ("Disconnected: connecting to a PLAINTEXT broker listener?", "remove tls, or name another port"),
+        ("SSL handshake failed: error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls.certificate"),
+        ("SSL transport error: Broken pipe", "a login (sasl)"),
+        ("SSL handshake failed: error:0A000126:SSL routines::unexpected eof while reading", "a login (sasl)"),
+    ])
+    func `each failure of TLS has its own remedy`(_ text: String, _ remedy: String) {
+        let error = KafkaError(.tls, text, settings)
+        #expect(error.description.contains(remedy), "\(error)")
+    }
+
+    @Test func `a file is named by the key of the configuration`() {
+        let error = KafkaError(.settings, "ssl.ca.location failed: no certificate or crl found", settings)
+        #expect(error.description.contains("outcomes.kafka.tls.roots failed: "), "\(error)")
     }
 }

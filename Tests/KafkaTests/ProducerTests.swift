@@ -219,7 +219,7 @@ struct ProducerTests {
         let error = await #expect(throws: KafkaError.self) { () async throws in
             try await KafkaProducer.open(settings) { _ in }
         }
-        #expect(error?.cause == .settings && error?.description.contains("ssl.ca.location") == true)
+        #expect(error?.cause == .settings && error?.description.contains("outcomes.kafka.tls.roots") == true)
     }
 
     @Test func `neither texts nor dumps have the password`() async throws {

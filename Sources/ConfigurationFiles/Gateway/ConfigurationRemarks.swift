@@ -30,7 +30,7 @@ extension HeraldConfiguration {
             + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password]
             + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
         for file in secrets.compactMap({ $0?.openFile }) {
-            remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
+            remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod o= \(file)")
         }
         if let admin, !admin.isLoopback {
             remarks.append(

@@ -31,8 +31,13 @@ struct DoctorKafka: Sendable {
             await producer.close()
             return [Self.finding(found, kafka)]
         } catch {
-            return [DoctorFinding("kafka", .warning, "\(error)")]
+            return [DoctorFinding("kafka", Self.mayPass(error) ? .warning : .error, "\(error)")]
         }
+    }
+
+    /// Whether a failure may pass without a change here: calls wait for a cluster that is away.
+    private static func mayPass(_ error: KafkaError) -> Bool {
+        [.unreachable, .closed, .silent].contains(error.cause)
     }
 
     private static func finding(_ found: (brokers: Int, partitions: Int), _ kafka: HeraldConfiguration.Kafka)
@@ -42,7 +47,7 @@ struct DoctorKafka: Sendable {
             "\(kafka.brokers.map(\.description).joined(separator: ",")) responds; \(found.brokers) broker\(found.brokers == 1 ? "" : "s")"
         guard found.partitions > 0 else {
             return DoctorFinding(
-                "kafka", .warning,
+                "kafka", .error,
                 """
                 \(place), which show no topic \(kafka.topic): create it (kafka-topics.sh --create --topic \(kafka.topic)), or \
                 give the user the operations Write and Describe on it (kafka-acls.sh)
