@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CRDKafka
+import Glibc
 import Synchronization
 
 /// A cluster of librdkafka's own mock brokers on loopback, over real TCP, with a consumer to read what they have.
@@ -18,6 +19,8 @@ package final class MockCluster: @unchecked Sendable {
 
     private let owner: OpaquePointer
     private let cluster: OpaquePointer
+    /// Sockets at the ports of brokers that are down.
+    private let held = Mutex<[Int32]>([])
 
     /// Brokers in the form of `brokers`.
     package var brokers: [String] {
@@ -33,6 +36,7 @@ package final class MockCluster: @unchecked Sendable {
     }
 
     deinit {
+        held.withLock { $0.forEach { close($0) } }
         rd_kafka_mock_cluster_destroy(cluster)
         rd_kafka_destroy(owner)
     }
@@ -52,8 +56,37 @@ package final class MockCluster: @unchecked Sendable {
     }
 
     /// Closes all connections and accepts no others, or accepts them again.
+    ///
+    /// librdkafka ends the process if it does not get its port again, so no other test may get it meanwhile.
     package func set(isDown: Bool) {
-        _ = isDown ? rd_kafka_mock_broker_set_down(cluster, -1) : rd_kafka_mock_broker_set_up(cluster, -1)
+        held.withLock { held in
+            if isDown {
+                _ = rd_kafka_mock_broker_set_down(cluster, -1)
+                held = brokers.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }.map(Self.hold)
+            } else {
+                held.forEach { close($0) }
+                held = []
+                _ = rd_kafka_mock_broker_set_up(cluster, -1)
+            }
+        }
+    }
+
+    /// A socket that has a port of loopback and does not listen.
+    private static func hold(_ port: UInt16) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        precondition(isBound == 0, "port \(port) of a mock broker is taken: \(String(cString: strerror(errno)))")
+        return descriptor
     }
 
     /// Delays each response.
