@@ -116,8 +116,8 @@ struct DirectoryClientTests {
         (
             401,
             """
-            the directory refused access (401); check the key that directory.api_key_file or api_key_env names, and its \
-            account
+            the directory refused access (401); check the key that api_key_file or api_key_env of this account's section \
+            directory names, and the account
             """
         ),
     ]) func `a response without a reason phrase leaves no gap`(status: Int, text: String) async throws {

@@ -20,8 +20,8 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .unauthorised(let status, let message):
             """
-            the directory refused access (\(message.following(status))); check the key that directory.api_key_file or \
-            api_key_env names, and its account
+            the directory refused access (\(message.following(status))); check the key that api_key_file or api_key_env of \
+            this account's section directory names, and the account
             """
         case .rejected(let status, let message) where !message.isOfContract:
             """
