@@ -6,6 +6,7 @@ import Synchronization
 
 /// A cluster of librdkafka's own mock brokers on loopback, over real TCP, with a consumer to read what they have.
 package final class MockCluster: @unchecked Sendable {
+    // Unchecked, because of the pointers: they never change, and librdkafka passes each call to the cluster's own thread.
     package struct Failure: Error, CustomStringConvertible { package let description: String }
 
     /// A record of a topic.
