@@ -269,9 +269,6 @@ class Death:
         self.without_ledger = None
         # Called numbers of calls that rang there, and of those with a message in its last seconds.
         self.lost, self.late = set(), set()
-        # Those of the latter that ended before it came back with what it had seen: their event `displayed` may lack, and their
-        # duration may begin with a repetition of the 2xx.
-        self.unreported = set()
         inbound = [row for row in local_calls(victim) if row["direction"] == "inbound"]
         self.last_moment = {row["destination"] for row in inbound if moment(row["inviteat"]).timestamp() > ended - window}
         rows = [row for row in inbound if not row.get("outcome")]
@@ -283,7 +280,7 @@ class Death:
         more = self.late & ringing(local_calls(victim))
         say(f"allowance, rang at {self.victim} in its last second: {len(more)} calls")
         self.lost |= more
-        self.unreported, self.late = self.late, set()
+        self.late = set()
 
 
 def ringing(rows):
@@ -314,11 +311,11 @@ def excuse(report, stories, roaming, death):
     report.check("no call with an answer is among them", not death.lost & death.answered, first(sorted(death.lost & death.answered)))
 
 
-def audit_roaming(report, field, calls, unreported=frozenset()):
-    """Each call whose messages passed all gateways, at its end; `unreported`: those of `Death.unreported`."""
+def audit_roaming(report, field, calls):
+    """Each call whose messages passed all gateways, at its end."""
     report.check(f"{len(calls)} calls through another gateway with each message went as planned", calls and not any(
         call.trouble for call in calls), first(call.trouble for call in calls if call.trouble))
-    numbers, wrong, lacking, short = {call.called for call in calls}, [], 0, 0
+    numbers, wrong = {call.called for call in calls}, []
     ledger, events = Ledger(field, numbers), accounts.told(Events(field, numbers))
     rows = collections.defaultdict(list)
     for row in ledger.calls():
@@ -327,21 +324,12 @@ def audit_roaming(report, field, calls, unreported=frozenset()):
         found = [(row.get("outcome"), span(row)) for row in rows[call.called]]
         outcome, end = ("MISSED", "missed") if call.kind == "carrier gives up" else ("ANSWERED", "call_seen")
         told = sorted(event.outcome for event in events[call.called])
-        lacks = told == [end] and call.called in unreported
-        lacking += lacks
-        is_told = lacks or told == sorted(["displayed", end])
-        is_right = len(found) == 1 and found[0][0] == outcome and is_told
+        is_right = len(found) == 1 and found[0][0] == outcome and told == sorted(["displayed", end])
         if is_right and call.seconds:
-            lasted = found[0][1]
-            is_short = lasted is not None and lasted < call.seconds - EXACT and call.called in unreported
-            short += is_short
-            is_right = is_short or lasted is not None and (
-                call.seconds - EXACT <= lasted <= (call.most_seconds or call.seconds) + EXACT)
+            is_right = found[0][1] is not None and call.seconds - EXACT <= found[0][1] <= (call.most_seconds or call.seconds) + EXACT
         if not is_right and not call.trouble:
             wrong.append(f"{call.called} {call.kind} {call.seconds} to {call.most_seconds}: {found} {told}")
     report.check("each of them is in the ledger once, with outcome and duration, and in the directory once", not wrong, first(wrong))
-    if unreported:
-        say(f"allowance, an event displayed is missing: {lacking} calls, the duration begins with a repetition: {short} calls")
     doubled = ledger.doubled()
     say(f"{len(doubled)} of them have rows of two gateways" if doubled else "none of them has rows of two gateways")
 
