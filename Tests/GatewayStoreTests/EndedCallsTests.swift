@@ -29,15 +29,15 @@ struct EndedCallsTests {
         ends: Int64, looks: [Int64], isKnown: Bool
     ) {
         var ended = EndedCalls([])
-        ended.add(Self.one, to: "1001", endedAt: Self.second(ends))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(ends), row: 1)
         for look in looks { ended.forget(at: Self.second(look)) }
         #expect(ended.contains(Self.one) == isKnown)
     }
 
     @Test func `calls the ledger was left with are forgotten as those of this process are`() {
         var ended = EndedCalls([
-            .init(Self.one, to: "+61291234567", endedAt: Self.second(110)),
-            .init(Self.other, to: "", endedAt: Self.second(100)),
+            .init(Self.one, to: "+61291234567", endedAt: Self.second(110), row: 1),
+            .init(Self.other, to: "", endedAt: Self.second(100), row: 1),
         ])
         ended.forget(at: Self.second(132))
         #expect(ended.contains(Self.one))
@@ -48,8 +48,8 @@ struct EndedCallsTests {
 
     @Test func `one that was added late stays no shorter, and goes with the one before it`() {
         var ended = EndedCalls([])
-        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
-        ended.add(Self.other, to: "1001", endedAt: Self.second(90))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100), row: 1)
+        ended.add(Self.other, to: "1001", endedAt: Self.second(90), row: 1)
         ended.forget(at: Self.second(125))
         #expect(ended.contains(Self.other))
         ended.forget(at: Self.second(132))
@@ -59,9 +59,9 @@ struct EndedCallsTests {
 
     @Test func `a name that was forgotten may end again`() {
         var ended = EndedCalls([])
-        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100), row: 1)
         ended.forget(at: Self.second(140))
-        ended.add(Self.one, to: "1001", endedAt: Self.second(150))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(150), row: 1)
         #expect(ended.contains(Self.one))
         ended.forget(at: Self.second(182))
         #expect(!ended.contains(Self.one))
@@ -70,8 +70,8 @@ struct EndedCallsTests {
     // RFC 3261 §16.5: a proxy may ask its targets one after the other.
     @Test func `a call is known by its name and by whom it was to`() {
         var ended = EndedCalls([])
-        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
-        ended.add(Self.one, to: "1002", endedAt: Self.second(130))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100), row: 1)
+        ended.add(Self.one, to: "1002", endedAt: Self.second(130), row: 1)
         #expect(ended.contains(Self.one, to: "1001"))
         #expect(ended.contains(Self.one, to: "1002"))
         #expect(!ended.contains(Self.one, to: "1003"))
@@ -86,7 +86,7 @@ struct EndedCallsTests {
 
     @Test func `whom it was to is not asked where nobody knows`() {
         var ended = EndedCalls([])
-        ended.add(Self.one, to: "", endedAt: Self.second(100))
+        ended.add(Self.one, to: "", endedAt: Self.second(100), row: 1)
         #expect(ended.contains(Self.one, to: ""))
         ended.forget(at: Self.second(132))
         #expect(!ended.contains(Self.one, to: ""))

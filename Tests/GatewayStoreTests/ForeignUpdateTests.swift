@@ -76,7 +76,7 @@ struct ForeignUpdateTests {
         for _ in 0..<3 { _ = fixture.recorder.take([update(.bye, 9), update(.invite, 0)]) }
         try fixture.recorder.drain()
         let rows = try fixture.rows()
-        _ = fixture.recorder.take([update(.bye, 11), update(.invite, 0), update(.answered, 4)])
+        _ = fixture.recorder.take([update(.bye, 11), update(.invite, 0), update(.answered, 5)])
         try fixture.recorder.drain()
         #expect(try fixture.rows() == rows)
         #expect(try fixture.calls().count == 1)

@@ -97,6 +97,11 @@ package struct CallUpdate: Hashable, Sendable {
     /// An update with texts has no space for it.
     package var sessionSeconds: UInt32 = 0
 
+    /// The calls this may be about: a second one where nothing shows which side sent the message.
+    package var calls: [CallIdentifier] {
+        if case .callIfSentByCallee(let other) = counterpart { [call, other] } else { [call] }
+    }
+
     package init(
         kind: Kind, direction: Direction, call: CallIdentifier, counterpart: Counterpart = .none,
         wallMicroseconds: Int64, status: UInt16 = 0, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, trunk: UInt16 = 0,

@@ -106,18 +106,9 @@ struct ClusterLedger: SiblingLedger {
 
     func take(_ updates: [ForeignUpdate]) -> UInt64? {
         guard let batch = recorder.take(updates) else { return nil }
-        let ending = updates.map(\.update).filter { isPrompt || $0.kind == .bye }
-        calls.endElsewhere(ending.flatMap(\.endedCalls))
+        let ends = updates.map(\.update).filter { $0.kind == .bye || isPrompt && $0.kind == .failed }
+        calls.endElsewhere(ends.flatMap(\.calls))
         return batch
-    }
-}
-
-extension CallUpdate {
-    /// The calls that it may end.
-    fileprivate var endedCalls: [CallIdentifier] {
-        guard kind == .bye || kind == .failed else { return [] }
-        if case .callIfSentByCallee(let other) = counterpart { return [call, other] }
-        return [call]
     }
 }
 

@@ -15,9 +15,11 @@ struct EndedCalls {
         fileprivate let called: Destination
         /// Microseconds since 1970.
         fileprivate(set) var endedAt: Int64
+        /// Its row in the ledger.
+        fileprivate let row: Int64
 
-        init(_ name: CallIdentifier, to called: String, endedAt: Int64) {
-            (self.name, self.endedAt) = (name, endedAt)
+        init(_ name: CallIdentifier, to called: String, endedAt: Int64, row: Int64) {
+            (self.name, self.endedAt, self.row) = (name, endedAt, row)
             self.called = Destination(called)
         }
     }
@@ -34,6 +36,8 @@ struct EndedCalls {
     /// Destinations of further calls, which few identifiers have.
     private var further: [CallIdentifier: Set<Destination>] = [:]
     private var order: [Call] = []
+    /// The row of the last call of each identifier.
+    private var rows: [CallIdentifier: Int64] = [:]
     /// The length of `order` at the last look, and the time of that look.
     private var (seen, lastLook) = (0, Int64.min)
 
@@ -45,6 +49,9 @@ struct EndedCalls {
     /// Whether a call with that identifier has ended recently.
     func contains(_ name: CallIdentifier) -> Bool { first[name] != nil }
 
+    /// The row of the last call with that identifier; nil if none has ended recently.
+    func row(of name: CallIdentifier) -> Int64? { rows[name] }
+
     /// Whether a call with that identifier and destination has ended recently; an unknown destination fits any.
     func contains(_ name: CallIdentifier, to called: String) -> Bool {
         called.isEmpty ? contains(name) : contains(name, Destination(called))
@@ -55,8 +62,8 @@ struct EndedCalls {
     }
 
     /// Adds a call that ended at a time, in microseconds since 1970.
-    mutating func add(_ name: CallIdentifier, to called: String, endedAt: Int64) {
-        add(Call(name, to: called, endedAt: endedAt))
+    mutating func add(_ name: CallIdentifier, to called: String, endedAt: Int64, row: Int64) {
+        add(Call(name, to: called, endedAt: endedAt, row: row))
     }
 
     /// Shifts all times by a step of the wall clock, in microseconds.
@@ -77,6 +84,7 @@ struct EndedCalls {
     }
 
     private mutating func add(_ call: Call) {
+        rows[call.name] = call.row
         // A call that ended twice is known as long as its earlier entry.
         guard !contains(call.name, call.called) else { return }
         order.append(call)
@@ -93,7 +101,7 @@ struct EndedCalls {
             return
         }
         first[call.name] = further[call.name]?.first
-        if let next = first[call.name] { take(next, outOf: call.name) }
+        if let next = first[call.name] { take(next, outOf: call.name) } else { rows[call.name] = nil }
     }
 
     private mutating func take(_ called: Destination, outOf name: CallIdentifier) {

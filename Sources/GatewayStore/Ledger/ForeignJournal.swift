@@ -10,6 +10,8 @@ struct ForeignJournal {
     private(set) var early: [ForeignUpdate] = []
     /// Their calls: most are of other gateways, and the begin of a call costs one look.
     private var earlyCalls: Set<CallIdentifier> = []
+    /// Reports that may correct calls that have ended.
+    var late: [LateReport] = []
     /// The last batch that was applied, and its updates that belonged to an open call.
     var batch: UInt64 = 0
     var applied = 0
@@ -47,6 +49,13 @@ struct ForeignJournal {
 }
 
 extension LedgerJournal {
+    /// The open call of an update, whichever side sent the message.
+    func call(of update: CallUpdate) -> LedgerCall? {
+        if let call = open[update.call] { return call }
+        guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
+        return open[call]
+    }
+
     /// Applies updates of siblings up to a time, so that updates of one call keep their order across gateways.
     mutating func applyForeign(before time: Int64) {
         while let update = foreign.next(before: time) {
@@ -55,9 +64,29 @@ extension LedgerJournal {
     }
 
     /// Applies all waiting updates of siblings once the ring has been read.
-    mutating func applyForeign(through batch: UInt64) {
-        for update in foreign.rest() where !applyForeign(update) { handover.keep(update) }
+    ///
+    /// - Parameter now: microseconds since 1970.
+    mutating func applyForeign(through batch: UInt64, now: Int64) {
+        for report in foreign.rest() where !applyForeign(report) {
+            handover.keep(report)
+            keepLate(report.update, now: now)
+        }
         foreign.batch = batch
+    }
+
+    /// Keeps a 18x, a 2xx or a BYE of a call that has ended, or that is old enough to be of one.
+    ///
+    /// Most updates without an open call are of other gateways' calls in progress.
+    private mutating func keepLate(_ update: CallUpdate, now: Int64) {
+        guard [.provisional, .answered, .bye].contains(update.kind) else { return }
+        let isOld = now - update.wallMicroseconds > CallStateMachine.Limits.repetition
+        for call in update.calls {
+            let row = ended.row(of: call)
+            guard isOld || row != nil else { continue }
+            var report = update
+            report.call = call
+            foreign.late.append(LateReport(update: report, row: row))
+        }
     }
 
     /// Applies an update that a sibling has seen, to a call that is open here; false for any other call.

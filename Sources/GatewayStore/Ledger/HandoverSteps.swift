@@ -27,9 +27,12 @@ extension LedgerJournal {
                 guard let callID = row.text("call_id"), let call = calls[callID] ?? away[callID],
                     let record = StoredCall(row).record
                 else { continue }
+                let unknown = call.machine.record.facts.filter { record.corrected(byLate: $0) != nil }
                 handover.takeBack(call)
                 handover.ended(call)
                 close(call) { $0.ended(elsewhere: record) }
+                // The adopter does not know what passed here last.
+                if isShared { for fact in unknown { report(fact) } }
             case .send(let row): take(event: row)
             case .tryElsewhere, .endWithoutRedial: break
             }

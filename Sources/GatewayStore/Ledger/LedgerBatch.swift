@@ -13,6 +13,8 @@ struct LedgerBatch {
     var retimed: [LedgerCall] = []
     /// Calls whose destination got more digits.
     var dialledOn: [LedgerCall] = []
+    /// Ended calls that a late report has corrected.
+    var corrected: [LedgerCall] = []
     /// Steps of the clock.
     var clocks: [LedgerClock] = []
     /// Calls taken over from other gateways, with the gateway.
@@ -27,5 +29,7 @@ struct LedgerBatch {
     var position: UInt64
     var updates = 0
 
-    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty && takenEvents.isEmpty && signals.isEmpty }
+    var isEmpty: Bool {
+        updates == 0 && calls.isEmpty && corrected.isEmpty && clocks.isEmpty && takenEvents.isEmpty && signals.isEmpty
+    }
 }

@@ -28,6 +28,18 @@ struct LedgerClock {
         return try sum.firstRow { $0.integer(0) }?.map { $0 } ?? 0
     }
 
+    /// The sum of the steps since the end of a call, in microseconds.
+    static func stepsSinceEnd(ofRow row: Int64, in database: Database) throws -> Int64 {
+        let sum = try LedgerStatement(
+            database,
+            """
+            SELECT coalesce(sum(set_by), 0) FROM clock
+            WHERE id > coalesce((SELECT end_clock FROM call WHERE id = ?1), 0)
+            """)
+        sum.bind(1, row)
+        return try sum.firstRow { $0.integer(0) }?.map { $0 } ?? 0
+    }
+
     /// Stores clocks and deletes the oldest.
     static func store(_ clocks: [LedgerClock], in database: Database) throws {
         guard let newest = clocks.last else { return }

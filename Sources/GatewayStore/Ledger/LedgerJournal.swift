@@ -31,7 +31,7 @@ struct LedgerJournal {
     var customers: CustomerNames
     private var nextCall: Int64
     private var nextEvent: Int64
-    private var ended: EndedCalls
+    private(set) var ended: EndedCalls
     /// Calls that failed before any phone rang; the carrier may try again with another Call-ID.
     private var failed: [RedialPair: LedgerCall] = [:] { didSet { redials.isChanged = true } }
     /// Calls whose further attempts other gateways have.
@@ -98,12 +98,6 @@ struct LedgerJournal {
             handover.keep(ForeignUpdate(seenHere: update))
             if isShared { batch.signals.append(update) }
         }
-    }
-
-    func call(of update: CallUpdate) -> LedgerCall? {
-        if let call = open[update.call] { return call }
-        guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
-        return open[call]
     }
 
     /// Records the position up to which the ring has been read.
@@ -198,7 +192,7 @@ struct LedgerJournal {
         batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
             handover.origin(of: call).map { (call, $0) }
         }
-        (batch.retimed, batch.dialledOn) = ([], [])
+        (batch.retimed, batch.dialledOn, batch.corrected) = ([], [], [])
         refused()
     }
 
@@ -228,7 +222,7 @@ struct LedgerJournal {
         let step = call.machine.dialled(on: record)
         guard !step.isEmpty else { return false }
         // A late retransmission of the earlier INVITE begins no other call.
-        ended.add(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt)
+        ended.add(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt, row: call.row)
         mark(step, of: call)
         batch.dialledOn.append(call)
         return true
@@ -271,7 +265,7 @@ struct LedgerJournal {
         guard !step.isEmpty else { return false }
         // Later updates of the earlier attempt, such as a repeated response, do not concern this one.
         open[earlier] = nil
-        ended.add(earlier, to: record.called, endedAt: refusedAt)
+        ended.add(earlier, to: record.called, endedAt: refusedAt, row: call.row)
         open[record.name] = call
         mark(step, of: call)
         return true
@@ -288,13 +282,7 @@ struct LedgerJournal {
             call.isInBatch = true
             batch.calls.append(call)
         }
-        if step.contains(.reached) {
-            if call.machine.record.direction == .outbound {
-                batch.reachedOutbound.append(call)
-            } else if let event = minter.displayed(call.machine.record, callID: call.callID) {
-                call.shownEvent = add(event)
-            }
-        }
+        if step.contains(.reached) { reached(call) }
         if step.contains(.ended) {
             call.endClock = clock == 0 ? nil : clock
             if let event = minter.ended(call.machine.record, callID: call.callID) {
@@ -308,8 +296,24 @@ struct LedgerJournal {
             }
             open[call.name] = nil
             handover.ended(call)
-            if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
+            rememberEnd(of: call)
         }
+    }
+
+    private mutating func reached(_ call: LedgerCall) {
+        if call.machine.record.direction == .outbound {
+            batch.reachedOutbound.append(call)
+        } else if let event = minter.displayed(call.machine.record, callID: call.callID) {
+            call.shownEvent = add(event)
+        }
+    }
+
+    /// Corrects a call that has ended.
+    mutating func correct(_ call: LedgerCall, to record: CallRecord) {
+        let wasReached = call.machine.record.isReached
+        call.machine = CallStateMachine(record)
+        batch.corrected.append(call)
+        if record.isReached, !wasReached { reached(call) }
     }
 
     /// Goes on with a call that is in no update of the ring: one of another gateway.
@@ -349,8 +353,12 @@ struct LedgerJournal {
         call.isClosedElsewhere = true
         call.endClock = clock == 0 ? nil : clock
         mark(.changed, of: call)
+        rememberEnd(of: call)
+    }
+
+    private mutating func rememberEnd(of call: LedgerCall) {
         let record = call.machine.record
-        if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
+        if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt, row: call.row) }
     }
 
     /// Applies an update to a call of this gateway, or reports it to the gateway that has the call.

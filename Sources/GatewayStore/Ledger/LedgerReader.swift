@@ -66,7 +66,10 @@ package struct LedgerReader: Sendable {
         return try database.read { [conditions, arguments] database in
             var (conditions, arguments) = (conditions, arguments)
             // Without an index of times, older rows are left out by their row.
-            if let since = filter.since, let row = try Self.firstRow(since: since, database) {
+            // A stepped clock may disturb the order by a while, so a day before `since` counts too.
+            if let since = filter.since,
+                let row = try CallOrder.firstRow(from: (since - 86_400) * 1_000_000, in: database)
+            {
                 conditions.append("id >= ?")
                 arguments += [row]
             }
@@ -82,24 +85,6 @@ package struct LedgerReader: Sendable {
                 return LedgerCallRow(row: row, events: events)
             }
         }
-    }
-
-    /// A row before which every call began earlier, found in some twenty reads: rows are in the order of time.
-    ///
-    /// A stepped clock may disturb the order by a while, so a day before `since` counts too.
-    private static func firstRow(since: Int64, _ database: Database) throws -> Int64? {
-        let earliest = (since - 86_400) * 1_000_000
-        guard var low = try Int64.fetchOne(database, sql: "SELECT min(id) FROM call"),
-            var high = try Int64.fetchOne(database, sql: "SELECT max(id) FROM call")
-        else { return nil }
-        while low < high {
-            let middle = low + (high - low) / 2
-            let sql = "SELECT id, invite_at FROM call WHERE id >= ? ORDER BY id LIMIT 1"
-            guard let row = try Row.fetchOne(database, sql: sql, arguments: [middle]) else { break }
-            let (id, began): (Int64, Int64) = (row["id"], row["invite_at"])
-            if began < earliest { low = id + 1 } else { high = middle }
-        }
-        return low
     }
 
     /// A pattern of LIKE that finds a text anywhere.

@@ -57,7 +57,7 @@ struct LedgerState {
                 (before, isDone) = (row, !repeated.contains(invite))
                 guard !isDone, let end else { continue }
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) {
-                    ended.append(EndedCalls.Call(name, to: called, endedAt: end))
+                    ended.append(EndedCalls.Call(name, to: called, endedAt: end, row: row))
                 }
             }
         }

@@ -42,6 +42,7 @@ struct LedgerWriter: ~Copyable {
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
         try store(dialledOn: batch.dialledOn)
+        try store(corrected: batch.corrected)
         try LedgerClock.store(batch.clocks, in: database)
         try LedgerSignals(database).store(batch.signals, after: batch.clocks)
         for call in batch.calls
@@ -125,6 +126,26 @@ struct LedgerWriter: ~Copyable {
             update.bind(1, call.row)
             update.bind(2, record.destination.map { Int64($0.digits) })
             update.bind(3, record.subscriber.isEmpty ? nil : record.subscriber)
+            try update.run()
+        }
+    }
+
+    /// Stores what a late report has changed of ended calls; the other columns stay.
+    private func store(corrected calls: [LedgerCall]) throws {
+        guard !calls.isEmpty else { return }
+        let update = try LedgerStatement(database, CallStatements.correctCall)
+        for call in calls {
+            let record = call.machine.record
+            update.bind(1, call.row)
+            update.bind(2, record.progressAt)
+            update.bind(3, record.ringingAt)
+            update.bind(4, record.answeredAt)
+            update.bind(5, record.isForwarded ? 1 : nil)
+            update.bind(6, record.machine?.rawValue)
+            update.bind(7, record.ringSeconds)
+            update.bind(8, record.callSeconds)
+            update.bind(9, call.shownEvent)
+            update.bind(10, record.endedAt)
             try update.run()
         }
     }
@@ -274,6 +295,12 @@ private struct CallStatements {
         VALUES (
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
             ?, ?, ?, ?, ?)
+        """
+
+    static let correctCall = """
+        UPDATE call SET progress_at = ?2, ringing_at = ?3, answered_at = ?4, forwarded = ?5, answered_by = ?6,
+            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9, ended_at = ?10
+        WHERE id = ?1
         """
 
     private static let progress = """

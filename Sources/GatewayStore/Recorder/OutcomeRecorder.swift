@@ -205,7 +205,8 @@ package final class OutcomeRecorder: Sendable {
                 result.skipped = taken.skipped
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end {
-                    journal.applyForeign(through: arrived)
+                    journal.applyForeign(through: arrived, now: time ?? now())
+                    try correctEnded(&journal)
                     if let time, moves.mayAssume(now: SteadyClock.microseconds) { journal.sweep(now: time) }
                 }
                 reportUpdates(of: &journal)

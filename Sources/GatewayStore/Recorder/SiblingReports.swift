@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+import GRDB
+import Logging
 import Synchronization
 
 // The exchange with the siblings of a cluster.
@@ -30,6 +32,20 @@ extension OutcomeRecorder: SiblingLedger {
         let updates = journal.reported ?? []
         journal.reported = []
         if !updates.isEmpty { listener(updates) }
+    }
+
+    /// Corrects calls that have ended by what other gateways have reported since.
+    func correctEnded(_ journal: inout LedgerJournal) throws {
+        guard !journal.foreign.late.isEmpty else { return }
+        let corrections = try database.ledger.read { [reports = journal.foreign.late] database in
+            try LateReports(database).corrections(by: reports)
+        }
+        journal.foreign.late = []
+        for correction in corrections { journal.correct(correction.call, to: correction.record) }
+        guard !corrections.isEmpty else { return }
+        log.info(
+            "calls that had ended were corrected by what another gateway had seen of them before it was away",
+            metadata: ["calls": "\(corrections.count)"])
     }
 
     /// Records that the effect of all taken batches is stored.
