@@ -41,7 +41,7 @@ package struct ForeignUpdate: Hashable, Sendable {
 ///
 /// Any thread; never on the call path.
 package protocol SiblingLedger: Sendable {
-    /// Queues updates that a sibling has seen; they change only calls that are open here.
+    /// Queues updates that a sibling has seen; they change calls that are open here, and correct calls that have ended.
     ///
     /// - Returns: the number of the batch; nil while the queue is full.
     func take(_ updates: [ForeignUpdate]) -> UInt64?

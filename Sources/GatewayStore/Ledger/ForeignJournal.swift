@@ -12,6 +12,13 @@ struct ForeignJournal {
     private var earlyCalls: Set<CallIdentifier> = []
     /// Reports that may correct calls that have ended.
     var late: [LateReport] = []
+    /// Time of the last search for their calls; microseconds since 1970.
+    private var searchedAt = Int64.min
+    /// Delay of a report, in microseconds, from which on its call may have ended longer ago than ended calls are remembered.
+    static let usualDelay: Int64 = 10_000_000
+    /// Least time between two searches, and the number of reports that does not wait for it.
+    private static let searchPause: Int64 = 10_000_000
+    private static let mostUnsearched = 50_000
     /// The last batch that was applied, and its updates that belonged to an open call.
     var batch: UInt64 = 0
     var applied = 0
@@ -39,6 +46,20 @@ struct ForeignJournal {
         let found = early.filter { $0.update.call == call }
         early.removeAll { $0.update.call == call }
         return found
+    }
+
+    /// The late reports whose calls are looked for now: those with a row, and at most every ten seconds the others.
+    ///
+    /// A gateway that is behind for long would cause a search of the ledger each second.
+    mutating func lateReports(now: Int64) -> [LateReport] {
+        let isDue = !(0..<Self.searchPause).contains(now &- searchedAt) || late.count >= Self.mostUnsearched
+        return isDue ? late : late.filter { $0.row != nil }
+    }
+
+    /// Drops late reports that were looked for.
+    mutating func lookedFor(_ reports: [LateReport], now: Int64) {
+        if reports.contains(where: { $0.row == nil }) { searchedAt = now }
+        late = reports.count == late.count ? [] : late.filter { $0.row == nil }
     }
 
     /// Takes everything that is left, the earliest first.
@@ -74,15 +95,14 @@ extension LedgerJournal {
         foreign.batch = batch
     }
 
-    /// Keeps a 18x, a 2xx or a BYE of a call that has ended, or that is old enough to be of one.
+    /// Keeps a 18x or 2xx of a call that has ended, or that is old enough to be of one.
     ///
-    /// Most updates without an open call are of other gateways' calls in progress.
+    /// Most updates without an open call are of other gateways' calls in progress. They arrive within seconds.
     private mutating func keepLate(_ update: CallUpdate, now: Int64) {
-        guard [.provisional, .answered, .bye].contains(update.kind) else { return }
-        let isOld = now - update.wallMicroseconds > CallStateMachine.Limits.repetition
+        guard update.kind == .provisional || update.kind == .answered else { return }
         for call in update.calls {
             let row = ended.row(of: call)
-            guard isOld || row != nil else { continue }
+            guard row != nil || now - update.wallMicroseconds >= ForeignJournal.usualDelay else { continue }
             var report = update
             report.call = call
             foreign.late.append(LateReport(update: report, row: row))

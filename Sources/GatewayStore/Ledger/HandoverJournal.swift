@@ -60,6 +60,11 @@ struct HandoverJournal {
         (counts.away, isChanged) = (away.count, true)
     }
 
+    /// Shifts the times of calls that are away by a step of the clock.
+    func clockWasSet(_ step: ClockStep) {
+        for call in away.values { _ = call.machine.clockWasSet(by: step.microseconds, now: step.noticedAt) }
+    }
+
     mutating func ended(_ call: LedgerCall) {
         guard !here.isEmpty, here.remove(call.callID) != nil else { return }
         (counts.here, isChanged) = (here.count, true)

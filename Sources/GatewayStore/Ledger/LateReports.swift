@@ -3,27 +3,27 @@
 import CallAccounting
 import GRDB
 
-/// A message of an ended call, which another gateway saw before the end and reports after it.
+/// A message that another gateway saw, and that may be of a call that has ended here.
 struct LateReport {
     let update: CallUpdate
-    /// The row of the call; nil for a call that ended more than half a minute ago, or is not of this gateway.
+    /// The row of the last call of that name; nil if none ended in the last half minute.
     let row: Int64?
 }
 
 /// Finds the ended calls of late reports in the ledger.
 ///
 /// A call has no index by its identifier, because each call would pay for it. So calls that ended a while ago are searched
-/// among those of that time: about a second for an hour of 500 calls/s, once for each return of a gateway.
+/// among those of that time: up to a second for each search with 500 calls/s.
 struct LateReports {
-    /// An ended call with the reports that correct it.
+    /// An ended call and its corrected record.
     struct Correction {
         let call: LedgerCall
         let record: CallRecord
     }
 
-    /// Longest time from an INVITE to the message that is reported: a call without a 2xx ends before.
+    /// Longest time from an INVITE to its 2xx that is searched.
     private static let longestRing: Int64 = 20 * 60_000_000
-    /// Largest difference that steps of the clock make in the search.
+    /// Largest sum of steps of the clock that the search allows for.
     private static let mostReach: Int64 = 3_600_000_000
 
     private let database: Database
@@ -49,7 +49,10 @@ struct LateReports {
         }
     }
 
-    /// A branded call without an event of its end has ended at another gateway, or goes on as another call.
+    /// Whether the call ended here.
+    ///
+    /// A branded call without an event of its end has ended at another gateway, or goes on as another call. Calls without a
+    /// brand have no event, and both gateways may correct them.
     private static func isOwn(_ call: LedgerCall) -> Bool {
         let record = call.machine.record
         return !record.isBranded || record.caller == nil || call.endEvent != nil
@@ -60,7 +63,7 @@ struct LateReports {
         guard let first = updates.map(\.wallMicroseconds).min(), let last = updates.map(\.wallMicroseconds).max() else {
             return []
         }
-        let reach = min(try LedgerClock.reach(in: database), Self.mostReach)
+        let reach = min(try LedgerClock.reach(since: first - Self.longestRing, in: database), Self.mostReach)
         let select = try LedgerStatement(database, Self.select)
         select.bind(1, try CallOrder.firstRow(from: first - Self.longestRing - reach, in: database))
         select.bind(2, try CallOrder.firstRow(from: last + 1_000_000 + reach, in: database))
@@ -75,6 +78,7 @@ struct LateReports {
         WITH late (name) AS (SELECT value FROM json_each(?3))
         SELECT id FROM call WHERE id BETWEEN ?1 AND ?2 AND ended_at IS NOT NULL
             AND (call_id IN (SELECT name FROM late) OR attempt_call_id IN (SELECT name FROM late))
-        UNION SELECT call FROM adopted_call WHERE call_id IN (SELECT name FROM late)
+        UNION SELECT call.id FROM adopted_call JOIN call ON call.id = adopted_call.call
+            WHERE adopted_call.call_id IN (SELECT name FROM late) OR attempt_call_id IN (SELECT name FROM late)
         """
 }

@@ -23,8 +23,11 @@ struct LedgerClock {
         """
 
     /// The largest difference between the own clock of a call and the present clock, in microseconds.
-    static func reach(in database: Database) throws -> Int64 {
-        let sum = try LedgerStatement(database, "SELECT coalesce(sum(abs(set_by)), 0) FROM clock")
+    ///
+    /// - Parameter time: the call is not older; microseconds since 1970.
+    static func reach(since time: Int64 = 0, in database: Database) throws -> Int64 {
+        let sum = try LedgerStatement(database, "SELECT coalesce(sum(abs(set_by)), 0) FROM clock WHERE at >= ?1")
+        sum.bind(1, time)
         return try sum.firstRow { $0.integer(0) }?.map { $0 } ?? 0
     }
 

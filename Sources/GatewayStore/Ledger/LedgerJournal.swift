@@ -117,6 +117,7 @@ struct LedgerJournal {
             mark(change, of: call)
             batch.retimed.append(call)
         }
+        handover.clockWasSet(step)
         ended.clockWasSet(by: step.microseconds)
         for place in batch.signals.indices { batch.signals[place].wallMicroseconds &+= step.microseconds }
     }
@@ -192,7 +193,7 @@ struct LedgerJournal {
         batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
             handover.origin(of: call).map { (call, $0) }
         }
-        (batch.retimed, batch.dialledOn, batch.corrected) = ([], [], [])
+        (batch.retimed, batch.dialledOn, batch.corrected, foreign.late) = ([], [], [], [])
         refused()
     }
 

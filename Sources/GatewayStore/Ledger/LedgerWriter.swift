@@ -42,7 +42,7 @@ struct LedgerWriter: ~Copyable {
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
         try store(dialledOn: batch.dialledOn)
-        try store(corrected: batch.corrected)
+        let originals = try store(corrected: batch.corrected)
         try LedgerClock.store(batch.clocks, in: database)
         try LedgerSignals(database).store(batch.signals, after: batch.clocks)
         for call in batch.calls
@@ -56,7 +56,7 @@ struct LedgerWriter: ~Copyable {
         }
         var nextEvent = firstFreeEvent
         if isShared {
-            try ReturnCandidates(database, returns).store(batch)
+            try ReturnCandidates(database, returns).store(batch, corrected: originals)
         } else {
             for call in batch.reachedOutbound {
                 if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
@@ -131,8 +131,12 @@ struct LedgerWriter: ~Copyable {
     }
 
     /// Stores what a late report has changed of ended calls; the other columns stay.
-    private func store(corrected calls: [LedgerCall]) throws {
-        guard !calls.isEmpty else { return }
+    ///
+    /// - Returns: calls that may be returned from now on: their name was shown.
+    private func store(corrected calls: [LedgerCall]) throws -> [LedgerCall] {
+        guard !calls.isEmpty else { return [] }
+        var originals: [LedgerCall] = []
+        let hasKey = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND subscriber_key IS NOT NULL")
         let update = try LedgerStatement(database, CallStatements.correctCall)
         for call in calls {
             let record = call.machine.record
@@ -145,9 +149,14 @@ struct LedgerWriter: ~Copyable {
             update.bind(7, record.ringSeconds)
             update.bind(8, record.callSeconds)
             update.bind(9, call.shownEvent)
-            update.bind(10, record.endedAt)
+            hasKey.bind(1, call.row)
+            let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
+            let isNew = try key != nil && hasKey.firstRow { _ in true } == nil
+            update.bind(10, isNew ? key : nil)
+            if isNew { originals.append(call) }
             try update.run()
         }
+        return originals
     }
 
     private func putOut(_ call: LedgerCall) throws {
@@ -299,7 +308,8 @@ private struct CallStatements {
 
     static let correctCall = """
         UPDATE call SET progress_at = ?2, ringing_at = ?3, answered_at = ?4, forwarded = ?5, answered_by = ?6,
-            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9, ended_at = ?10
+            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9,
+            subscriber_key = coalesce(?10, subscriber_key), returnable = CASE WHEN ?10 IS NULL THEN returnable ELSE 1 END
         WHERE id = ?1
         """
 

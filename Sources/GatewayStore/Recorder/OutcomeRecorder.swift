@@ -206,7 +206,7 @@ package final class OutcomeRecorder: Sendable {
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end {
                     journal.applyForeign(through: arrived, now: time ?? now())
-                    try correctEnded(&journal)
+                    try correctEnded(&journal, now: time ?? now())
                     if let time, moves.mayAssume(now: SteadyClock.microseconds) { journal.sweep(now: time) }
                 }
                 reportUpdates(of: &journal)

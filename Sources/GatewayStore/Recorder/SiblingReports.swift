@@ -35,17 +35,23 @@ extension OutcomeRecorder: SiblingLedger {
     }
 
     /// Corrects calls that have ended by what other gateways have reported since.
-    func correctEnded(_ journal: inout LedgerJournal) throws {
-        guard !journal.foreign.late.isEmpty else { return }
-        let corrections = try database.ledger.read { [reports = journal.foreign.late] database in
-            try LateReports(database).corrections(by: reports)
+    ///
+    /// - Parameter now: microseconds since 1970.
+    func correctEnded(_ journal: inout LedgerJournal, now: Int64) throws {
+        let reports = journal.foreign.lateReports(now: now)
+        guard !reports.isEmpty else { return }
+        do {
+            let corrections = try database.ledger.read { try LateReports($0).corrections(by: reports) }
+            journal.foreign.lookedFor(reports, now: now)
+            for correction in corrections { journal.correct(correction.call, to: correction.record) }
+            guard !corrections.isEmpty else { return }
+            log.info(
+                "calls that had ended got earlier messages, which another gateway reported late",
+                metadata: ["calls": "\(corrections.count)"])
+        } catch {
+            journal.refused()
+            throw error
         }
-        journal.foreign.late = []
-        for correction in corrections { journal.correct(correction.call, to: correction.record) }
-        guard !corrections.isEmpty else { return }
-        log.info(
-            "calls that had ended were corrected by what another gateway had seen of them before it was away",
-            metadata: ["calls": "\(corrections.count)"])
     }
 
     /// Records that the effect of all taken batches is stored.

@@ -14,7 +14,9 @@ struct ReturnCandidates {
     init(_ database: Database, _ returns: ReturnPolicy) { (self.database, self.returns) = (database, returns) }
 
     /// Stores the facts of a batch.
-    func store(_ batch: LedgerBatch) throws {
+    ///
+    /// - Parameter corrected: calls that ended before, and are originals since a late report.
+    func store(_ batch: LedgerBatch, corrected: [LedgerCall]) throws {
         for clock in batch.clocks {
             let shift = try LedgerStatement(database, "UPDATE return_candidate SET at = at + ?1")
             shift.bind(1, clock.setBy)
@@ -26,6 +28,12 @@ struct ReturnCandidates {
                 let key = returns.subscriberKeys(of: record).first
             else { continue }
             try store(call, key, number: record.caller?.digits, at: Self.time(endedAt, of: call, after: batch.clocks))
+        }
+        for call in corrected {
+            let record = call.machine.record
+            guard let endedAt = record.endedAt, let key = returns.subscriberKeys(of: record).first else { continue }
+            let steps = try LedgerClock.stepsSinceEnd(ofRow: call.row, in: database)
+            try store(call, key, number: record.caller?.digits, at: endedAt &+ steps)
         }
         for call in batch.reachedOutbound {
             let record = call.machine.record
