@@ -48,6 +48,16 @@ struct ClusterSchemaTests {
         #expect(try folder.load(yaml()).cluster?.ledger == nil)
     }
 
+    @Test func `a password of the ledger that every user can read causes a remark`() throws {
+        let ledger = "ledger: postgres://herald@127.0.0.1/calls\n  ledger_password_file: ledger-password"
+        let text = try yaml(withLedger: ledger)
+        let path = folder.path + "/ledger-password"
+        for (mode, isRemarked) in [(0o640, false), (0o644, true)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            #expect(try folder.load(text).remarks.contains { $0.hasPrefix(path) } == isRemarked)
+        }
+    }
+
     @Test(arguments: [
         ("ledger: postgres://herald:terces@db/calls", "password file"),
         ("ledger: mysql://db/calls", "postgres://"),

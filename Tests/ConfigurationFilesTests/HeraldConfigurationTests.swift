@@ -317,4 +317,27 @@ struct HeraldConfigurationTests {
 
                 """)
     }
+
+    @Test func `the summary names the receivers of call records`() throws {
+        try folder.write("0123456789abcdef", to: "secret")
+        let outcomes = """
+            outcomes:
+              cdr_file: calls.json
+              webhook: {url: 'https://crm.example.com/calls', secret_file: secret}
+              kafka:
+                brokers: [kafka-1.example.com, 'kafka-2.example.com:9093']
+                topic: herald-calls
+                tls: {}
+                sasl: {user: herald, password_file: secret}
+
+            """
+        let text = ConfigurationSummary(try folder.load(smallest + outcomes)).text
+        #expect(
+            text.split(separator: "\n").filter { $0.hasPrefix("calls") } == [
+                "calls   to the file \(folder.path)/calls.json", "calls   to the webhook https://crm.example.com/calls",
+                "calls   to the topic herald-calls of kafka-1.example.com, kafka-2.example.com:9093, TLS, "
+                    + "login SCRAM-SHA-512",
+            ])
+        #expect(!text.contains("0123456789abcdef"))
+    }
 }

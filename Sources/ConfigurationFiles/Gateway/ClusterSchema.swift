@@ -27,6 +27,8 @@ extension HeraldConfiguration {
         package var limits = Limits.divided
         /// The database of the calls of all gateways; nil if each keeps its own alone.
         package var ledger: PostgreSQLAddress?
+        /// The password in that address, with its file; nil if the URL has it, or none is needed.
+        var ledgerPassword: ConfiguredSecret?
 
         /// The number of gateways, this one included.
         package var nodes: Int { siblings.count + 1 }
@@ -53,23 +55,29 @@ extension HeraldSchema {
                 try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
             }
             let limits = section.choice("limits", default: HeraldConfiguration.Cluster.Limits.divided)
-            let ledger = sharedLedger(section)
+            let ledgerPassword = ledgerPassword(section)
+            let ledger = sharedLedger(section, ledgerPassword)
             guard let secrets, let address, !siblings.isEmpty else { return nil }
             let cluster = HeraldConfiguration.Cluster(
                 secrets: secrets, listen: address, siblings: siblings, route: route, limits: limits,
-                ledger: ledger)
+                ledger: ledger, ledgerPassword: ledgerPassword)
             check(cluster, listen, section)
             return cluster
         }
     }
 
-    /// Reads `ledger` and the file of its password.
-    private func sharedLedger(_ section: ConfigurationSection) -> PostgreSQLAddress? {
-        let hasPassword = section.has("ledger_password_file") || section.has("ledger_password_env")
-        let password =
-            hasPassword ? SecretSchema(file: file).read(section, "ledger_password", secrets: secrets) : nil
+    private static func hasLedgerPassword(_ section: ConfigurationSection) -> Bool {
+        section.has("ledger_password_file") || section.has("ledger_password_env")
+    }
+
+    private func ledgerPassword(_ section: ConfigurationSection) -> ConfiguredSecret? {
+        guard Self.hasLedgerPassword(section) else { return nil }
+        return SecretSchema(file: file).read(section, "ledger_password", secrets: secrets)
+    }
+
+    private func sharedLedger(_ section: ConfigurationSection, _ password: ConfiguredSecret?) -> PostgreSQLAddress? {
         guard let url = section.string("ledger") else {
-            if hasPassword, !section.has("ledger") {
+            if Self.hasLedgerPassword(section), !section.has("ledger") {
                 section.missing("ledger", "postgres://herald@db.example.com/herald")
             }
             return nil

@@ -26,7 +26,10 @@ extension HeraldConfiguration {
             )
         }
         let secrets =
-            [directory?.key, directory?.signing?.secret, adminAccess.token, cluster?.secrets.first]
+            [
+                directory?.key, directory?.signing?.secret, adminAccess.token, cluster?.secrets.first,
+                cluster?.ledgerPassword,
+            ]
             + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password]
             + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
         for file in secrets.compactMap({ $0?.openFile }) {

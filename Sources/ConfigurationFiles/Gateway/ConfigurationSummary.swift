@@ -71,6 +71,7 @@ package struct ConfigurationSummary {
                 "cluster on \(cluster.listen), siblings \(siblings)\(route), limits \(cluster.limits.rawValue)")
             if let ledger = cluster.ledger { lines.append("calls   also in the shared ledger at \(ledger)") }
         }
+        lines += outputs
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
         if !configuration.customers.isEmpty {
             let accounts = Set(configuration.customers.map(\.directory)).count
@@ -84,6 +85,22 @@ package struct ConfigurationSummary {
         }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
+    }
+
+    /// The receivers of call records.
+    private var outputs: [String] {
+        let outcomes = configuration.outcomes
+        let file = outcomes.recordFile.map { "calls   to the file \($0)" }
+        let webhook = outcomes.webhook.map { "calls   to the webhook \($0.url)" }
+        let kafka = outcomes.kafka.map { kafka in
+            let (tls, sasl) = (
+                kafka.tls == nil ? "no TLS" : "TLS", kafka.sasl.map { ", login \($0.mechanism.rawValue)" }
+            )
+            return
+                "calls   to the topic \(kafka.topic) of \(kafka.brokers.map(\.description).joined(separator: ", ")), "
+                + tls + (sasl ?? "")
+        }
+        return [file, webhook, kafka].compactMap { $0 }
     }
 
     private func admin(_ address: EndpointAddress) -> String {
