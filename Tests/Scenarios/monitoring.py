@@ -109,7 +109,7 @@ def with_everything(testbed, folder, ports):
     testbed.start_gateway()
     wait_until(
         lambda: testbed.metric('herald_customer_sync_age_seconds{customer="acme"}') is not None, 60,
-        "the customer's brands are not synced")
+        "the metrics of the customer are missing")
 
 
 def monitoring(testbed, folder, run):

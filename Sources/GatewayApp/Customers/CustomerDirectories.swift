@@ -70,10 +70,10 @@ final class CustomerDirectories: ReloadablePart {
         state.withLock { state in state.running.values.first { $0.names.contains(customer) }?.account }
     }
 
-    /// The age of the last good sync of each customer, in seconds; nil before the first.
-    var syncAges: [(customer: String, age: Int64?)] {
+    /// Seconds without a sync of each customer's directory.
+    var syncAges: [(customer: String, age: Int64)] {
         state.withLock { state in
-            state.running.values.flatMap { running in running.names.map { ($0, running.account.sync.successAge) } }
+            state.running.values.flatMap { running in running.names.map { ($0, running.account.sync.age) } }
         }.sorted { $0.0 < $1.0 }
     }
 

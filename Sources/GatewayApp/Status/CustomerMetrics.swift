@@ -85,13 +85,13 @@ struct CustomerMetrics: Sendable {
                 name: "herald_customer_events_waiting", help: "Events that wait for a customer's directory",
                 labels: [MetricLabel("customer", customer.name)], value: Double(waiting[customer.name]?.waiting ?? 0))
         }
-        let ages = directories.syncAges.compactMap { customer, age in
-            age.map {
-                GaugeSample(
-                    name: "herald_customer_sync_age_seconds",
-                    help: "Seconds since the last successful sync of a customer's directory",
-                    labels: [MetricLabel("customer", customer)], value: Double($0))
-            }
+        let ages = directories.syncAges.map { customer, age in
+            GaugeSample(
+                name: "herald_customer_sync_age_seconds",
+                help: """
+                    Seconds since the last successful sync of a customer's directory, or since the start before the first
+                    """,
+                labels: [MetricLabel("customer", customer)], value: Double(age))
         }
         return numbers + events + ages
     }

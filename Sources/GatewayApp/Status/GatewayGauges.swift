@@ -91,11 +91,11 @@ extension GatewayStatusReport {
     /// The age of the last good sync, and the gates; empty without a directory.
     func directoryGauges(_ snapshot: BrandingSnapshot) -> [GaugeSample] {
         guard let link else { return [] }
-        let age = link.sync.successAge.map { age in
-            GaugeSample(
-                name: "herald_sync_age_seconds", help: "Seconds since the last successful sync", value: Double(age))
-        }
-        return (age.map { [$0] } ?? []) + link.gauges(snapshot.gates)
+        let age = GaugeSample(
+            name: "herald_sync_age_seconds",
+            help: "Seconds since the last successful sync, or since the start before the first",
+            value: Double(link.sync.age))
+        return [age] + link.gauges(snapshot.gates)
     }
 }
 

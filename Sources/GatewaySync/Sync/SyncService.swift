@@ -21,6 +21,8 @@ package final class SyncService: Service, Sendable {
     private let life: DeviceLife
     private let schedule: SyncSchedule
     private let time: ServiceClock
+    /// Seconds of the monotonic clock.
+    private let startedAt: Int64
     private let logger: Logger
     private let state = Mutex(State())
     private var due: AsyncEvent { publisher.wantsSync }
@@ -81,6 +83,7 @@ package final class SyncService: Service, Sendable {
         self.device = device
         self.schedule = schedule
         self.time = time
+        startedAt = time.steady()
         self.logger = logger
         self.index = index
         self.whileSyncing = whileSyncing
@@ -95,6 +98,9 @@ package final class SyncService: Service, Sendable {
         if let at = status.succeededAt { return time.steady() - at }
         return status.lastSuccess.map { max(0, time.now() - $0) }
     }
+
+    /// Seconds without a success: since the last one, or since this run began if there was none.
+    package var age: Int64 { successAge ?? time.steady() - startedAt }
 
     /// The present status.
     package var status: SyncStatus { state.withLock { $0.status } }
