@@ -86,7 +86,7 @@ struct PageReportTests {
             let story = try #require(try await report.story(row: row))
             #expect(story.decision == "matched")
             #expect(story.facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
-            #expect(story.timeline.first?.what == "INVITE sent on with the brand")
+            #expect(story.timeline.first?.what == "INVITE with the brand")
             #expect(try await report.story(row: 999) == nil)
         }
     }

@@ -59,7 +59,7 @@ struct LedgerReaderTests {
         #expect(story.map { $0.sinceInvite / 1_000_000 } == [0, 2, 9, 30])
         #expect(
             story.map(\.what) == [
-                "INVITE sent on with the brand", "180, the phone rings", "answered by voicemail", "ended: MISSED",
+                "INVITE with the brand", "180, the phone rings", "answered by voicemail", "ended: MISSED",
             ])
     }
 

@@ -96,7 +96,7 @@ def shapes(testbed, number):
                 raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
     told = json.loads(testbed.command(
         testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
-    expect("moments of the story", told["timeline"][0]["what"], "INVITE sent on with the brand")
+    expect("moments of the story", told["timeline"][0]["what"], "INVITE with the brand")
     refused(testbed, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
 
 

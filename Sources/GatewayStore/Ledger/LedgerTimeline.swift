@@ -17,7 +17,7 @@ extension LedgerCallRow {
         var story: [(Int64?, String)] = [
             (
                 inviteAt,
-                decision == "matched" ? "INVITE sent on with the brand" : "INVITE sent on unbranded: \(decision)"
+                decision == "matched" ? "INVITE with the brand" : "INVITE unbranded: \(decision)"
             ),
             (progressAt, "182 or 183, call progress"),
             (ringingAt, "180, the phone rings"),
