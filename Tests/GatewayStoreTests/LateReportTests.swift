@@ -161,6 +161,7 @@ struct LateReportTests {
         let shown = try #require(call.events.first { $0.outcome == "displayed" })
         #expect(shown.displayedAt == "2026-01-01T00:00:02Z")
         #expect(shown.state == .waiting)
+        #expect(fixture.recorder.totals.corrected == 1)
     }
 
     @Test(arguments: [1, 3_600, 86_400 * 3])

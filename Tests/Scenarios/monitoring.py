@@ -19,7 +19,8 @@ PAGE = os.path.join(ROOT, "docs", "monitoring.md")
 # Families that only a mishap, a server of logos, an output of calls, a cluster or PostgreSQL makes; their tests are elsewhere.
 RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_total"} | {
     f"herald_sibling_{name}" for name in (
-        "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total", "waiting")} | {
+        "calls_corrected_total", "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total",
+        "waiting")} | {
     f"herald_call_records_{name}" for name in ("failures_total", "sent_total", "waiting")} | {
     f"herald_shared_{name}" for name in (
         "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "redials_total", "returns_total",

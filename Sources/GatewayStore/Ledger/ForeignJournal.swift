@@ -14,7 +14,7 @@ struct ForeignJournal {
     var late: [LateReport] = []
     /// Time of the last search for their calls; microseconds since 1970.
     private var searchedAt = Int64.min
-    /// Delay of a report, in microseconds, from which on its call may have ended longer ago than ended calls are remembered.
+    /// A report that took longer, in microseconds, may be of a call that ended before `EndedCalls` begins.
     static let usualDelay: Int64 = 10_000_000
     /// Least time between two searches, and the number of reports that does not wait for it.
     private static let searchPause: Int64 = 10_000_000
@@ -51,7 +51,7 @@ struct ForeignJournal {
     /// The late reports whose calls are looked for now: those with a row, and at most every ten seconds the others.
     ///
     /// A gateway that is behind for long would cause a search of the ledger each second.
-    mutating func lateReports(now: Int64) -> [LateReport] {
+    func lateReports(now: Int64) -> [LateReport] {
         let isDue = !(0..<Self.searchPause).contains(now &- searchedAt) || late.count >= Self.mostUnsearched
         return isDue ? late : late.filter { $0.row != nil }
     }

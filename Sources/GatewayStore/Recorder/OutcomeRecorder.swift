@@ -70,6 +70,8 @@ package final class OutcomeRecorder: Sendable {
         package var skipped = 0
         /// Updates without an open call.
         package var unclaimed = 0
+        /// Ended calls that a late report of another gateway has corrected.
+        package var corrected = 0
         /// Refusals of the database.
         package var failures = 0
         package var openCalls = 0

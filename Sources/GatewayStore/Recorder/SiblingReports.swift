@@ -45,8 +45,9 @@ extension OutcomeRecorder: SiblingLedger {
             journal.foreign.lookedFor(reports, now: now)
             for correction in corrections { journal.correct(correction.call, to: correction.record) }
             guard !corrections.isEmpty else { return }
-            log.info(
-                "calls that had ended got earlier messages, which another gateway reported late",
+            shared.withLock { $0.corrected += corrections.count }
+            log.notice(
+                "calls that had ended were corrected by messages that another gateway reported late",
                 metadata: ["calls": "\(corrections.count)"])
         } catch {
             journal.refused()
