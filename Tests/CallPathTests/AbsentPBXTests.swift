@@ -47,6 +47,25 @@ struct AbsentPBXTests {
         #expect(gateway.shared.rejections.take().rejections.map(\.cause) == [.noTarget])
     }
 
+    /// Behind a dispatcher, the responses of a PBX may come to another gateway of the cluster, which forwards them.
+    @Test(arguments: [CallsInProgress.SiblingReport.responded, .rejected])
+    func `a target whose response passed a sibling is neither silent, nor is the call rejected`(
+        report: CallsInProgress.SiblingReport
+    ) throws {
+        let (gateway, targetState) = try gateway()
+        for number in 1...3 {
+            let invite = request("INVITE", branch: "b\(number)").replacing("story@", with: "story\(number)@")
+            #expect(!gateway.receive(invite, from: trunk).to(pbx).isEmpty)
+            let call = try #require(gateway.updates().last { $0.kind == .invite }?.call)
+            gateway.shared.calls.leave([(call, report)])
+        }
+        let sent = pass(400, gateway)
+        #expect(sent.to(trunk).isEmpty)
+        #expect(targetState.isUp(at: gateway.now.milliseconds))
+        #expect(gateway.updates().map(\.kind) == [.invite, .invite, .invite])
+        #expect(gateway.shared.calls.count == (report == .rejected ? 0 : 3))
+    }
+
     @Test func `a target that said 100 is waited for as long as Timer C allows`() throws {
         let (gateway, _) = try gateway()
         let sent = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)

@@ -83,6 +83,16 @@ struct FailoverTests {
         #expect(sent.to(trunk).isEmpty)
     }
 
+    @Test func `no other target is tried for a call whose response passed a sibling gateway`() throws {
+        let (gateway, _) = try gateway()
+        #expect(!gateway.receive(request("INVITE"), from: trunk).to(Self.first).isEmpty)
+        let call = try #require(gateway.updates().first?.call)
+        gateway.shared.calls.leave([(call, .responded)])
+        var sent: [OutgoingMessage] = []
+        for _ in 0..<400 { sent += gateway.pass(.milliseconds(100)) }
+        #expect(sent.to(Self.second).isEmpty && sent.to(trunk).isEmpty)
+    }
+
     /// What a target may say after which no other one is asked, and what the trunk then hears.
     static let final: [(responses: [String], heard: String)] = [
         (["486 Busy Here"], "486 Busy Here"),  // §16.7: never on other 4xx

@@ -115,6 +115,8 @@ class Roaming:
         self.nodes = list(roamer.cluster.nodes)
         roamer.chance.shuffle(self.nodes)
         self.turn = self.branches = 0
+        # Longer than health.patience: the gateway that sent the INVITE has had no response to it.
+        self.rings_long, self.rings = number % 5 == 0, False
         self.moments = []
         self.last = {}
 
@@ -145,6 +147,8 @@ class Roaming:
                 continue
             if wanted(place, message):
                 return message
+            if self.rings and place == CARRIER and message.status >= 300 and message.method == "INVITE":
+                raise Failed(f"the carrier got {message.status} though the phone rings")
             # A repeated request gets the same response again.
             if not message.status and message.sequence in self.last and place == self.last[message.sequence][0]:
                 self.send(*self.last[message.sequence])
@@ -179,7 +183,11 @@ class Roaming:
         came = self.exchange(CARRIER, invite, lambda at, m: at == DESK and m.method == "INVITE" and not m.status, "INVITE")
         ringing = came.response("180 Ringing", "d" + self.name, f"sip:desk@{DESK}:5060")
         self.exchange(DESK, ringing, lambda at, m: at == CARRIER and m.status == 180, "180")
+        self.rings = True
+        if self.rings_long:
+            time.sleep(self.roamer.chance.uniform(4.5, 6))
         if self.kind == "carrier gives up":
+            self.rings = False
             cancel = written([f"CANCEL {uri} SIP/2.0", *head, f"To: {to}", "CSeq: 1 CANCEL"])
             stop = self.exchange(CARRIER, cancel, lambda at, m: at == DESK and m.method == "CANCEL" and not m.status, "CANCEL")
             self.send(DESK, stop.response("200 OK", "d" + self.name, f"sip:desk@{DESK}:5060"))

@@ -25,6 +25,8 @@ package final class CallsInProgress: Sendable {
         /// INVITEs of it that have no final response yet.
         var branches: UInt16 = 1
         var isAnswered = false
+        /// A response of its target passed a sibling gateway.
+        var hasRespondedElsewhere = false
         /// Why a branch failed while others were alive; status 0 for none.
         var failure = CallFailure(status: 0)
     }
@@ -35,8 +37,11 @@ package final class CallsInProgress: Sendable {
 
     private let shards = (0..<64).map { _ in Shard() }
     private let total = Atomic<Int>(0)
-    /// Calls whose end passed a sibling gateway, until a worker takes them.
-    private let endedElsewhere = Mutex<[CallIdentifier]>([])
+    /// Messages of calls that passed sibling gateways, until a worker takes their reports.
+    private let reports = Mutex<[(call: CallIdentifier, report: SiblingReport)]>([])
+    /// Calls whose rejection passed a sibling gateway, and whose INVITE may still wait for a response here.
+    private let rejectedElsewhere = Mutex<Set<CallIdentifier>>([])
+    private static let mostRejected = 65_536
     private let capacity: Int
 
     /// Makes an empty table for at most `capacity` calls.
@@ -121,16 +126,52 @@ package final class CallsInProgress: Sendable {
         if let other { end(other) }
     }
 
-    /// Leaves calls whose end passed a sibling gateway for the next worker that looks; any thread but a worker's.
-    package func endElsewhere(_ calls: [CallIdentifier]) { endedElsewhere.withLock { $0 += calls } }
+    /// A message of a call that passed a sibling gateway.
+    package enum SiblingReport: Sendable {
+        /// A 18x or 2xx.
+        case responded
+        /// A final response above 299.
+        case rejected
+        /// A BYE.
+        case ended
+    }
 
-    /// Ends the calls that were left; a worker never waits for the thread that leaves them.
-    func takeEndedElsewhere() {
-        let ended = endedElsewhere.withLockIfAvailable { calls in
-            defer { calls = [] }
-            return calls
+    /// Leaves reports for the next worker that looks; any thread but a worker's.
+    package func leave(_ reported: [(call: CallIdentifier, report: SiblingReport)]) {
+        reports.withLock { $0 += reported }
+    }
+
+    /// Takes the reports that were left; a worker never waits for the thread that leaves them.
+    func takeReports() {
+        let taken = reports.withLockIfAvailable { reports in
+            defer { reports = [] }
+            return reports
         }
-        for call in ended ?? [] { end(call) }
+        for (call, report) in taken ?? [] {
+            switch report {
+            case .responded: shard(of: call).calls.withLock { $0[call]?.hasRespondedElsewhere = true }
+            case .rejected: rejected(call)
+            case .ended: end(call)
+            }
+        }
+    }
+
+    private func rejected(_ call: CallIdentifier) {
+        guard let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) else { return }
+        add(-1, entry)
+        rejectedElsewhere.withLock { calls in
+            if calls.count >= Self.mostRejected { calls = [] }
+            calls.insert(call)
+        }
+    }
+
+    /// Whether a response to the call's INVITE passed a sibling gateway, as far as this one knows.
+    ///
+    /// A phone rings or has been answered, or the call is over: the silence of the target here means nothing.
+    func isCarriedElsewhere(_ call: CallIdentifier) -> Bool {
+        takeReports()
+        if shard(of: call).calls.withLock({ $0[call]?.hasRespondedElsewhere ?? false }) { return true }
+        return rejectedElsewhere.withLock { $0.remove(call) != nil }
     }
 
     /// Ends the calls of one shard that began before a time: their BYE never came.

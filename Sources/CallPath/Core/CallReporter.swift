@@ -166,6 +166,12 @@ final class CallReporter {
         updates.append(update)
     }
 
+    /// Whether a response to this INVITE of a call passed a sibling gateway.
+    func isCarriedElsewhere(_ transaction: ProxyTransaction) -> Bool {
+        guard transaction.isCall else { return false }
+        return calls.isCarriedElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    }
+
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
 
     /// Reports that no target could be reached, or none is up.

@@ -67,7 +67,7 @@ package final class GatewayElement: SIPElement {
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000
         sweeps += 1
-        shared.calls.takeEndedElsewhere()
+        shared.calls.takeReports()
         if now.milliseconds > settings.longestCall {
             shared.calls.expire(round: sweeps, startedBefore: now.milliseconds - settings.longestCall)
         }

@@ -132,6 +132,8 @@ extension ProxyCore: TransactionUser {
     }
 
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+        // No other target may ring, and a rejection would end the call of a phone that rings.
+        if reporter.isCarriedElsewhere(transaction) { return transactions.leave(transaction) }
         recordSilence(of: transaction, at: now)
         if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)

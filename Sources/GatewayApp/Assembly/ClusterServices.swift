@@ -110,9 +110,20 @@ struct ClusterLedger: SiblingLedger {
 
     func take(_ updates: [ForeignUpdate]) -> UInt64? {
         guard let batch = recorder.take(updates) else { return nil }
-        let ends = updates.map(\.update).filter { $0.kind == .bye || isPrompt && $0.kind == .failed }
-        calls.endElsewhere(ends.flatMap(\.calls))
+        calls.leave(
+            updates.map(\.update).flatMap { update in
+                report(of: update).map { report in update.calls.map { ($0, report) } } ?? []
+            })
         return batch
+    }
+
+    private func report(of update: CallUpdate) -> CallsInProgress.SiblingReport? {
+        switch update.kind {
+        case .provisional, .answered: .responded
+        case .failed: isPrompt ? .rejected : nil
+        case .bye: .ended
+        default: nil
+        }
     }
 }
 

@@ -128,6 +128,13 @@ package final class ProxyTransactions<User: TransactionUser> {
         transaction.attempt += 1
     }
 
+    /// Forgets a transaction whose responses pass another gateway, and sends nothing.
+    package func leave(_ transaction: ProxyTransaction) {
+        for slot in 0..<9 { wheel.cancel(transaction.timers[slot]) }
+        transaction.attempt += 1
+        forget(transaction)
+    }
+
     /// Handles a request that could not be delivered; a failure of an abandoned target is ignored.
     package func sendFailed(_ token: DeliveryToken, at now: Moment) {
         self.now = now
