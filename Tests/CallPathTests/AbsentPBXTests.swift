@@ -48,22 +48,93 @@ struct AbsentPBXTests {
     }
 
     /// Behind a dispatcher, the responses of a PBX may come to another gateway of the cluster, which forwards them.
-    @Test(arguments: [CallsInProgress.SiblingReport.responded, .rejected])
+    @Test(arguments: [CallsInProgress.SiblingReport.Message.alerting, .answered, .rejected])
     func `a target whose response passed a sibling is neither silent, nor is the call rejected`(
-        report: CallsInProgress.SiblingReport
+        message: CallsInProgress.SiblingReport.Message
     ) throws {
         let (gateway, targetState) = try gateway()
         for number in 1...3 {
             let invite = request("INVITE", branch: "b\(number)").replacing("story@", with: "story\(number)@")
             #expect(!gateway.receive(invite, from: trunk).to(pbx).isEmpty)
             let call = try #require(gateway.updates().last { $0.kind == .invite }?.call)
-            gateway.shared.calls.leave([(call, report)])
+            report(message, call, gateway)
         }
         let sent = pass(400, gateway)
         #expect(sent.to(trunk).isEmpty)
         #expect(targetState.isUp(at: gateway.now.milliseconds))
         #expect(gateway.updates().map(\.kind) == [.invite, .invite, .invite])
-        #expect(gateway.shared.calls.count == (report == .rejected ? 0 : 3))
+        #expect(gateway.shared.calls.count == (message == .rejected ? 0 : 3))
+    }
+
+    private func report(
+        _ message: CallsInProgress.SiblingReport.Message, _ call: CallIdentifier, _ gateway: GatewayUnderTest,
+        ago milliseconds: Int64 = 0
+    ) {
+        let time = gateway.now.wallMicroseconds - milliseconds * 1000
+        gateway.shared.calls.leave([.init(message, of: call, at: time)])
+    }
+
+    private func ringing(_ gateway: GatewayUnderTest) throws -> (invite: String, call: CallIdentifier) {
+        let invite = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)
+        let call = try #require(gateway.updates().first?.call)
+        report(.alerting, call, gateway)
+        return (invite, call)
+    }
+
+    @Test func `a call that rings through a sibling can still end here, and then counts no more`() throws {
+        let (gateway, _) = try gateway()
+        let (invite, _) = try ringing(gateway)
+        #expect(pass(100, gateway).to(trunk).isEmpty)
+        let ended = gateway.receive(response("486 Busy Here", to: invite), from: pbx)
+        #expect(ended.to(trunk).first?.hasPrefix("SIP/2.0 486") == true)
+        #expect(ended.to(pbx).first?.hasPrefix("ACK ") == true)
+        #expect(gateway.shared.calls.count == 0)
+    }
+
+    // RFC 3261 §9.1: a CANCEL leaves once a provisional response has come, and the sibling has seen one.
+    @Test(arguments: [10, 100])
+    func `a call that rings through a sibling is cancelled at once`(tenths: Int) throws {
+        let (gateway, _) = try gateway()
+        let (invite, _) = try ringing(gateway)
+        _ = pass(tenths, gateway)
+        let cancelled = gateway.receive(request("CANCEL"), from: trunk)
+        #expect(cancelled.to(pbx).first?.hasPrefix("CANCEL ") == true)
+        let ended = gateway.receive(response("487 Request Terminated", to: invite), from: pbx)
+        #expect(ended.to(trunk).first?.hasPrefix("SIP/2.0 487") == true)
+        #expect(gateway.shared.calls.count == 0)
+    }
+
+    @Test func `a call that rang through a sibling and whose PBX dies ends by Timer C, RFC 3261 §16.8`() throws {
+        let (gateway, _) = try gateway()
+        _ = try ringing(gateway)
+        let sent = pass(2_300, gateway)
+        #expect(sent.to(pbx).contains { $0.hasPrefix("CANCEL ") })
+        #expect(sent.to(trunk).last?.hasPrefix("SIP/2.0 408") == true)
+        #expect(gateway.shared.calls.count == 0)
+    }
+
+    @Test func `a call that was answered through a sibling and is over already is not rejected`() throws {
+        let (gateway, targetState) = try gateway()
+        _ = gateway.receive(request("INVITE"), from: trunk)
+        let call = try #require(gateway.updates().first?.call)
+        report(.answered, call, gateway)
+        _ = pass(20, gateway)
+        report(.bye, call, gateway)
+        #expect(pass(400, gateway).to(trunk).isEmpty)
+        #expect(targetState.isUp(at: gateway.now.milliseconds))
+        #expect(gateway.updates().map(\.kind) == [.invite])
+        #expect(gateway.shared.calls.count == 0)
+    }
+
+    @Test func `a report about an earlier attempt means nothing for the next one`() throws {
+        let (gateway, _) = try gateway()
+        _ = gateway.receive(request("INVITE"), from: trunk)
+        let call = try #require(gateway.updates().first?.call)
+        for message in [CallsInProgress.SiblingReport.Message.rejected, .alerting, .answered] {
+            report(message, call, gateway, ago: 500)
+        }
+        #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
+        #expect(gateway.shared.calls.count == 0)
     }
 
     @Test func `a target that said 100 is waited for as long as Timer C allows`() throws {

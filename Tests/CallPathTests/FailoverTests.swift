@@ -87,7 +87,7 @@ struct FailoverTests {
         let (gateway, _) = try gateway()
         #expect(!gateway.receive(request("INVITE"), from: trunk).to(Self.first).isEmpty)
         let call = try #require(gateway.updates().first?.call)
-        gateway.shared.calls.leave([(call, .responded)])
+        gateway.shared.calls.leave([.init(.alerting, of: call, at: gateway.now.wallMicroseconds)])
         var sent: [OutgoingMessage] = []
         for _ in 0..<400 { sent += gateway.pass(.milliseconds(100)) }
         #expect(sent.to(Self.second).isEmpty && sent.to(trunk).isEmpty)

@@ -20,13 +20,15 @@ package final class CallsInProgress: Sendable {
         let parties: CallParties?
         /// The target it was sent to; nil before the first one.
         var target: TargetState?
-        /// Monotonic seconds.
-        let began: UInt32
+        /// Monotonic milliseconds.
+        let began: UInt64
         /// INVITEs of it that have no final response yet.
         var branches: UInt16 = 1
         var isAnswered = false
-        /// A response of its target passed a sibling gateway.
-        var hasRespondedElsewhere = false
+        /// A 18x of its target passed a sibling gateway.
+        var ringsElsewhere = false
+        /// A 2xx of its target passed a sibling gateway.
+        var isAnsweredElsewhere = false
         /// Why a branch failed while others were alive; status 0 for none.
         var failure = CallFailure(status: 0)
     }
@@ -38,10 +40,11 @@ package final class CallsInProgress: Sendable {
     private let shards = (0..<64).map { _ in Shard() }
     private let total = Atomic<Int>(0)
     /// Messages of calls that passed sibling gateways, until a worker takes their reports.
-    private let reports = Mutex<[(call: CallIdentifier, report: SiblingReport)]>([])
-    /// Calls whose rejection passed a sibling gateway, and whose INVITE may still wait for a response here.
-    private let rejectedElsewhere = Mutex<Set<CallIdentifier>>([])
-    private static let mostRejected = 65_536
+    private let reports = Mutex<[SiblingReport]>([])
+    /// The latest calls that ended at a sibling gateway, in two generations; workers alone use them.
+    private let endedElsewhere = Mutex<(new: Set<CallIdentifier>, old: Set<CallIdentifier>)>(([], []))
+    /// Calls of one generation.
+    private static let mostEnded = 65_536
     private let capacity: Int
 
     /// Makes an empty table for at most `capacity` calls.
@@ -59,7 +62,7 @@ package final class CallsInProgress: Sendable {
     ) {
         guard count < capacity else { return }
         let entry = Entry(
-            trunk: trunk, route: route, parties: parties, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
+            trunk: trunk, route: route, parties: parties, began: milliseconds)
         let isNew = shard(of: call).calls.withLock { calls in
             guard let branches = calls[call]?.branches else {
                 calls[call] = entry
@@ -79,6 +82,8 @@ package final class CallsInProgress: Sendable {
             guard let place = calls.index(forKey: call) else { return (false, nil) }
             let former = calls.values[place].target
             calls.values[place].target = target
+            // The phones of the target before do not ring any more.
+            if former !== target { calls.values[place].ringsElsewhere = false }
             return (true, former)
         }
         // Another branch of a forked call has the same target.
@@ -117,7 +122,9 @@ package final class CallsInProgress: Sendable {
 
     /// Counts a call that has ended; one that is not known means nothing.
     package func end(_ call: CallIdentifier) {
-        if let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) { add(-1, entry) }
+        guard let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) else { return }
+        add(-1, entry)
+        if entry.ringsElsewhere || entry.isAnsweredElsewhere { rememberEnd(of: call) }
     }
 
     /// Ends the call a BYE names, or the other one it may name when its direction is not known.
@@ -127,51 +134,83 @@ package final class CallsInProgress: Sendable {
     }
 
     /// A message of a call that passed a sibling gateway.
-    package enum SiblingReport: Sendable {
-        /// A 18x or 2xx.
-        case responded
-        /// A final response above 299.
-        case rejected
-        /// A BYE.
-        case ended
+    package struct SiblingReport: Sendable {
+        package enum Message: Sendable {
+            /// 180 to 199.
+            case alerting
+            /// A 2xx.
+            case answered
+            /// A response above 299 that asks for no other attempt.
+            case rejected
+            case bye
+        }
+
+        let call: CallIdentifier
+        let message: Message
+        /// By the clock of this gateway, in microseconds since 1970.
+        let at: Int64
+
+        package init(_ message: Message, of call: CallIdentifier, at time: Int64) {
+            (self.call, self.message, at) = (call, message, time)
+        }
     }
 
     /// Leaves reports for the next worker that looks; any thread but a worker's.
-    package func leave(_ reported: [(call: CallIdentifier, report: SiblingReport)]) {
-        reports.withLock { $0 += reported }
-    }
+    package func leave(_ reported: [SiblingReport]) { reports.withLock { $0 += reported } }
 
     /// Takes the reports that were left; a worker never waits for the thread that leaves them.
-    func takeReports() {
+    func takeReports(at now: Moment) {
         let taken = reports.withLockIfAvailable { reports in
             defer { reports = [] }
             return reports
         }
-        for (call, report) in taken ?? [] {
-            switch report {
-            case .responded: shard(of: call).calls.withLock { $0[call]?.hasRespondedElsewhere = true }
-            case .rejected: rejected(call)
-            case .ended: end(call)
+        for report in taken ?? [] { take(report, at: now) }
+    }
+
+    /// Largest error of a report's time, in milliseconds.
+    private static let reportError: Int64 = 100
+
+    private func take(_ report: SiblingReport, at now: Moment) {
+        let age = (now.wallMicroseconds - report.at) / 1000
+        let time = Int64(clamping: now.milliseconds) - age + Self.reportError
+        let isOver = shard(of: report.call).calls.withLock { calls in
+            // An earlier attempt with the same identifier.
+            guard let entry = calls[report.call], time >= Int64(clamping: entry.began) else { return false }
+            switch report.message {
+            case .alerting: calls[report.call]?.ringsElsewhere = true
+            case .answered: calls[report.call]?.isAnsweredElsewhere = true
+            // Of a re-INVITE, if the call was answered.
+            case .rejected: return !entry.isAnswered && !entry.isAnsweredElsewhere
+            case .bye: return true
             }
+            return false
+        }
+        guard isOver else { return }
+        end(report.call)
+        rememberEnd(of: report.call)
+    }
+
+    private func rememberEnd(of call: CallIdentifier) {
+        endedElsewhere.withLock { ended in
+            if ended.new.count >= Self.mostEnded { ended = ([], ended.new) }
+            ended.new.insert(call)
         }
     }
 
-    private func rejected(_ call: CallIdentifier) {
-        guard let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) else { return }
-        add(-1, entry)
-        rejectedElsewhere.withLock { calls in
-            if calls.count >= Self.mostRejected { calls = [] }
-            calls.insert(call)
+    /// Whether a phone rings for the call's only INVITE, as a sibling gateway reports.
+    func ringsElsewhere(_ call: CallIdentifier) -> Bool {
+        shard(of: call).calls.withLock { calls in
+            guard let entry = calls[call] else { return false }
+            return entry.ringsElsewhere && entry.branches == 1
         }
     }
 
-    /// Whether a response to the call's INVITE passed a sibling gateway, as far as this one knows.
-    ///
-    /// A phone rings or has been answered, or the call is over: the silence of the target here means nothing.
-    func isCarriedElsewhere(_ call: CallIdentifier) -> Bool {
-        takeReports()
-        if shard(of: call).calls.withLock({ $0[call]?.hasRespondedElsewhere ?? false }) { return true }
-        return rejectedElsewhere.withLock { $0.remove(call) != nil }
+    /// Whether the call's INVITE got its final response through a sibling gateway.
+    func isDecidedElsewhere(_ call: CallIdentifier) -> Bool {
+        let isAnswered = shard(of: call).calls.withLock { calls in
+            calls[call].map { $0.isAnsweredElsewhere && $0.branches == 1 }
+        }
+        return isAnswered ?? endedElsewhere.withLock { $0.new.contains(call) || $0.old.contains(call) }
     }
 
     /// Ends the calls of one shard that began before a time: their BYE never came.
@@ -180,10 +219,9 @@ package final class CallsInProgress: Sendable {
     /// - Returns: how many were ended.
     @discardableResult
     package func expire(round: Int, startedBefore milliseconds: UInt64) -> Int {
-        let limit = UInt32(truncatingIfNeeded: milliseconds / 1000)
         let shard = shards[abs(round) % shards.count]
         let gone = shard.calls.withLock { calls in
-            let gone = calls.filter { $0.value.began < limit }
+            let gone = calls.filter { $0.value.began < milliseconds }
             for call in gone.keys { calls[call] = nil }
             return Array(gone.values)
         }

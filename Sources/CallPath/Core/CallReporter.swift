@@ -166,10 +166,16 @@ final class CallReporter {
         updates.append(update)
     }
 
-    /// Whether a response to this INVITE of a call passed a sibling gateway.
-    func isCarriedElsewhere(_ transaction: ProxyTransaction) -> Bool {
-        guard transaction.isCall else { return false }
-        return calls.isCarriedElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    /// Whether the call of this INVITE rings, as a sibling gateway reports.
+    func ringsElsewhere(_ transaction: ProxyTransaction) -> Bool {
+        transaction.isCall
+            && calls.ringsElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    }
+
+    /// Whether this INVITE of a call got its final response through a sibling gateway.
+    func isDecidedElsewhere(_ transaction: ProxyTransaction) -> Bool {
+        transaction.isCall
+            && calls.isDecidedElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
     }
 
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }

@@ -52,6 +52,8 @@ package final class GatewayElement: SIPElement {
     package func fireTimers(at now: Moment) {
         lastActivity = now
         if worker == 0 { keepTargetsAndCalls(at: now) }
+        // Before the timers, which depend on them.
+        shared.calls.takeReports(at: now)
         for position in ownShards {
             let shard = shards.shard(at: position)
             guard shard.nextDeadline <= now.milliseconds else { continue }
@@ -67,7 +69,6 @@ package final class GatewayElement: SIPElement {
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000
         sweeps += 1
-        shared.calls.takeReports()
         if now.milliseconds > settings.longestCall {
             shared.calls.expire(round: sweeps, startedBefore: now.milliseconds - settings.longestCall)
         }

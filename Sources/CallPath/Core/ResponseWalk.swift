@@ -131,9 +131,11 @@ extension ProxyCore: TransactionUser {
         transactions.respond(upstream, bytes, in: transaction, at: now)
     }
 
+    func rings(_ transaction: ProxyTransaction) -> Bool { reporter.ringsElsewhere(transaction) }
+
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
         // No other target may ring, and a rejection would end the call of a phone that rings.
-        if reporter.isCarriedElsewhere(transaction) { return transactions.leave(transaction) }
+        if reporter.isDecidedElsewhere(transaction) { return transactions.leave(transaction) }
         recordSilence(of: transaction, at: now)
         if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)

@@ -103,25 +103,28 @@ struct ClusterServices: ReloadablePart {
 struct ClusterLedger: SiblingLedger {
     let recorder: OutcomeRecorder
     let calls: CallsInProgress
-    /// Whether a rejection ends the call; a late one may be of an earlier attempt.
+    /// Whether responses count; late ones may be of an earlier attempt.
     var isPrompt = true
 
     var storedBatch: UInt64 { recorder.storedBatch }
 
     func take(_ updates: [ForeignUpdate]) -> UInt64? {
-        guard let batch = recorder.take(updates) else { return nil }
         calls.leave(
             updates.map(\.update).flatMap { update in
-                report(of: update).map { report in update.calls.map { ($0, report) } } ?? []
+                message(of: update).map { message in
+                    update.calls.map { .init(message, of: $0, at: update.wallMicroseconds) }
+                } ?? []
             })
-        return batch
+        return recorder.take(updates)
     }
 
-    private func report(of update: CallUpdate) -> CallsInProgress.SiblingReport? {
+    /// The message of a call in progress that an update reports; nil for one that changes nothing.
+    private func message(of update: CallUpdate) -> CallsInProgress.SiblingReport.Message? {
         switch update.kind {
-        case .provisional, .answered: .responded
-        case .failed: isPrompt ? .rejected : nil
-        case .bye: .ended
+        case .bye: .bye
+        case .provisional: isPrompt ? .alerting : nil
+        case .answered: isPrompt ? .answered : nil
+        case .failed: isPrompt && !CallStateMachine.asksForRetry(update.status) ? .rejected : nil
         default: nil
         }
     }

@@ -6,6 +6,8 @@ import Timers
 package protocol TransactionUser: AnyObject {
     /// Handles a response above 100 of the target (RFC 3261 §16.7 step 5).
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment)
+    /// Whether a phone rings for an INVITE, though no response has come to this element.
+    func rings(_ transaction: ProxyTransaction) -> Bool
     /// Tries another target, or responds itself, after the target did not respond in time (RFC 3261 §16.8).
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment)
     /// Handles a request that could not be delivered, which counts as a 503 of the target (RFC 3261 §16.9).
@@ -128,7 +130,7 @@ package final class ProxyTransactions<User: TransactionUser> {
         transaction.attempt += 1
     }
 
-    /// Forgets a transaction whose responses pass another gateway, and sends nothing.
+    /// Forgets a transaction whose final response passed another element, and sends nothing.
     package func leave(_ transaction: ProxyTransaction) {
         for slot in 0..<9 { wheel.cancel(transaction.timers[slot]) }
         transaction.attempt += 1
@@ -157,6 +159,7 @@ package final class ProxyTransactions<User: TransactionUser> {
         self.now = now
         // After a final response no CANCEL leaves that could carry its reasons.
         if transaction.isPending, transaction.receivedCancel == nil { transaction.receivedCancel = request }
+        if transaction.isInvite { goOnIfItRings(transaction) }
         perform(transaction.client.receive(.cancel), .client, transaction, nil)
         weigh(transaction)
     }
@@ -231,10 +234,21 @@ package final class ProxyTransactions<User: TransactionUser> {
             else { continue }
             switch role {
             case .server: perform(serverEffects(.fired(timer), transaction), role, transaction, nil)
-            case .client: perform(transaction.client.receive(.fired(timer)), role, transaction, nil)
+            case .client:
+                guard timer != .b || !goOnIfItRings(transaction) else { continue }
+                perform(transaction.client.receive(.fired(timer)), role, transaction, nil)
             case .cancel: perform(transaction.client.receiveForCancel(.fired(timer)), role, transaction, nil)
             }
         }
+    }
+
+    /// Waits for the final response, as after a provisional one, if a phone rings; false if none does.
+    @discardableResult
+    private func goOnIfItRings(_ transaction: ProxyTransaction) -> Bool {
+        guard user?.rings(transaction) == true else { return false }
+        transaction.hasProgress = true
+        perform(transaction.client.receive(.response(100)), .client, transaction, nil)
+        return true
     }
 
     /// Updates the counted bytes of a transaction in the table.

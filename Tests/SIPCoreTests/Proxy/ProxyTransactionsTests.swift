@@ -21,6 +21,8 @@ final class PassingUser: TransactionUser {
         table.respond(response.status ?? 0, response.bytes, in: transaction, at: now)
     }
 
+    func rings(_ transaction: ProxyTransaction) -> Bool { false }
+
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
         timeouts += 1
         respond(408, to: transaction, at: now)
