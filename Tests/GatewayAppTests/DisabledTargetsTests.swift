@@ -22,6 +22,7 @@ struct DisabledTargetsTests {
         _ text: ConfigurationText? = nil,
         _ body: (OperatorControl, TargetRegistry, DisabledTargets) async throws -> Void
     ) async throws {
+        await theRunBeforeLeavesTheFolder()
         let start = try fixture.start(text ?? fixture.folder.sections)
         let resources = try await GatewayResources(start)
         let state = try await StoredState(start, resources)
@@ -29,6 +30,14 @@ struct DisabledTargetsTests {
         let services = try GatewayServices(start, resources, state, callPath)
         try await body(services.operatorControl, callPath.foundation.health, callPath.disabledTargets)
         try state.database.close()
+    }
+
+    /// A program that another test starts has the lock of the run before until it runs, as a copy.
+    private func theRunBeforeLeavesTheFolder() async {
+        for _ in 0..<200 {
+            if (try? FolderClaim(fixture.folder.path + "/state", key: "gateway.state")) != nil { return }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     private var file: String {
