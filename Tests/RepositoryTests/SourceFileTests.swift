@@ -11,12 +11,12 @@ struct SourceFileTests {
         #expect(Repository.exists("Package.swift"))
     }
 
-    @Test func `no file is longer than four hundred lines`() throws {
+    @Test func `no file is longer than six hundred lines`() throws {
         // An OpenAPI document is one file, or its references are read by few programs.
         for path in Repository.paths(under: "", endingWith: Self.code + [".yaml"])
         where !path.hasSuffix("/openapi.yaml") {
             let count = try Repository.lines(path).count
-            #expect(count <= 400, "\(path) has \(count) lines; split it by what its parts are about")
+            #expect(count <= 600, "\(path) has \(count) lines; split it by what its parts are about")
         }
     }
 
