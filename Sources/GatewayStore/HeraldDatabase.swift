@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 package import GRDB
+import GRDBSQLite
 import HostSystem
 import Synchronization
 
@@ -143,9 +144,8 @@ package final class HeraldDatabase: Sendable {
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try check(pool, migrator: migrator, path: path)
+            try checkWritable(pool, path: path)
             try migrator.migrate(pool)
-            // SQLite also opens a read-only file, and would fail at each write.
-            try pool.writeWithoutTransaction { try $0.inTransaction(.immediate) { .rollback } }
             // After opening, because GRDB sets NORMAL then, which may lose reported commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
             return pool
@@ -153,9 +153,37 @@ package final class HeraldDatabase: Sendable {
             throw error
         } catch let error as DatabaseError where isDamage(error) {
             throw HeraldDatabaseError(path: path, problem: .damaged(Self.reason(error)))
+        } catch let error as DatabaseError where [.SQLITE_FULL, .SQLITE_READONLY].contains(error.resultCode) {
+            throw HeraldDatabaseError(refusal: error, path: path)
+                ?? HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
         } catch {
-            throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
+            throw HeraldDatabaseError(
+                path: path, problem: refusal(to: path).map { .unwritable($0) } ?? .open(Self.reason(error)))
         }
+    }
+
+    /// Refuses a file that SQLite has opened for reading only.
+    ///
+    /// SQLite does that without an error. Each write would fail, also after the disk is writable again. A transaction that
+    /// begins IMMEDIATE shows a read-only `-shm` file, and not a read-only database.
+    private static func checkWritable(_ pool: DatabasePool, path: String) throws {
+        let isReadOnly = try pool.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) { .rollback }
+            return sqlite3_db_readonly(database.sqliteConnection, "main") == 1
+        }
+        guard isReadOnly else { return }
+        throw HeraldDatabaseError(
+            path: path, problem: .unwritable(refusal(to: path) ?? "it was opened for reading only"))
+    }
+
+    /// The reason why this process may not write a file or its folder; nil if it may, and without the file.
+    static func refusal(to path: String) -> String? {
+        for place in [path, (path as NSString).deletingLastPathComponent]
+        where faccessat(AT_FDCWD, place, W_OK, AT_EACCESS) != 0 {
+            let code = errno
+            if [EROFS, EACCES, EPERM].contains(code) { return SystemError.text(code) }
+        }
+        return nil
     }
 
     private static func reader(

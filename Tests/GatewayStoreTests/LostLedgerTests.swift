@@ -3,6 +3,7 @@
 import CallAccounting
 import Foundation
 import GRDB
+import Glibc
 import Logging
 import Synchronization
 import TestFixtures
@@ -275,5 +276,129 @@ struct SpareBrandsTests {
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder + "/state/brands.sqlite"))
         let database = HeraldDatabase(ofGateway: folder + "/state", spare: folder + "/run")
         #expect(place(database) == folder + "/run")
+    }
+}
+
+/// A disk that is read-only at the start or later: accounts go on once it can be written, without a restart.
+@Suite("Recorder: on a disk that cannot be written", .enabled(if: UnwritableFiles.arePossible))
+struct ReadOnlyLedgerTests {
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
+    private let clock = LedgerFixture.Clock()
+    private let ring: UpdateRing
+
+    init() throws {
+        let folder = temporary.path
+        try FileManager.default.createDirectory(atPath: folder + "/run", withIntermediateDirectories: true)
+        ring = try UpdateRing(path: folder + "/run/signals.ring", capacity: 256)
+    }
+
+    private func recorder(_ database: HeraldDatabase) -> OutcomeRecorder {
+        OutcomeRecorder(database: database, ring: ring, now: { [clock] in clock.now }, clockSteps: clock.steps)
+    }
+
+    private func start() -> HeraldDatabase {
+        HeraldDatabase(ofGateway: folder + "/state", spare: folder + "/run")
+    }
+
+    private func rounds(_ recorder: OutcomeRecorder) -> OutcomeRounds {
+        let time = Mutex(Int64(0))
+        return OutcomeRounds(
+            recorder,
+            steady: {
+                time.withLock { time in
+                    time += 10_000_000
+                    return time
+                }
+            })
+    }
+
+    private func outcomes(_ recorder: OutcomeRecorder) throws -> [String?] {
+        try LedgerReader(recorder.database).calls(limit: 100).reversed().map(\.outcome)
+    }
+
+    @Test func `a start on it recovers: calls, events and syncs`() async throws {
+        let first = start()
+        ScriptedCall(ring, 9).missed()
+        try recorder(first).drain()
+        try first.close()
+        let files = UnwritableFiles(["herald.sqlite", "brands.sqlite"].map { folder + "/state/" + $0 })
+        try files.close()
+        defer { try? files.open() }
+        let recorder = recorder(start())
+        var rounds = rounds(recorder)
+        ScriptedCall.three(ring)
+        rounds.round()
+        #expect(recorder.totals.problem?.contains("cannot be written") == true, "\(recorder.totals.problem ?? "")")
+        let released = ring.released
+        // A sync is stored beside the state folder meanwhile.
+        try await recorder.database.brands.write { try $0.execute(sql: "UPDATE sync_state SET cursor = 'new'") }
+        try files.open()
+        rounds.round()
+        #expect(recorder.totals.problem == nil)
+        #expect(ring.released > released)
+        #expect(try outcomes(recorder) == ["MISSED", "ANSWERED", "MISSED", nil])
+        let due = try await EventOutboxStore(recorder.database).dueEvents(limit: 100, now: 2_000_000_000)
+        try await EventOutboxStore(recorder.database).markDelivered(
+            key: try #require(due.first).event.key, receipt: EventReceipt(eventID: "e", counted: true),
+            now: 2_000_000_001)
+    }
+
+    @Test func `a file that SQLite came to treat as read-only is opened again, with the calls in progress`() throws {
+        let recorder = recorder(start())
+        var rounds = rounds(recorder)
+        let call = ScriptedCall(ring, 1)
+        call.invite()
+        rounds.round()
+        try recorder.database.ledger.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+        call.rings(at: 2)
+        call.answered(at: 5)
+        call.bye(at: 65)
+        clock.advance(seconds: 66)
+        rounds.round()
+        #expect(recorder.totals.problem?.contains("cannot be written") == true)
+        for _ in 0..<2 {
+            clock.advance(seconds: 2)
+            rounds.round()
+        }
+        #expect(recorder.totals.problem == nil)
+        #expect(try outcomes(recorder) == ["ANSWERED"])
+        #expect(try LedgerReader(recorder.database).events(limit: 10).count == 2)
+    }
+}
+
+/// Files that nobody may write, also not root.
+private struct UnwritableFiles {
+    let paths: [String]
+
+    init(_ paths: [String]) { self.paths = paths }
+
+    /// False where the file system has no immutable files, and the tests run as root.
+    static var arePossible: Bool {
+        let folder = TemporaryFolder()
+        let files = UnwritableFiles([folder.path + "/probe"])
+        guard FileManager.default.createFile(atPath: files.paths[0], contents: nil) else { return false }
+        guard (try? files.close()) != nil else { return false }
+        defer { try? files.open() }
+        return access(files.paths[0], W_OK) != 0
+    }
+
+    func close() throws { try change(isImmutable: true, 0o440) }
+    func open() throws { try change(isImmutable: false, 0o640) }
+
+    private func change(isImmutable: Bool, _ mode: Int) throws {
+        for path in paths {
+            guard geteuid() == 0 else {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                continue
+            }
+            // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_IMMUTABLE_FL of linux/fs.h.
+            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            defer { Glibc.close(descriptor) }
+            var flags: CInt = 0
+            guard ioctl(descriptor, UInt(0x8008_6601), &flags) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+            flags = isImmutable ? flags | 0x10 : flags & ~0x10
+            guard ioctl(descriptor, UInt(0x4008_6602), &flags) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+        }
     }
 }

@@ -41,7 +41,7 @@ def damaged_ledger(testbed, folder, run):
 
 
 def read_only_folder(testbed, folder, run):
-    """Without a writable state or runtime folder, calls are branded from the stored data."""
+    """Without a writable state folder, calls are branded from the stored data, and recorded once it can be written."""
     hidden = ("unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"',
               testbed.gateway_state)
     if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
@@ -54,6 +54,11 @@ def read_only_folder(testbed, folder, run):
         if "Read-only file system" not in testbed.gateway.tail(60):
             raise Failed("the log does not say what is wrong:\n" + testbed.gateway.tail(30))
         testbed.gateway.must_run()
+        subprocess.run(["nsenter", "-t", str(testbed.gateway.pid), "-U", "-m", "--preserve-credentials", "mount", "-o",
+                        "remount,rw,bind", testbed.gateway_state], check=True)
+        # Without a restart.
+        expect_metric(testbed, "herald_ledger_refuses", 0.0)
+        run.expect_events(testbed, brand(1073), SEEN)
     finally:
         testbed.gateway.stop()
         testbed.start_gateway()

@@ -15,6 +15,8 @@ package final class LedgerFile: Sendable {
         var database: (any DatabaseWriter)?
         var identity: FileIdentity?
         var problem: HeraldDatabaseError
+        /// True if SQLite has refused a write to the open file as one for reading only.
+        var isReadOnly = false
         /// Microseconds of the monotonic clock.
         var lastSetAside: Int64?
     }
@@ -57,6 +59,7 @@ package final class LedgerFile: Sendable {
             state.withLock { state in
                 state.database = database
                 state.identity = FileIdentity(path)
+                state.isReadOnly = false
             }
         } catch {
             state.withLock { state in
@@ -65,6 +68,29 @@ package final class LedgerFile: Sendable {
             }
             throw error
         }
+    }
+
+    /// Keeps the refusal of a write, if the open file can only be read.
+    func record(refusal error: any Error) {
+        guard (error as? DatabaseError)?.resultCode == .SQLITE_READONLY else { return }
+        state.withLock { $0.isReadOnly = $0.database != nil }
+    }
+
+    /// Whether the open file is one for reading only for SQLite, and may be written again.
+    ///
+    /// SQLite writes it only after it was opened once more.
+    var needsOpening: Bool { state.withLock { $0.isReadOnly } && HeraldDatabase.refusal(to: path) == nil }
+
+    /// Opens the file once more.
+    ///
+    /// - Returns: true if it is the same file, so that what is in memory fits it.
+    /// - Throws: the reason why there is no ledger.
+    func openAgain() throws -> Bool {
+        let before = state.withLock { $0.identity }
+        // All connections of a process share the read-only `-shm` file until the last one is closed.
+        try? close()
+        try open()
+        return state.withLock { $0.identity == before }
     }
 
     /// Opens the file for a gateway; a damaged file is renamed and a new one begun.

@@ -18,7 +18,10 @@ extension OutcomeRecorder {
     /// - Throws: the reason why there is no ledger.
     func attend() throws {
         guard isTakenUp else { return try takeUp() }
-        if database.ledgerFile.isInPlace, (try? database.ledger) != nil { return }
+        if database.ledgerFile.isInPlace, (try? database.ledger) != nil {
+            guard database.ledgerFile.needsOpening, try !database.ledgerFile.openAgain() else { return }
+            return try move()
+        }
         if !database.ledgerFile.isInPlace {
             database.ledgerFile.leave()
             log.error(
@@ -123,6 +126,7 @@ extension OutcomeRecorder {
     @discardableResult
     func record(failure error: any Error) -> Bool {
         let path = database.ledgerFile.path
+        database.ledgerFile.record(refusal: error)
         let refusal = database.ledgerFile.damage(shownBy: error) ?? HeraldDatabaseError(refusal: error, path: path)
         let problem = refusal.map(\.description) ?? "\(error)"
         return shared.withLock { totals in
