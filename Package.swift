@@ -358,7 +358,7 @@ let package = Package(
             name: "GatewayShareTests",
             dependencies: [
                 "GatewayShare", "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "PostgreSQLTesting",
-                "TestFixtures", grdb, log,
+                "ChildPrograms", "TestFixtures", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -199,6 +199,20 @@ enum AdoptionStatements {
             """, [.integer(membership.node), .integer(membership.ledger)])
     }
 
+    /// Open calls of this gateway whose end the shared ledger has from another copy of its file, or from an adopter.
+    static func endedBefore(_ membership: Membership) -> PostgreSQLCommand {
+        PostgreSQLCommand(
+            """
+            SELECT node.name, node.address, \(columns(.call)) FROM ledger.call AS mine
+            JOIN ledger.owner ON owner.call_id = mine.call_id
+            JOIN ledger.call ON call.node = owner.row_node AND call.ledger = owner.row_ledger AND call.id = owner.row_id
+            JOIN ledger.node ON node.id = call.node
+            WHERE mine.node = $1 AND mine.ledger = $2 AND mine.ended_at IS NULL AND mine.node > 0
+                AND owner.state > 0 AND (owner.node = $1 OR owner.is_adopted)
+                AND (owner.row_node, owner.row_ledger) <> ($1::integer, $2::bigint) AND call.ended_at IS NOT NULL
+            """, [.integer(membership.node), .integer(membership.ledger)])
+    }
+
     /// Those of some calls that have ended at another gateway, with the row of their end.
     static func ended(_ calls: [String], _ membership: Membership) -> PostgreSQLCommand {
         PostgreSQLCommand(

@@ -101,6 +101,15 @@ package final class GatewayAdoption {
                     "gateways": "\(Set(away.map(\.gateway)).sorted().joined(separator: ", "))",
                 ])
         }
+        let ended = try session.execute(AdoptionStatements.endedBefore(membership))
+        let offsets = clockOffsets
+        let ends = ended.compactMap { row in try? Handover.close(Self.foreign(row, .call, from: 2, offsets)) }
+        if !ends.isEmpty {
+            _ = ledger.take(ends)
+            log.notice(
+                "open calls of a restored ledger have ended before; their end is taken over from the shared ledger",
+                metadata: ["calls": "\(ends.count)"])
+        }
         (handedCalls, handedEvents, handedKeys, steadySince) = ([], [:], [], nil)
         // Calls of a lost ledger file of this gateway.
         while try claimed(AdoptionStatements.claimEarlier(room: AdoptionStatements.mostAtOnce, membership), session) {}

@@ -178,7 +178,7 @@ package final class LedgerSharing: Sendable {
                 settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit,
                 setup: SharedSchema.setup),
             source,
-            name: settings.name, version: settings.version, address: settings.siblingAddress)
+            name: settings.name, version: settings.version, address: settings.siblingAddress, log: log)
     }
 
     private func makeAdoption() -> GatewayAdoption? {

@@ -2,6 +2,7 @@
 
 package import CallAccounting
 import HostSystem
+package import Logging
 package import PostgreSQL
 
 /// Sends the changes of this gateway's ledger to the shared ledger in PostgreSQL.
@@ -10,15 +11,16 @@ package import PostgreSQL
 /// whatever fails between. Nothing waits for it: without PostgreSQL, changes stay in the gateway's own ledger. One
 /// thread, which blocks on the disk and the network.
 package final class LedgerShipper {
-    /// A name that another gateway uses.
+    /// A name under which another ledger file is written.
     package struct NameInUse: Error, CustomStringConvertible {
         let name: String
         let server: String
 
         package var description: String {
             """
-            another gateway writes to the shared ledger at \(server) under the name \(name); \
-            give each gateway its own gateway.id
+            another ledger file was written to the shared ledger at \(server) under the name \(name) less than \
+            \(ShippingStatements.lease) s ago; if this gateway has a new disk, it goes on by itself after that time; \
+            if another gateway has this name, give each its own gateway.id
             """
         }
     }
@@ -36,6 +38,8 @@ package final class LedgerShipper {
     static let mostAtOnce = 5_000
     /// Rounds between two deletions of shipped changes, which cost a commit of the ledger.
     private static let roundsKept = 10
+    /// Time for which shipped changes are kept: a failover to a standby that is behind takes them back.
+    package static let kept = Duration.seconds(600)
 
     /// Seconds after which a signal serves no call any more.
     static let signalAge: Int64 = 12 * 3_600
@@ -47,10 +51,22 @@ package final class LedgerShipper {
     private let schema: [String]
     private let address: String?
     private let wall: @Sendable () -> Int64
+    private let kept: Duration
+    private let log: Logger
     /// Nil before the registration, and after another gateway has fenced this one.
     private(set) var membership: ShippingStatements.Membership?
+    /// The ledger file of the membership.
+    private var origin: SharedOrigin?
+    /// The number that the file had before it turned out to be an older copy.
+    private var formerLedger: Int64?
     /// The position up to which the shared ledger has the changes.
     package private(set) var position: Int64 = 0
+    /// The connection that has shown this position, by its number.
+    private var connection = 0
+    /// Ended calls of the last transaction, which another gateway may have shipped at the same moment.
+    private var lastEnded = ShippedCalls()
+    /// Positions with their times by the monotonic clock, in microseconds, whose changes are still kept.
+    private var keptPositions: [(position: Int64, at: Int64)] = []
     private var forgotten: Int64 = 0
     private var rounds = 0
 
@@ -61,19 +77,25 @@ package final class LedgerShipper {
     ///   - wall: microseconds since 1970 by the clock of the gateway.
     package convenience init(
         _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
-        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
+        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall,
+        log: Logger = Logger(label: "herald.shared")
     ) {
         self.init(
-            session, source, name: name, version: version, address: address, wall: wall, schema: SharedSchema.steps)
+            session, source, name: name, version: version, address: address, wall: wall, log: log,
+            schema: SharedSchema.steps)
     }
 
-    /// - Parameter schema: the steps of the schema that a version of this program knows.
+    /// - Parameters:
+    ///   - kept: time for which shipped changes are kept.
+    ///   - schema: the steps of the schema that a version of this program knows.
     init(
         _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
-        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, schema: [String]
+        address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall,
+        kept: Duration = LedgerShipper.kept, log: Logger = Logger(label: "herald.shared"),
+        schema: [String] = SharedSchema.steps
     ) {
         (self.session, self.source, self.name, self.version, self.address) = (session, source, name, version, address)
-        (self.wall, self.schema) = (wall, schema)
+        (self.wall, self.kept, self.log, self.schema) = (wall, kept, log, schema)
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -84,20 +106,23 @@ package final class LedgerShipper {
         var hasBeaten = false
         while !isStopping() {
             let membership = try registered()
+            // A new connection takes time, which is no part of a fact's age.
+            try session.connect()
+            guard try hasPosition(of: membership) else { continue }
             let changes = try source.changes(after: position, limit: Self.mostAtOnce)
-            guard changes.ledger == membership.ledger else {
-                // The ledger's file was replaced. Its rows have other numbers.
+            guard changes.origin == origin else {
+                // The ledger's file was replaced. Its rows have other numbers, or those of an older copy.
                 self.membership = nil
                 continue
             }
+            let ended = ShippedCalls(endedIn: changes)
             guard !changes.rows.isEmpty || changes.through > position || !hasBeaten else {
                 round.isCaughtUp = true
                 break
             }
             do throws(PostgreSQLError) {
-                // A new connection takes time, which is no part of a fact's age.
-                try session.connect()
-                let results = try session.atomically(ShippingStatements.ship(changes, membership, now: wall()))
+                let results = try session.atomically(
+                    ShippingStatements.ship(changes, membership, again: lastEnded, now: wall()))
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
                     self.membership = nil
@@ -111,6 +136,7 @@ package final class LedgerShipper {
                 continue
             }
             position = changes.through
+            lastEnded = ended
             round.rows += changes.rows.reduce(0) { $0 + $1.count }
             round.isCaughtUp = changes.isLast
             if changes.isLast { break }
@@ -163,26 +189,79 @@ package final class LedgerShipper {
     func registered() throws -> ShippingStatements.Membership {
         if let membership { return membership }
         try SharedSchema.migrate(session, steps: schema)
-        let ledger = try source.ledger()
+        try leaveOtherCopy()
+        let origin = try source.origin()
         let rows = try session.atomically([
-            ShippingStatements.register(name: name, ledger: ledger, version: version, address: address)
+            ShippingStatements.register(
+                name: name, ledger: origin.ledger, formerLedger: formerLedger, version: version, address: address)
         ])
         guard let row = rows.first?.first, let node = try row.integer(0), let epoch = try row.integer(1) else {
             throw NameInUse(name: name, server: session.address.description)
         }
-        let membership = ShippingStatements.Membership(node: node, epoch: epoch, ledger: ledger)
-        let known = try session.atomically([ShippingStatements.position(membership)])
-        position = try known.first?.first?.integer(0) ?? 0
-        forgotten = 0
-        self.membership = membership
+        let membership = ShippingStatements.Membership(node: node, epoch: epoch, ledger: origin.ledger)
+        position = try position(under: origin.ledger) ?? 0
+        connection = session.connections
+        try source.confirm(origin)
+        (forgotten, keptPositions, lastEnded) = (0, [], ShippedCalls())
+        (self.membership, self.origin) = (membership, origin)
         return membership
     }
 
+    /// Gives the ledger's file a new number if it is an older copy of the one that shipped last.
+    ///
+    /// Its next changes would have numbers that the shared ledger already has, and its next rows those of other calls.
+    private func leaveOtherCopy() throws {
+        let origin = try source.origin()
+        let (there, here) = (try position(under: origin.ledger) ?? 0, try source.lastKnown())
+        guard there > here else { return }
+        log.warning(
+            """
+            the ledger's file is an older copy: the shared ledger has later changes of it; it goes on under a new number, \
+            and calls after the copy stay in the shared ledger
+            """, metadata: ["changes": "\(here)", "shared": "\(there)"])
+        try source.beginAnew(after: position)
+        formerLedger = origin.ledger
+    }
+
+    /// The last change that the shared ledger has of a ledger file under this gateway's name; nil for none.
+    private func position(under ledger: Int64) throws -> Int64? {
+        try session.atomically([ShippingStatements.position(name: name, ledger: ledger)]).first?.first?.integer(0)
+    }
+
+    /// Follows the position of the server after a new connection; false if the gateway has to register again.
+    ///
+    /// After a failover the server may lack the last transactions. After a lost response it may have one more.
+    private func hasPosition(of membership: ShippingStatements.Membership) throws -> Bool {
+        guard session.connections != connection else { return true }
+        let there = try position(under: membership.ledger) ?? 0
+        guard there <= (try source.lastKnown()) else {
+            self.membership = nil
+            return false
+        }
+        connection = session.connections
+        if there < position {
+            log.warning(
+                """
+                the server of the shared ledger lacks changes that it had: a failover has taken them back; \
+                they are sent again
+                """,
+                metadata: ["changes": "\(position - there)", "forgotten": "\(max(0, forgotten - there))"])
+        }
+        position = there
+        return true
+    }
+
+    /// Deletes changes that were shipped some time ago.
     private func forgetShipped() throws {
         rounds += 1
         guard rounds >= Self.roundsKept, position > forgotten else { return }
         rounds = 0
-        try source.forget(through: position)
-        forgotten = position
+        let now = SteadyClock.microseconds
+        keptPositions.append((position, now))
+        guard let old = keptPositions.last(where: { .microseconds(now - $0.at) >= kept }) else { return }
+        keptPositions.removeAll { $0.at <= old.at }
+        guard old.position > forgotten else { return }
+        try source.forget(through: min(old.position, position))
+        forgotten = min(old.position, position)
     }
 }

@@ -3,42 +3,85 @@
 import CallAccounting
 import PostgreSQL
 
+/// Calls of one transaction, by their rows and their identifiers.
+struct ShippedCalls {
+    var ids: [Int64?] = []
+    var names: [String?] = []
+    /// Times of their INVITEs, microseconds since 1970.
+    var begins: [Int64?] = []
+
+    init() {}
+
+    init(in changes: SharedChanges) { self.init(changes) { _ in true } }
+
+    /// Calls that have ended, so that perhaps no later transaction has them.
+    init(endedIn changes: SharedChanges) { self.init(changes) { $0 != nil } }
+
+    private init(_ changes: SharedChanges, where isWanted: (_ endedAt: Int64?) -> Bool) {
+        for rows in changes.rows where rows.table == .call {
+            guard let name = Self.name, let end = Self.end, let begin = Self.begin,
+                case .integers(let ids)? = rows.columns.first, case .texts(let names) = rows.columns[name],
+                case .integers(let ends) = rows.columns[end], case .integers(let begins) = rows.columns[begin]
+            else { continue }
+            let places = ids.indices.filter { isWanted(ends[$0]) }
+            self.ids += places.map { ids[$0] }
+            self.names += places.map { names[$0] }
+            self.begins += places.map { begins[$0] }
+        }
+    }
+
+    private static let name = SharedTable.call.columns.firstIndex { $0.name == "call_id" }
+    private static let begin = SharedTable.call.columns.firstIndex { $0.name == "invite_at" }
+    private static let end = SharedTable.call.columns.firstIndex { $0.name == "ended_at" }
+
+    static func + (_ first: ShippedCalls, _ second: ShippedCalls) -> ShippedCalls {
+        var both = first
+        both.ids += second.ids
+        both.names += second.names
+        both.begins += second.begins
+        return both
+    }
+}
+
 /// The statements that decide which gateway a call belongs to, if several have it.
 ///
 /// `ledger.owner` has a row for such a call alone. Its primary key makes the decision, so two gateways never both have a
 /// call. `state` is 0 for an open call, 1 for an assumed end, 2 for a seen end.
 enum OwnerStatements {
     /// Follows shipped calls, in the transaction that ships them.
-    static func follow(_ rows: SharedRows, _ membership: ShippingStatements.Membership) -> [PostgreSQLCommand] {
-        guard rows.table == .call, case .integers(let ids)? = rows.columns.first, let callIDs,
-            case .texts(let names) = rows.columns[callIDs]
-        else { return [] }
+    static func follow(_ calls: ShippedCalls, _ membership: ShippingStatements.Membership) -> [PostgreSQLCommand] {
+        guard !calls.ids.isEmpty else { return [] }
         let gateway: [PostgreSQLValue] = [.integer(membership.node), .integer(membership.ledger)]
         return [
-            PostgreSQLCommand(join, gateway + [.texts(names)]),
-            PostgreSQLCommand(follow, gateway + [.integers(ids), .texts(names)]),
+            PostgreSQLCommand(join, gateway + [.texts(calls.names), .integers(calls.begins)]),
+            PostgreSQLCommand(follow, gateway + [.integers(calls.ids), .texts(calls.names)]),
         ]
     }
 
-    /// The place of the column `call_id`.
-    private static let callIDs = SharedTable.call.columns.firstIndex { $0.name == "call_id" }
-
     // LIMIT has the server look up each shipped row by an index. A join reads all rows of the gateway.
 
-    /// An INVITE that two gateways have had: the call belongs to the one that shipped it first.
+    /// A call of which another ledger file has a row too: it belongs to the one that shipped it first, open or ended.
+    ///
+    /// The file is that of another gateway that had the INVITE, or another copy of this one. The index has the hour of a
+    /// call first. Clocks that differ by less than two hours find each other's calls.
     private static let join = """
-        INSERT INTO ledger.owner (call_id, node, row_node, row_ledger, row_id, invite_at)
-        SELECT DISTINCT ON (other.call_id) other.call_id, other.node, other.node, other.ledger, other.id, other.invite_at
-        FROM unnest($3::text[]) AS shipped (call_id)
+        INSERT INTO ledger.owner (call_id, node, state, row_node, row_ledger, row_id, invite_at)
+        SELECT DISTINCT ON (other.call_id)
+            other.call_id, other.node, other.state, other.node, other.ledger, other.id, other.invite_at
+        FROM unnest($3::text[], $4::bigint[]) AS shipped (call_id, invite_at)
         CROSS JOIN LATERAL (
-            SELECT call.* FROM ledger.call JOIN ledger.node ON node.id = call.node
-            WHERE call.call_id = shipped.call_id AND call.ended_at IS NULL
+            SELECT call.*, \(state) AS state FROM ledger.call JOIN ledger.node ON node.id = call.node
+            WHERE (call.invite_at / 3600000000)::integer = ANY (ARRAY[\(hours)])
+                AND hashtext(call.call_id) = hashtext(shipped.call_id) AND call.call_id = shipped.call_id
                 AND (call.node <> $1::integer OR call.ledger <> $2::bigint)
-            ORDER BY call.node LIMIT 1
+            ORDER BY \(state) DESC, call.node LIMIT 1
         ) AS other
         ORDER BY other.call_id
         ON CONFLICT (call_id) DO NOTHING
         """
+
+    private static let hours = (-2...2).map { "(shipped.invite_at / 3600000000)::integer + \($0)" }.joined(
+        separator: ", ")
 
     /// Whether the end of a call was seen, from the columns that show it.
     private static let state = """

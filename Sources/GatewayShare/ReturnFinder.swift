@@ -23,7 +23,7 @@ package final class ReturnFinder {
     private let window: Int64
     private let wall: @Sendable () -> Int64
     /// The number of the last fact that was looked at; nil before the first look.
-    private var joined: (membership: ShippingStatements.Membership, id: Int64)?
+    private var joined: (membership: ShippingStatements.Membership, connection: Int, id: Int64)?
 
     /// - Parameters:
     ///   - recorder: stores what concerns calls of this gateway.
@@ -58,7 +58,7 @@ package final class ReturnFinder {
             ReturnStatements.callBacks, own + [.integer(through), .integer(window * 1_000_000)])
         for hit in hits { try settle(hit) }
         try session.execute(ReturnStatements.joined, [own[0], own[1], .integer(through)])
-        joined = (membership, through)
+        joined = (membership, session.connections, through)
         return count >= Self.mostAtOnce
     }
 
@@ -96,7 +96,8 @@ package final class ReturnFinder {
     }
 
     private func lastJoined(_ membership: ShippingStatements.Membership) throws -> Int64 {
-        if let joined, joined.membership == membership { return joined.id }
+        // A failover may have taken facts back, and this position with them.
+        if let joined, joined.membership == membership, joined.connection == session.connections { return joined.id }
         let row = try session.execute(
             "SELECT joined FROM ledger.position WHERE node = $1 AND ledger = $2",
             [.integer(membership.node), .integer(membership.ledger)]

@@ -214,6 +214,11 @@ enum SharedSchema {
         DROP INDEX ledger.call_open;
         CREATE INDEX call_open ON ledger.call (node) WHERE ended_at IS NULL AND node > 0;
         """,
+        // The rows of a call at all gateways, whether it has ended or not. New entries of the index go to the places of the last
+        // hour.
+        """
+        CREATE INDEX IF NOT EXISTS call_name ON ledger.call (((invite_at / 3600000000)::integer), hashtext(call_id));
+        """,
     ]
 
     /// The settings of a gateway's connection.

@@ -20,8 +20,12 @@ enum ShippingStatements {
     /// Another ledger file under the name raises the epoch, which fences the gateway that had the name.
     /// A gateway that registers is alive, so nobody goes on adopting its calls.
     ///
-    /// - Parameter address: its `cluster.listen`, by which siblings know it.
-    static func register(name: String, ledger: Int64, version: String, address: String?) -> PostgreSQLCommand {
+    /// - Parameters:
+    ///   - formerLedger: the number that this very file had before: its name is free at once.
+    ///   - address: its `cluster.listen`, by which siblings know it.
+    static func register(
+        name: String, ledger: Int64, formerLedger: Int64? = nil, version: String, address: String?
+    ) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             INSERT INTO ledger.node AS node (name, ledger, version, address) VALUES ($1, $2, $3, $4)
@@ -30,16 +34,19 @@ enum ShippingStatements {
                     address = excluded.address, adopter = NULL, adopted_at = NULL,
                     epoch = node.epoch + (node.ledger <> excluded.ledger)::integer,
                     claimed_epoch = node.epoch + (node.ledger <> excluded.ledger)::integer
-                WHERE node.ledger = excluded.ledger OR node.seen_at < now() - interval '\(lease) seconds'
+                WHERE node.ledger = excluded.ledger OR node.ledger = $5::bigint
+                    OR node.seen_at < now() - interval '\(lease) seconds'
             RETURNING id, epoch
-            """, [.text(name), .integer(ledger), .text(version), .text(address)])
+            """, [.text(name), .integer(ledger), .text(version), .text(address), .integer(formerLedger)])
     }
 
-    /// The position that the shared ledger has of a ledger's changes.
-    static func position(_ membership: Membership) -> PostgreSQLCommand {
+    /// The position that the shared ledger has of the changes of a ledger file.
+    static func position(name: String, ledger: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
-            "SELECT sequence FROM ledger.position WHERE node = $1 AND ledger = $2",
-            [.integer(membership.node), .integer(membership.ledger)])
+            """
+            SELECT position.sequence FROM ledger.position JOIN ledger.node ON node.id = position.node
+            WHERE node.name = $1 AND position.ledger = $2
+            """, [.text(name), .integer(ledger)])
     }
 
     /// A sign of life; the constraint `fenced` refuses a node whose epoch has passed.
@@ -66,8 +73,12 @@ enum ShippingStatements {
 
     /// Changes with the position after them; all of it is one transaction.
     ///
-    /// - Parameter now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
-    static func ship(_ changes: SharedChanges, _ membership: Membership, now: Int64) -> [PostgreSQLCommand] {
+    /// - Parameters:
+    ///   - again: ended calls of the transaction before, whose rows at other gateways were perhaps not committed then.
+    ///   - now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
+    static func ship(
+        _ changes: SharedChanges, _ membership: Membership, again: ShippedCalls = ShippedCalls(), now: Int64
+    ) -> [PostgreSQLCommand] {
         let position = PostgreSQLCommand(
             """
             INSERT INTO ledger.position AS position (node, ledger, sequence) VALUES ($1, $2, $3)
@@ -75,7 +86,7 @@ enum ShippingStatements {
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
         return [beat(membership, now: now), position] + changes.rows.map { store($0, membership, now: now) }
-            + changes.rows.flatMap { OwnerStatements.follow($0, membership) }
+            + OwnerStatements.follow(ShippedCalls(in: changes) + again, membership)
     }
 
     private static func store(_ rows: SharedRows, _ membership: Membership, now: Int64) -> PostgreSQLCommand {

@@ -21,6 +21,8 @@ package final class HeraldDatabase: Sendable {
     let folder: String
     /// Path of the brand records; another folder while this one cannot be written.
     let brandsFolder: String
+    /// Whether the ledger records its changes for a shared one; nil to leave that as it is.
+    private let sharesLedger: Bool?
     /// Problems of the files at this start and their treatment, for the operator.
     package let notices: [Notice]
 
@@ -41,13 +43,15 @@ package final class HeraldDatabase: Sendable {
 
     /// Opens or creates both files below `folder` and applies missing migrations.
     ///
+    /// - Parameter sharesLedger: whether the ledger records its changes for a shared one; nil to leave that as it is.
     /// - Throws: `HeraldDatabaseError` with file and remedy.
-    package init(folder: String) throws(HeraldDatabaseError) {
+    package init(folder: String, sharesLedger: Bool? = nil) throws(HeraldDatabaseError) {
         self.folder = folder
+        self.sharesLedger = sharesLedger
         brandsFolder = folder
         notices = []
         try Self.makeFolder(folder)
-        ledgerFile = LedgerFile(folder: folder)
+        ledgerFile = LedgerFile(folder: folder, isShared: sharesLedger)
         try ledgerFile.open()
         brands = try BrandDatabase.open(Self.brandsPath(in: folder))
     }
@@ -56,15 +60,18 @@ package final class HeraldDatabase: Sendable {
     ///
     /// Without a ledger the recorder waits for one. Brand records that cannot be opened are renamed and begun anew, or
     /// kept in `spare` until the next start. The directory has them, and no call may wait for an operator.
-    /// - Parameter spare: another folder, best in memory.
-    package convenience init(ofGateway folder: String, spare: String) {
-        self.init(ofGateway: folder, spare: spare, replacing: nil)
+    /// - Parameters:
+    ///   - spare: another folder, best in memory.
+    ///   - sharesLedger: whether the gateway has a shared ledger: then the file records its changes from its opening on.
+    package convenience init(ofGateway folder: String, spare: String, sharesLedger: Bool = false) {
+        self.init(ofGateway: folder, spare: spare, sharesLedger: sharesLedger, replacing: nil)
     }
 
-    private init(ofGateway folder: String, spare: String, replacing damage: HeraldDatabaseError?) {
+    private init(ofGateway folder: String, spare: String, sharesLedger: Bool?, replacing damage: HeraldDatabaseError?) {
         self.folder = folder
+        self.sharesLedger = sharesLedger
         try? Self.makeFolder(folder)
-        let ledgerFile = LedgerFile(folder: folder)
+        let ledgerFile = LedgerFile(folder: folder, isShared: sharesLedger)
         self.ledgerFile = ledgerFile
         // Both at once, because after a crash SQLite reads each write-ahead log.
         let opened = Mutex<SetAsideFile?>(nil)
@@ -87,7 +94,7 @@ package final class HeraldDatabase: Sendable {
     /// Opens both files again with new brand records, because the present ones are damaged inside.
     package func withoutBrands(because error: HeraldDatabaseError, spare: String) -> HeraldDatabase {
         try? close()
-        return HeraldDatabase(ofGateway: folder, spare: spare, replacing: error)
+        return HeraldDatabase(ofGateway: folder, spare: spare, sharesLedger: sharesLedger, replacing: error)
     }
 
     static func makeFolder(_ folder: String) throws(HeraldDatabaseError) {
@@ -133,9 +140,11 @@ package final class HeraldDatabase: Sendable {
     /// The file in which the records of a sync wait; removed after it.
     package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 
+    /// - Parameter prepare: the last step of the opening.
     static func pool(
-        path: String, durability: String, migrator: DatabaseMigrator
-    ) throws(HeraldDatabaseError) -> any DatabaseWriter {
+        path: String, durability: String, migrator: DatabaseMigrator,
+        prepare: (any DatabaseWriter) throws -> Void = { _ in }
+    ) throws(HeraldDatabaseError) -> DatabasePool {
         do {
             var configuration = Self.configuration(label: path)
             configuration.prepareDatabase { database in
@@ -148,6 +157,7 @@ package final class HeraldDatabase: Sendable {
             try migrator.migrate(pool)
             // After opening, because GRDB sets NORMAL then, which may lose reported commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
+            try prepare(pool)
             return pool
         } catch let error as HeraldDatabaseError {
             throw error

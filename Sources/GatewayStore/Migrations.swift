@@ -202,6 +202,14 @@ enum Migrations {
                     ALTER TABLE call ADD COLUMN earlier_attempts TEXT;
                     """)
         }
+        // Recognises an older copy of the file; see `LedgerChanges`.
+        migrator.registerMigration("ledger copies of the file") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE shared_origin ADD COLUMN opening INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE shared_origin ADD COLUMN opened INTEGER;
+                    """)
+        }
         return migrator
     }
 

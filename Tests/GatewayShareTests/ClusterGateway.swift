@@ -27,6 +27,7 @@ final class ClusterGateway {
     private(set) var adoption: GatewayAdoption
     private(set) var inbox: SignalInbox
     private var generation = 0
+    private var ringPath: String
     private var steady: Int64 = 0
     private let view: SiblingView
     private let clock: SharedTime
@@ -67,8 +68,9 @@ final class ClusterGateway {
         shared = address
         view = SiblingView(siblings)
         clock = SharedTime(ahead: clockAhead)
-        files = try HeraldDatabase(folder: folder.path)
-        ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
+        files = try HeraldDatabase(folder: folder.path, sharesLedger: true)
+        ringPath = folder.path + "/0.ring"
+        ring = try UpdateRing(path: ringPath, capacity: 1_024)
         (recorder, shipper, adoption, inbox) = Self.parts(name, files, ring, view, clock, address)
     }
 
@@ -93,13 +95,25 @@ final class ClusterGateway {
 
     /// What a kill and a new start are; `losingDisk` begins with an empty folder.
     func restart(losingDisk: Bool = false) throws {
-        let old = folder.path + "/\(generation).ring"
+        let old = ringPath
         generation += 1
         let path = folder.path + (losingDisk ? "/new" : "")
         if losingDisk { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
         let new = path + "/\(generation).ring"
         if !losingDisk { try FileManager.default.copyItem(atPath: old, toPath: new) }
-        files = try HeraldDatabase(folder: path)
+        ringPath = new
+        files = try HeraldDatabase(folder: path, sharesLedger: true)
+        ring = try UpdateRing(path: new, capacity: 1_024)
+        (recorder, shipper, adoption, inbox) = Self.parts(name, files, ring, view, clock, shared)
+    }
+
+    /// Starts on a folder to which a backup was restored, with the ring of before or without it.
+    func restart(in path: String, keepingRing: Bool) throws {
+        generation += 1
+        let new = path + "/\(generation).ring"
+        if keepingRing { try FileManager.default.copyItem(atPath: ringPath, toPath: new) }
+        ringPath = new
+        files = try HeraldDatabase(folder: path, sharesLedger: true)
         ring = try UpdateRing(path: new, capacity: 1_024)
         (recorder, shipper, adoption, inbox) = Self.parts(name, files, ring, view, clock, shared)
     }

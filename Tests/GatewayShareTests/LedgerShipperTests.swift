@@ -50,18 +50,17 @@ struct LedgerShipperTests {
     }
 
     @Test func `the first start ships open calls and waiting events of before`() throws {
-        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        let (ledger, shared) = (try LocalLedger(isShared: false), try SharedDatabase())
         try ledger.begin(1)
         try ledger.begin(2)
         try ledger.end(2)
-        #expect(try shared.shipper(ledger).ship().rows == 2)
+        #expect(try shared.shipper(ledger.openAgain()).ship().rows == 2)
         #expect(try shared.calls().map(\.row) == [1])
         #expect(try shared.integer("SELECT count(*) FROM ledger.event") == 1)
     }
 
     @Test func `a row that changed often while PostgreSQL was away waits once`() throws {
         let ledger = try LocalLedger()
-        _ = try ledger.changes.ledger()
         try ledger.begin(1)
         for _ in 0..<20 {
             try ledger.files.ledger.write {
@@ -73,7 +72,6 @@ struct LedgerShipperTests {
 
     @Test func `ten thousand waiting changes arrive in few transactions`() throws {
         let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
-        _ = try ledger.changes.ledger()
         try ledger.files.ledger.write { database in
             try database.execute(
                 sql: """
@@ -96,7 +94,7 @@ struct LedgerShipperTests {
         try shared.look.script("DELETE FROM ledger.call")
         #expect(try ledger.recorded() == 1)
         try ledger.begin(2)
-        let next = shared.shipper(ledger)
+        let next = shared.shipper(ledger, kept: .zero)
         #expect(try next.ship().rows == 1)
         #expect(try shared.calls().map(\.row) == [2])
         next.finish()
@@ -149,7 +147,7 @@ struct LedgerShipperTests {
 
     @Test func `no change is lost if the row of the gateway was deleted`() throws {
         let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
-        let shipper = shared.shipper(ledger)
+        let shipper = shared.shipper(ledger, kept: .zero)
         // The next round forgets what was shipped.
         for _ in 0..<9 { _ = try shipper.ship() }
         try shared.look.script("DELETE FROM ledger.node")
@@ -167,25 +165,6 @@ struct LedgerShipperTests {
         try second.begin(1, callID: "new")
         _ = try shared.shipper(second).ship()
         #expect(try Set(shared.calls().map(\.callID)) == ["old", "new"])
-    }
-
-    @Test func `a ledger restored as the page on backups says ships its new calls, and overwrites none`() throws {
-        let (lost, shared) = (try LocalLedger(), try SharedDatabase())
-        try lost.begin(1, callID: "in the backup")
-        _ = try shared.shipper(lost).ship()
-        let backup = try lost.backup()
-        try lost.begin(2, callID: "after the backup")
-        _ = try shared.shipper(lost).ship()
-
-        let root = #filePath.components(separatedBy: "/Tests/")[0]
-        let page = try String(contentsOfFile: root + "/docs/backup.md", encoding: .utf8)
-        let command = try #require(page.firstMatch(of: /herald\.sqlite '(DELETE[^']+)'/)?.1)
-        let restored = try LocalLedger(restoring: backup)
-        try restored.files.ledger.write { try $0.execute(sql: String(command)) }
-        try restored.begin(2, callID: "after the restore")
-        try shared.look.script("UPDATE ledger.node SET seen_at = now() - interval '1 hour'")
-        _ = try shared.shipper(restored).ship()
-        #expect(try Set(shared.calls().map(\.callID)) == ["in the backup", "after the backup", "after the restore"])
     }
 
     @Test func `eight gateways that start at once make one schema`() async throws {
@@ -240,9 +219,9 @@ struct LedgerShipperTests {
 
     @Test func `a gateway without a shared ledger records no changes`() throws {
         let ledger = try LocalLedger()
-        _ = try ledger.changes.ledger()
         try ledger.begin(1)
-        try LedgerChanges.stop(ledger.files)
+        #expect(try ledger.recorded() == 1)
+        _ = try ledger.openAgain(isShared: false)
         try ledger.begin(2)
         #expect(try ledger.recorded() == 0)
     }

@@ -47,7 +47,7 @@ final class LocalGateway {
         settings.isShared = true
         settings.trunks = [0: "carrier"]
         change(&settings)
-        files = try HeraldDatabase(folder: folder.path)
+        files = try HeraldDatabase(folder: folder.path, sharesLedger: settings.isShared)
         ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, self.clock)
         sharing = Self.sharing(name, shared.address, files, recorder, self.clock)
@@ -59,7 +59,7 @@ final class LocalGateway {
         generation += 1
         let new = folder.path + "/\(generation).ring"
         try FileManager.default.copyItem(atPath: old, toPath: new)
-        files = try HeraldDatabase(folder: folder.path)
+        files = try HeraldDatabase(folder: folder.path, sharesLedger: true)
         ring = try UpdateRing(path: new, capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, clock)
         sharing = Self.sharing(name, shared.address, files, recorder, clock)

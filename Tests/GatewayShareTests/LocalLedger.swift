@@ -3,24 +3,38 @@
 import CallAccounting
 import Foundation
 import GRDB
-import GatewayShare
-import GatewayStore
+import Logging
 import PostgreSQL
 import PostgreSQLTesting
+import Synchronization
 import TestFixtures
+
+@testable import GatewayShare
+@testable import GatewayStore
 
 /// The ledger of one gateway, written by hand as its recorder and its outbox write it.
 final class LocalLedger: Sendable {
-    let folder = TemporaryFolder()
+    let folder: TemporaryFolder
     let files: HeraldDatabase
     let changes: LedgerChanges
 
-    /// - Parameter backup: a copy of `backup`; nil for a new ledger.
-    init(restoring backup: String? = nil) throws {
+    /// - Parameters:
+    ///   - backup: the ledger to begin with, as of `backup()`; nil for a new one.
+    ///   - isShared: whether the gateway has a shared ledger.
+    convenience init(restoring backup: String? = nil, isShared: Bool = true) throws {
+        let folder = TemporaryFolder()
         if let backup { try FileManager.default.copyItem(atPath: backup, toPath: folder.path + "/herald.sqlite") }
-        files = try HeraldDatabase(folder: folder.path)
+        try self.init(in: folder, isShared: isShared)
+    }
+
+    private init(in folder: TemporaryFolder, isShared: Bool) throws {
+        self.folder = folder
+        files = try HeraldDatabase(folder: folder.path, sharesLedger: isShared)
         changes = LedgerChanges(files)
     }
+
+    /// The same file as another start of the gateway opens it.
+    func openAgain(isShared: Bool = true) throws -> LocalLedger { try LocalLedger(in: folder, isShared: isShared) }
 
     /// Adds an open call.
     ///
@@ -67,6 +81,14 @@ final class LocalLedger: Sendable {
         }
     }
 
+    /// Puts another file in the place of the open one, as the recorder finds it; nil for a new one.
+    func replaceFile(by copy: String?) throws {
+        for ending in ["", "-wal", "-shm"] { unlink(folder.path + "/herald.sqlite" + ending) }
+        if let copy { try FileManager.default.copyItem(atPath: copy, toPath: folder.path + "/herald.sqlite") }
+        files.ledgerFile.leave()
+        try files.ledgerFile.open()
+    }
+
     /// Copies the ledger beside itself, as `docs/backup.md` does; returns the path.
     func backup() throws -> String {
         let path = folder.path + "/copy.sqlite"
@@ -74,7 +96,7 @@ final class LocalLedger: Sendable {
         return path
     }
 
-    /// Number of recorded changes.
+    /// Number of recorded changes, shipped ones among them.
     func recorded() throws -> Int { try changes.waiting(after: 0) }
 }
 
@@ -89,8 +111,11 @@ struct SharedDatabase {
         look = PostgreSQLSession(address)
     }
 
-    func shipper(_ ledger: LocalLedger, _ name: String = "a") -> LedgerShipper {
-        LedgerShipper(PostgreSQLSession(address), ledger.changes, name: name, version: "test")
+    func shipper(
+        _ ledger: LocalLedger, _ name: String = "a", kept: Duration = LedgerShipper.kept, log: LogLines = LogLines()
+    ) -> LedgerShipper {
+        LedgerShipper(
+            PostgreSQLSession(address), ledger.changes, name: name, version: "test", kept: kept, log: log.logger)
     }
 
     func integer(_ sql: String) throws -> Int64? { try look.execute(sql).first?.integer(0) }
@@ -101,6 +126,28 @@ struct SharedDatabase {
         change(&filter)
         return try SharedLedgerReader(address).calls(matching: filter, limit: 1_000).map { call in
             LedgerCallRow(shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
+        }
+    }
+}
+
+/// The lines that a part has logged.
+final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
         }
     }
 }

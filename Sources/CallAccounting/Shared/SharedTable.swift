@@ -113,10 +113,20 @@ package struct SharedRows: Sendable, Hashable {
     }
 }
 
+/// Identifies an opened ledger file.
+package struct SharedOrigin: Hashable, Sendable {
+    /// The number of the file: another file of the same gateway numbers its rows anew.
+    package let ledger: Int64
+    /// Another number each time the file is opened, because a copy of it may have taken its place.
+    package let opening: Int64
+
+    package init(ledger: Int64, opening: Int64) { (self.ledger, self.opening) = (ledger, opening) }
+}
+
 /// Changes of a ledger since a position.
 package struct SharedChanges: Sendable {
-    /// Identifies the ledger's file: another file of the same gateway numbers its rows anew.
-    package let ledger: Int64
+    /// The file that has them.
+    package let origin: SharedOrigin
     /// The position after these changes; equal to the requested one without changes.
     package let through: Int64
     /// Whether further changes follow.
@@ -124,8 +134,8 @@ package struct SharedChanges: Sendable {
     /// The present rows of all changed calls and events.
     package let rows: [SharedRows]
 
-    package init(ledger: Int64, through: Int64, isLast: Bool, rows: [SharedRows]) {
-        (self.ledger, self.through, self.isLast, self.rows) = (ledger, through, isLast, rows)
+    package init(origin: SharedOrigin, through: Int64, isLast: Bool, rows: [SharedRows]) {
+        (self.origin, self.through, self.isLast, self.rows) = (origin, through, isLast, rows)
     }
 }
 
@@ -153,7 +163,15 @@ package protocol SignalCursorStore: Sendable {
 /// Every function may block on the disk.
 package protocol SharedChangeSource: Sendable {
     /// Identifies the ledger's file.
-    func ledger() throws -> Int64
+    func origin() throws -> SharedOrigin
+    /// The last change that this file may have shipped so far; a shared ledger with a later one has it from another copy.
+    func lastKnown() throws -> Int64
+    /// Records that the position of the shared ledger is one of this file.
+    func confirm(_ origin: SharedOrigin) throws
+    /// Gives the file another number, because the shared ledger has later changes of another copy.
+    ///
+    /// - Parameter position: the last change that the shared ledger has of this copy, if it was opened before that.
+    func beginAnew(after position: Int64) throws
     /// The changes after a position, at most `limit`.
     func changes(after position: Int64, limit: Int) throws -> SharedChanges
     /// Forgets changes up to a position, because the shared ledger has them.

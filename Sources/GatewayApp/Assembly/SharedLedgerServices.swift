@@ -14,7 +14,7 @@ import ServiceLifecycle
 struct SharedLedgerServices: Sendable {
     let sharing: LedgerSharing
 
-    /// Nil for a gateway without a shared ledger, whose own ledger then records no changes for it.
+    /// Nil for a gateway without a shared ledger.
     ///
     /// - Parameters:
     ///   - recorder: takes over the calls of silent gateways, and returns that were found among all gateways.
@@ -24,12 +24,7 @@ struct SharedLedgerServices: Sendable {
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ recorder: OutcomeRecorder,
         _ exchange: SiblingExchange?, into ledger: any SiblingLedger, logger: Logger
     ) {
-        guard let address = configuration.cluster?.ledger else {
-            do { try LedgerChanges.stop(database) } catch {
-                logger.debug("changes for a shared ledger are still recorded", metadata: ["reason": "\(error)"])
-            }
-            return nil
-        }
+        guard let address = configuration.cluster?.ledger else { return nil }
         recorder.expectHandovers()
         sharing = LedgerSharing(
             .init(

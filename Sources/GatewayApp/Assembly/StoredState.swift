@@ -61,7 +61,9 @@ private struct BrandLoading {
 
     /// Returns the database with logos and brands; the directory still has records that cannot be read here.
     func run() async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
-        let database = HeraldDatabase(ofGateway: configuration.state, spare: configuration.runtime)
+        let database = HeraldDatabase(
+            ofGateway: configuration.state, spare: configuration.runtime,
+            sharesLedger: configuration.cluster?.ledger != nil)
         do {
             return try await load(database)
         } catch {

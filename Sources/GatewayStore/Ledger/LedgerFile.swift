@@ -26,12 +26,21 @@ package final class LedgerFile: Sendable {
 
     package let path: String
     private let folder: String
+    private let isShared: Bool?
     private let steady: @Sendable () -> Int64
     private let state: Mutex<State>
 
     /// Opens nothing yet.
-    init(folder: String, steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds }) {
+    ///
+    /// - Parameters:
+    ///   - isShared: whether the file records its changes for a shared ledger; nil to leave that as it is.
+    ///   - steady: microseconds of the monotonic clock.
+    init(
+        folder: String, isShared: Bool? = nil,
+        steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds }
+    ) {
         self.folder = folder
+        self.isShared = isShared
         self.steady = steady
         path = HeraldDatabase.ledgerPath(in: folder)
         state = Mutex(State(problem: HeraldDatabaseError(path: path, problem: .missing)))
@@ -55,7 +64,8 @@ package final class LedgerFile: Sendable {
     func open() throws(HeraldDatabaseError) {
         do throws(HeraldDatabaseError) {
             try HeraldDatabase.makeFolder(folder)
-            let database = try HeraldDatabase.pool(path: path, durability: "FULL", migrator: Migrations.ledger)
+            let database = try HeraldDatabase.pool(
+                path: path, durability: "FULL", migrator: Migrations.ledger, prepare: recordChanges)
             state.withLock { state in
                 state.database = database
                 state.identity = FileIdentity(path)
@@ -67,6 +77,16 @@ package final class LedgerFile: Sendable {
                 state.problem = error
             }
             throw error
+        }
+    }
+
+    /// Begins or ends the list of changes, before the first one.
+    private func recordChanges(in database: any DatabaseWriter) throws {
+        switch isShared {
+        case true?: try LedgerChanges.begin(in: database)
+        // A list that nobody reads may stay where nothing can be written.
+        case false?: try? LedgerChanges.stop(in: database)
+        case nil: break
         }
     }
 

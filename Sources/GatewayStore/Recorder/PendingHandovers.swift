@@ -47,6 +47,8 @@ final class PendingHandovers: Sendable {
     func mayAssume(now: Int64) -> Bool {
         state.withLock { state in
             guard state.isExpected else { return true }
+            // A step that waits may have the end of a call.
+            guard !state.waiting.contains(where: { $0.steps.contains { !$0.isOfRedial } }) else { return false }
             if let memberAt = state.memberAt, .microseconds(now - memberAt) < Self.lease { return true }
             let since = state.gapSince ?? now
             state.gapSince = since

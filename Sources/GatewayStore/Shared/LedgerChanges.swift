@@ -6,17 +6,30 @@ import GRDB
 /// Records which rows of the ledger have changed, for the shared ledger of several gateways.
 ///
 /// Triggers add each changed call and event to `shared_change` in the transaction of the change, so none is missed and
-/// none invented. A row is in it once, at its latest change. Safe from any thread; blocks on the disk.
+/// none invented. They exist from the moment the file is opened, whether or not PostgreSQL is there. A row is in it once,
+/// at its latest change. Safe from any thread; blocks on the disk.
+///
+/// A file may be an older copy of itself: a restored backup, a snapshot of the machine. `shared_origin.opened` is the
+/// last change at its first opening since the shared ledger was reached. If the shared ledger has a later one, another
+/// copy has shipped it.
 package struct LedgerChanges: SharedChangeSource {
     private let files: HeraldDatabase
 
     /// Works on the ledger file of an open database.
     package init(_ database: HeraldDatabase) { files = database }
 
+    /// Records the changes of a file from its opening on.
+    static func begin(in ledger: any DatabaseWriter) throws {
+        try ledger.write { database in
+            for trigger in triggers { try database.execute(sql: trigger.sql) }
+            if try origin(database) == nil { try begin(database) }
+            try recordOpening(database)
+        }
+    }
+
     /// Stops the recording and forgets its changes: for a gateway without a shared ledger.
-    package static func stop(_ files: HeraldDatabase) throws {
-        let ledger = try files.ledger
-        guard try ledger.read(areRecorded) else { return }
+    static func stop(in ledger: any DatabaseWriter) throws {
+        guard try ledger.read(origin) != nil else { return }
         try ledger.write { database in
             for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
             let tables = ["shared_change", "shared_origin", "call_signal", "signal_cursor", "return_candidate"]
@@ -24,16 +37,40 @@ package struct LedgerChanges: SharedChangeSource {
         }
     }
 
-    package func ledger() throws -> Int64 {
+    package func origin() throws -> SharedOrigin {
         let database = try files.ledger
-        if let id = try database.read(Self.origin) { return id }
-        // The first use, or a new file after damage.
-        try database.write(Self.begin)
-        return try database.read(Self.origin) ?? 0
+        if let origin = try database.read(Self.origin) { return origin }
+        try Self.begin(in: database)
+        return try database.read(Self.origin) ?? SharedOrigin(ledger: 0, opening: 0)
+    }
+
+    package func lastKnown() throws -> Int64 {
+        try files.ledger.read { database in
+            try Int64.fetchOne(database, sql: "SELECT coalesce(opened, \(Self.last)) FROM shared_origin") ?? 0
+        }
+    }
+
+    package func confirm(_ origin: SharedOrigin) throws {
+        try files.ledger.write { database in
+            try database.execute(
+                sql: "UPDATE shared_origin SET opened = NULL WHERE opening = ?", arguments: [origin.opening])
+        }
+    }
+
+    package func beginAnew(after position: Int64) throws {
+        try files.ledger.write { database in
+            // The shared ledger has these under the earlier number.
+            try database.execute(
+                sql: "DELETE FROM shared_change WHERE id <= coalesce((SELECT opened FROM shared_origin), ?)",
+                arguments: [position])
+            try database.execute(sql: "DELETE FROM shared_origin")
+            try Self.begin(database)
+            try Self.recordOpening(database)
+        }
     }
 
     package func changes(after position: Int64, limit: Int) throws -> SharedChanges {
-        let ledger = try ledger()
+        let origin = try origin()
         return try files.ledger.read { database in
             let last = try LedgerStatement(
                 database,
@@ -41,10 +78,10 @@ package struct LedgerChanges: SharedChangeSource {
             last.bind(1, position)
             last.bind(2, limit)
             let (through, count) = try last.firstRow { ($0.integer(0), $0.integer(1) ?? 0) } ?? (nil, 0)
-            guard let through else { return SharedChanges(ledger: ledger, through: position, isLast: true, rows: []) }
+            guard let through else { return SharedChanges(origin: origin, through: position, isLast: true, rows: []) }
             let rows = try SharedTable.allCases.map { try Self.rows($0, position, through, database) }
             return SharedChanges(
-                ledger: ledger, through: through, isLast: count < limit, rows: rows.filter { $0.count > 0 })
+                origin: origin, through: through, isLast: count < limit, rows: rows.filter { $0.count > 0 })
         }
     }
 
@@ -78,11 +115,12 @@ package struct LedgerChanges: SharedChangeSource {
         _ table: SharedTable, _ after: Int64, _ through: Int64, _ database: Database
     ) throws -> SharedRows {
         let names = table.columns.map(\.name).joined(separator: ", ")
+        // The plus keeps SQLite from reading all kept changes of the table by their index.
         let select = try LedgerStatement(
             database,
             """
             SELECT \(names) FROM \(table.name) WHERE id IN
-                (SELECT row FROM shared_change WHERE kind = ?1 AND id > ?2 AND id <= ?3) ORDER BY id
+                (SELECT row FROM shared_change WHERE +kind = ?1 AND id > ?2 AND id <= ?3) ORDER BY id
             """)
         select.bind(1, table.rawValue)
         select.bind(2, after)
@@ -92,19 +130,23 @@ package struct LedgerChanges: SharedChangeSource {
         return values.rows
     }
 
-    private static func areRecorded(_ database: Database) throws -> Bool { try origin(database) != nil }
+    /// The number of the last change ever recorded.
+    private static let last = "(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'shared_change')"
 
-    private static func origin(_ database: Database) throws -> Int64? {
-        let select = try LedgerStatement(database, "SELECT ledger FROM shared_origin")
-        return try select.firstRow { $0.integer(0) }.flatMap { $0 }
+    private static func origin(_ database: Database) throws -> SharedOrigin? {
+        let select = try LedgerStatement(database, "SELECT ledger, opening FROM shared_origin")
+        return try select.firstRow { SharedOrigin(ledger: $0.integer(0) ?? 0, opening: $0.integer(1) ?? 0) }
     }
 
-    /// Makes the triggers, and records what the other gateways need first.
-    ///
-    /// These are open calls, calls that may be returned, and events on their way. A restored ledger has the triggers already,
-    /// and some rows may have changed since.
+    private static func recordOpening(_ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE shared_origin SET opening = ?, opened = coalesce(opened, \(last))",
+            arguments: [Int64.random(in: 1...Int64.max)])
+    }
+
+    /// Numbers the file, and records what the other gateways need first: open calls, calls that may be returned, and events
+    /// on their way.
     private static func begin(_ database: Database) throws {
-        for trigger in triggers { try database.execute(sql: trigger.sql) }
         try database.execute(
             sql: """
                 INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
