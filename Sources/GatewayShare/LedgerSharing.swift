@@ -89,6 +89,10 @@ package final class LedgerSharing: Sendable {
     /// The time since the begin of a round after which it no longer shows that nothing waits.
     static let roundIsOld = Duration.seconds(3)
     static let alarms = Duration.seconds(600)
+    /// Time between two deletions of old rows, from the start to the first one, and the longest part of one.
+    static let prunings = Duration.seconds(3_600)
+    static let firstPruning = Duration.seconds(60)
+    static let pruning = Duration.seconds(1)
     /// Time between two looks at the standbys.
     static let observations = Duration.seconds(10)
     private static let timeLimit = Duration.seconds(20)
@@ -222,10 +226,15 @@ package final class LedgerSharing: Sendable {
         state.withLock { $0.replication = replication }
     }
 
-    /// Deletes old rows of this gateway.
-    func prune(_ shipper: LedgerShipper) throws {
-        let before = wall() / 1_000_000 - Int64(settings.retentionDays) * 86_400
-        try shipper.prune(before: before, returnsAfter: inbox?.window ?? 0) { self.isStopping.load(ordering: .relaxed) }
+    /// Deletes old rows for a short time; true if none is left.
+    ///
+    /// The clock of the server decides, so that a gateway whose clock is wrong deletes nothing too early.
+    func prune(_ shipper: LedgerShipper) throws -> Bool {
+        let began = steady()
+        let before = try shipper.serverTime() - Int64(settings.retentionDays) * 86_400
+        return try shipper.prune(before: before, returnsAfter: inbox?.window ?? 0) {
+            !self.isStopping.load(ordering: .relaxed) && .microseconds(self.steady() - began) < Self.pruning
+        }
     }
 
     /// Keeps a failure; true for another text than before.
@@ -258,7 +267,7 @@ private struct SharingRounds {
     private let exchange: SharedExchange?
     private let adoption: GatewayAdoption?
     private var alarmedAt: Int64?
-    private var prunedAt: Int64
+    private var nextPruning: Int64
     private var observedAt: Int64?
     private var failures = 0
     private var skipped = 0
@@ -267,7 +276,7 @@ private struct SharingRounds {
         _ sharing: LedgerSharing, _ shipper: LedgerShipper, _ exchange: SharedExchange?, _ adoption: GatewayAdoption?
     ) {
         (self.sharing, self.shipper, self.exchange, self.adoption) = (sharing, shipper, exchange, adoption)
-        prunedAt = sharing.now
+        nextPruning = sharing.now + Int64(LedgerSharing.firstPruning / .microseconds(1))
     }
 
     /// One round; after failures a part of the rounds is left out, up to nine of ten.
@@ -288,9 +297,9 @@ private struct SharingRounds {
             try adoption?.round(shipper, shipped: isCaughtUp ? stored : nil, now: sharing.now)
             if let exchange { try adoption?.recall(by: exchange.recall) }
             failures = 0
-            if sharing.now - prunedAt > 3_600_000_000 {
-                prunedAt = sharing.now
-                try sharing.prune(shipper)
+            // A sign of life goes between two parts of a long deletion.
+            if sharing.now >= nextPruning, try sharing.prune(shipper) {
+                nextPruning = sharing.now + Int64(LedgerSharing.prunings / .microseconds(1))
             }
         } catch {
             failures += 1

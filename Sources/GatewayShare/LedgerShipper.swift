@@ -69,6 +69,8 @@ package final class LedgerShipper {
     private var keptPositions: [(position: Int64, at: Int64)] = []
     private var forgotten: Int64 = 0
     private var rounds = 0
+    /// Deletions of old rows that have not come to their end.
+    private var deletions: [PostgreSQLCommand] = []
 
     /// - Parameters:
     ///   - name: the name of this gateway, unique among all that share the ledger.
@@ -145,25 +147,39 @@ package final class LedgerShipper {
         return round
     }
 
-    /// Deletes rows of this gateway that are older than its retention, and expired facts of all gateways.
+    /// Deletes rows of this gateway that are older than its retention, those of gateways that are gone, and expired facts
+    /// of all gateways.
     ///
     /// - Parameters:
     ///   - before: seconds since 1970.
     ///   - window: longest time between a call and its call back, in seconds.
-    package func prune(before: Int64, returnsAfter window: Int64, isStopping: () -> Bool = { false }) throws {
+    ///   - mayGoOn: asked after each of the short transactions.
+    /// - Returns: false if it ended before the last one; the next call goes on from there.
+    @discardableResult
+    package func prune(before: Int64, returnsAfter window: Int64, while mayGoOn: () -> Bool = { true }) throws -> Bool {
         let membership = try registered()
         let returnAge = max(window + 86_400, wall() / 1_000_000 - before)
-        for command in [
-            ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
-            ShippingStatements.forgetEvents(membership, before: before),
-            OwnerStatements.forget(before: before * 1_000_000),
-            OwnerStatements.forgetTaken(membership, before: before),
-            ShippingStatements.forget(SharedTable.signal.name, olderThan: Self.signalAge),
-            ShippingStatements.forget(SharedTable.returnCandidate.name, olderThan: window + 86_400),
-            ShippingStatements.forget("returned", olderThan: returnAge),
-        ] {
-            while !isStopping(), try session.atomically([command]).first?.affected ?? 0 > 0 {}
+        if deletions.isEmpty {
+            deletions = [
+                ShippingStatements.forgetCalls(membership, before: before * 1_000_000),
+                ShippingStatements.forgetEvents(membership, before: before),
+                OwnerStatements.forget(before: before * 1_000_000),
+                OwnerStatements.forgetTaken(before: before),
+                ShippingStatements.forget(SharedTable.signal.name, olderThan: Self.signalAge),
+                ShippingStatements.forget(SharedTable.returnCandidate.name, olderThan: window + 86_400),
+                ShippingStatements.forget("returned", olderThan: returnAge),
+            ]
         }
+        while let command = deletions.first {
+            if try session.atomically([command]).first?.affected ?? 0 == 0 { deletions.removeFirst() }
+            if !mayGoOn() { break }
+        }
+        return deletions.isEmpty
+    }
+
+    /// The clock of the server, in seconds since 1970.
+    package func serverTime() throws -> Int64 {
+        try session.execute("SELECT \(ShippingStatements.serverNow) / 1000000").first?.integer(0) ?? 0
     }
 
     /// The longest wait for the server during one statement.
@@ -202,7 +218,7 @@ package final class LedgerShipper {
         position = try position(under: origin.ledger) ?? 0
         connection = session.connections
         try source.confirm(origin)
-        (forgotten, keptPositions, lastEnded) = (0, [], ShippedCalls())
+        (forgotten, keptPositions, lastEnded, deletions) = (0, [], ShippedCalls(), [])
         (self.membership, self.origin) = (membership, origin)
         return membership
     }

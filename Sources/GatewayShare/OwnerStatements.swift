@@ -118,16 +118,16 @@ enum OwnerStatements {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.owner WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.owner
-                WHERE invite_at < $1 AND state > 0 LIMIT 5000))
+                WHERE invite_at < $1 AND state > 0 LIMIT 2000))
             """, [.integer(before - 86_400_000_000)])
     }
 
-    /// Deletes some records of events that a gateway has taken over and stored before a time, in seconds since 1970.
-    static func forgetTaken(_ membership: ShippingStatements.Membership, before: Int64) -> PostgreSQLCommand {
+    /// Deletes some records of events that gateways have taken over before a time, in seconds since 1970.
+    static func forgetTaken(before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             DELETE FROM ledger.taken_event WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.taken_event
-                WHERE taker = $1 AND is_stored AND taken_at < to_timestamp($2::bigint) LIMIT 5000))
-            """, [.integer(membership.node), .integer(before)])
+                WHERE taken_at < to_timestamp($1::bigint) LIMIT 2000))
+            """, [.integer(before)])
     }
 }

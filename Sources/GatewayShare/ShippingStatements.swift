@@ -134,38 +134,42 @@ enum ShippingStatements {
 
     /// The clock of the server at the begin of the transaction, in microseconds since 1970.
     static let serverNow = "(extract(epoch FROM now()) * 1000000)::bigint"
-    /// The gateway and those that it has adopted, whose old rows it deletes too.
-    private static let ownAndAdopted =
-        "SELECT $1::integer UNION ALL SELECT id FROM ledger.node WHERE adopter = $1 AND adopted_at IS NOT NULL"
+    /// Gateways that delete their old rows themselves; every other one is gone, adopted, or this one.
+    private static let others = """
+        ARRAY(SELECT id FROM ledger.node WHERE id <> $1 AND seen_at > now() - interval '1 day'
+            AND (adopter IS DISTINCT FROM $1 OR adopted_at IS NULL))
+        """
 
-    /// Deletes some ended calls of a node that began before a time, in microseconds since 1970.
+    /// Deletes some calls that began before a time, in microseconds since 1970, and that have ended here.
     ///
-    /// The calls of an adopted gateway have ended at the adopter.
+    /// Calls of a gateway that is gone, or of an earlier ledger file, have ended at their adopter or will never end.
     static func forgetCalls(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            DELETE FROM ledger.call WHERE ctid IN (SELECT ctid FROM ledger.call
-                WHERE node IN (\(ownAndAdopted)) AND invite_at < $2 AND (ended_at IS NOT NULL OR node <> $1) LIMIT 5000)
-            """, [.integer(membership.node), .integer(before)])
+            DELETE FROM ledger.call WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.call
+                WHERE invite_at < $3 AND node <> ALL (\(others))
+                    AND (ended_at IS NOT NULL OR node <> $1 OR ledger <> $2) LIMIT 2000))
+            """, [.integer(membership.node), .integer(membership.ledger), .integer(before)])
     }
 
-    /// Deletes some delivered events of a node that were made before a time, in seconds since 1970.
+    /// Deletes some events that were made before a time, in seconds since 1970, and that were delivered by this gateway.
     ///
-    /// The waiting events of an adopted gateway are those of the adopter.
+    /// Waiting events of an adopted gateway are those of the adopter. A gateway that comes back has its own in its ledger.
     static func forgetEvents(_ membership: Membership, before: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            DELETE FROM ledger.event WHERE ctid IN (SELECT ctid FROM ledger.event
-                WHERE node IN (\(ownAndAdopted)) AND created_at < $2 AND (state = 1 OR node <> $1) LIMIT 5000)
-            """, [.integer(membership.node), .integer(before)])
+            DELETE FROM ledger.event WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.event
+                WHERE created_at < $3 AND node <> ALL (\(others))
+                    AND (state = 1 OR node <> $1 OR ledger <> $2) LIMIT 2000))
+            """, [.integer(membership.node), .integer(membership.ledger), .integer(before)])
     }
 
     /// Deletes some facts of all gateways, older than a number of seconds.
     static func forget(_ table: String, olderThan seconds: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            DELETE FROM ledger.\(table) WHERE ctid IN (SELECT ctid FROM ledger.\(table)
-                WHERE at < \(serverNow) - $1::bigint * 1000000 LIMIT 5000)
+            DELETE FROM ledger.\(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.\(table)
+                WHERE at < \(serverNow) - $1::bigint * 1000000 LIMIT 2000))
             """, [.integer(seconds)])
     }
 }
