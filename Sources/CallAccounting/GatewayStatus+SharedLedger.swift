@@ -17,20 +17,24 @@ extension GatewayStatus {
         package var adopted: Int?
         /// Open calls of this gateway that another one goes on with.
         package var away: Int?
+        /// The reason why the gateway's own ledger stores nothing, so that call updates wait before it; nil normally.
+        package var ledgerProblem: String?
 
         package init(
             behindSeconds: Double, waiting: Int, problem: String?, server: String? = nil,
-            serverProblems: [String]? = nil, adopted: Int? = nil, away: Int? = nil
+            serverProblems: [String]? = nil, adopted: Int? = nil, away: Int? = nil,
+            ledgerProblem: String? = nil
         ) {
             (self.behindSeconds, self.waiting, self.problem) = (behindSeconds, waiting, problem)
             (self.server, self.serverProblems) = (server, serverProblems)
-            (self.adopted, self.away) = (adopted, away)
+            (self.adopted, self.away, self.ledgerProblem) = (adopted, away, ledgerProblem)
         }
 
         package enum CodingKeys: String, CodingKey {
             case behindSeconds = "behind_seconds"
             case waiting, problem, server, adopted, away
             case serverProblems = "server_problems"
+            case ledgerProblem = "ledger_problem"
         }
     }
 }

@@ -67,6 +67,8 @@ package final class LedgerSharing: Sendable {
         package var returns: Int
         /// The reason why the last round failed; nil normally.
         package var problem: String?
+        /// The reason why this gateway's own ledger stores nothing, so that updates wait before it; nil normally.
+        package var ledgerProblem: String?
         /// Role and standbys of the server; nil before its first response.
         package var replication: PostgreSQLReplication?
     }
@@ -104,6 +106,7 @@ package final class LedgerSharing: Sendable {
     /// The ledger that takes over calls, and the siblings as this gateway sees them; nil for a gateway without siblings.
     private let adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])?
     private let inbox: Inbox?
+    private let ledgerProblem: @Sendable () -> String?
     private let log: Logger
     private let steady: @Sendable () -> Int64
     private let wall: @Sendable () -> Int64
@@ -115,24 +118,27 @@ package final class LedgerSharing: Sendable {
     /// - Parameters:
     ///   - inbox: nil to read no signals.
     ///   - adopts: the ledger that takes over calls, and the siblings as this gateway sees them.
+    ///   - ledgerProblem: the reason why the gateway's own ledger stores nothing; nil normally.
     ///   - steady: microseconds of the monotonic clock.
     ///   - wall: microseconds since 1970.
     ///   - pause: time between two rounds while nothing is stored.
     package init(
         _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
         adopts: (ledger: any HandoverLedger, siblings: @Sendable () -> [SiblingSight])? = nil,
-        log: Logger = Logger(label: "herald.shared"),
+        ledgerProblem: @escaping @Sendable () -> String? = { nil }, log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, pause: Duration = LedgerSharing.pause
     ) {
         (self.settings, self.source, self.inbox, self.log) = (settings, source, inbox, log)
         (self.steady, self.wall, self.adopts, self.pause) = (steady, wall, adopts, pause)
+        self.ledgerProblem = ledgerProblem
         state = Mutex(State(caughtUpAt: steady()))
     }
 
     /// The state of the shared ledger.
     package var standing: Standing {
         let now = steady()
+        let ledgerProblem = ledgerProblem()
         return state.withLock { state in
             // A round that left nothing is at most some seconds old, unless the next one has much to send.
             let age = now - state.caughtUpAt
@@ -141,7 +147,7 @@ package final class LedgerSharing: Sendable {
             return Standing(
                 behind: behind, waiting: state.waiting, rows: state.rows, failures: state.failures,
                 fenced: state.fenced, signals: state.signals, returns: state.returns, problem: state.problem,
-                replication: state.replication)
+                ledgerProblem: ledgerProblem, replication: state.replication)
         }
     }
 
@@ -166,8 +172,7 @@ package final class LedgerSharing: Sendable {
     private func work() {
         NamedThread.begin("herald-shared")
         let shipper = makeShipper()
-        var rounds = SharingRounds(
-            self, shipper, inbox.map { SharedExchange(shipper, $0, wall: wall) }, makeAdoption())
+        var rounds = SharingRounds(self, shipper, makeExchange(shipper), makeAdoption())
         repeat {
             rounds.round()
             _ = bell.wait(pause)
@@ -182,7 +187,14 @@ package final class LedgerSharing: Sendable {
                 settings.address, application: "herald \(settings.name)", timeLimit: Self.timeLimit,
                 setup: SharedSchema.setup),
             source,
-            name: settings.name, version: settings.version, address: settings.siblingAddress, log: log)
+            name: settings.name, version: settings.version, address: settings.siblingAddress,
+            isStoring: { [ledgerProblem] in ledgerProblem() == nil }, log: log)
+    }
+
+    private func makeExchange(_ shipper: LedgerShipper) -> SharedExchange? {
+        guard let inbox else { return nil }
+        guard let adopts else { return SharedExchange(shipper, inbox, wall: wall) }
+        return SharedExchange(shipper, inbox, siblings: adopts.siblings, wall: wall)
     }
 
     private func makeAdoption() -> GatewayAdoption? {

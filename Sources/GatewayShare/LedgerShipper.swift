@@ -52,6 +52,7 @@ package final class LedgerShipper {
     private let address: String?
     private let wall: @Sendable () -> Int64
     private let kept: Duration
+    private let isStoring: () -> Bool
     private let log: Logger
     /// Nil before the registration, and after another gateway has fenced this one.
     private(set) var membership: ShippingStatements.Membership?
@@ -77,14 +78,15 @@ package final class LedgerShipper {
     ///   - version: the gateway's version, for reports.
     ///   - address: its `cluster.listen`, by which siblings know it; nil for a gateway that none adopts.
     ///   - wall: microseconds since 1970 by the clock of the gateway.
+    ///   - isStoring: whether the gateway's own ledger takes what the gateway sees; else updates wait before it.
     package convenience init(
         _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
         address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall,
-        log: Logger = Logger(label: "herald.shared")
+        isStoring: @escaping () -> Bool = { true }, log: Logger = Logger(label: "herald.shared")
     ) {
         self.init(
-            session, source, name: name, version: version, address: address, wall: wall, log: log,
-            schema: SharedSchema.steps)
+            session, source, name: name, version: version, address: address, wall: wall, isStoring: isStoring,
+            log: log, schema: SharedSchema.steps)
     }
 
     /// - Parameters:
@@ -93,11 +95,12 @@ package final class LedgerShipper {
     init(
         _ session: PostgreSQLSession, _ source: any SharedChangeSource, name: String, version: String,
         address: String? = nil, wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall,
-        kept: Duration = LedgerShipper.kept, log: Logger = Logger(label: "herald.shared"),
-        schema: [String] = SharedSchema.steps
+        isStoring: @escaping () -> Bool = { true }, kept: Duration = LedgerShipper.kept,
+        log: Logger = Logger(label: "herald.shared"), schema: [String] = SharedSchema.steps
     ) {
         (self.session, self.source, self.name, self.version, self.address) = (session, source, name, version, address)
         (self.wall, self.kept, self.log, self.schema) = (wall, kept, log, schema)
+        self.isStoring = isStoring
     }
 
     /// Ships changes until none is left or `isStopping` returns true; reports after each transaction.
@@ -111,6 +114,8 @@ package final class LedgerShipper {
             // A new connection takes time, which is no part of a fact's age.
             try session.connect()
             guard try hasPosition(of: membership) else { continue }
+            // Before the changes are read: what is stored later goes with the next transaction.
+            let isStoring = isStoring()
             let changes = try source.changes(after: position, limit: Self.mostAtOnce)
             guard changes.origin == origin else {
                 // The ledger's file was replaced. Its rows have other numbers, or those of an older copy.
@@ -124,7 +129,8 @@ package final class LedgerShipper {
             }
             do throws(PostgreSQLError) {
                 let results = try session.atomically(
-                    ShippingStatements.ship(changes, membership, again: lastEnded, now: wall()))
+                    ShippingStatements.ship(
+                        changes, membership, again: lastEnded, isStoring: isStoring, now: wall()))
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
                     self.membership = nil

@@ -19,16 +19,19 @@ package final class RedialFinder {
 
     private let shipper: LedgerShipper
     private let ledger: any RedialLedger
+    private let siblings: @Sendable () -> [SiblingSight]
     private let wall: @Sendable () -> Int64
 
     /// - Parameters:
     ///   - ledger: has the waiting calls.
+    ///   - siblings: the sibling gateways as this one sees them.
     ///   - wall: microseconds since 1970 by the clock of the gateway.
     package init(
         _ shipper: LedgerShipper, into ledger: any RedialLedger,
+        siblings: @escaping @Sendable () -> [SiblingSight] = { [] },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
-        (self.shipper, self.ledger, self.wall) = (shipper, ledger, wall)
+        (self.shipper, self.ledger, self.siblings, self.wall) = (shipper, ledger, siblings, wall)
     }
 
     /// Looks for further attempts of the calls that wait, and ends the wait of those that have none.
@@ -44,7 +47,8 @@ package final class RedialFinder {
     private func look(for waiting: [AwaitedRedial], _ membership: ShippingStatements.Membership) throws {
         let now = wall()
         let results = try shipper.session.run([
-            RedialStatements.silence(membership), RedialStatements.next(of: waiting, membership),
+            RedialStatements.silence(membership, responding: siblings().filter(\.responds).map(\.address)),
+            RedialStatements.next(of: waiting, membership),
         ])
         guard results.count == 2, let silence = try results[0].first?.integer(0) else { return }
         let found = try Self.found(results[1])

@@ -11,13 +11,21 @@ enum RedialStatements {
     /// that differ: it bounds the rows that are read.
     private static let reach = 180_000_000
 
-    /// Microseconds since the oldest sign of life of another living gateway; a dead one is not waited for.
-    static func silence(_ membership: ShippingStatements.Membership) -> PostgreSQLCommand {
+    /// Microseconds since the last time at which all living gateways had shipped what they had seen.
+    ///
+    /// A gateway lives that writes to the shared ledger or responds as a sibling. One that writes and cannot store its own
+    /// calls has not shipped them. A dead one is not waited for.
+    ///
+    /// - Parameter addresses: those of the siblings that respond.
+    static func silence(
+        _ membership: ShippingStatements.Membership, responding addresses: [String]
+    ) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            SELECT coalesce(max((extract(epoch FROM clock_timestamp() - seen_at) * 1000000)::bigint), 0) FROM ledger.node
-            WHERE id <> $1 AND adopter IS NULL AND seen_at > now() - interval '\(ShippingStatements.lease) seconds'
-            """, [.integer(membership.node)])
+            SELECT coalesce(max((extract(epoch FROM clock_timestamp() - coalesce(known_at, seen_at)) * 1000000)::bigint), 0)
+            FROM ledger.node WHERE id <> $1 AND adopter IS NULL
+                AND (seen_at > now() - interval '\(ShippingStatements.lease) seconds' OR address = ANY ($2::text[]))
+            """, [.integer(membership.node), .texts(addresses)])
     }
 
     /// The first later attempt of each waiting call: same customer, caller, called number and decision, in time.

@@ -8,11 +8,16 @@ final class SharedExchange {
     private let returns: ReturnFinder
     private let redials: RedialFinder
 
-    /// - Parameter wall: microseconds since 1970 by the clock of the gateway.
-    init(_ shipper: LedgerShipper, _ recorder: LedgerSharing.Inbox, wall: @escaping @Sendable () -> Int64) {
+    /// - Parameters:
+    ///   - siblings: the sibling gateways as this one sees them.
+    ///   - wall: microseconds since 1970 by the clock of the gateway.
+    init(
+        _ shipper: LedgerShipper, _ recorder: LedgerSharing.Inbox,
+        siblings: @escaping @Sendable () -> [SiblingSight] = { [] }, wall: @escaping @Sendable () -> Int64
+    ) {
         inbox = SignalInbox(shipper, into: recorder.ledger, recorder.cursors, wall: wall)
         returns = ReturnFinder(shipper, into: recorder.returns, window: recorder.window, wall: wall)
-        redials = RedialFinder(shipper, into: recorder.redials, wall: wall)
+        redials = RedialFinder(shipper, into: recorder.redials, siblings: siblings, wall: wall)
     }
 
     /// One look; the numbers of signals and of returns.

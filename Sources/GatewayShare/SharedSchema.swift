@@ -218,6 +218,7 @@ enum SharedSchema {
         // hour.
         """
         CREATE INDEX IF NOT EXISTS call_name ON ledger.call (((invite_at / 3600000000)::integer), hashtext(call_id));
+        ALTER TABLE ledger.node ADD COLUMN known_at timestamptz;
         """,
     ]
 

@@ -60,24 +60,31 @@ enum ShippingStatements {
     ///
     /// The offset stays while it is right within 50 ms, so that all gateways see one order of two calls.
     ///
-    /// - Parameter now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
-    private static func beat(_ membership: Membership, now: Int64) -> PostgreSQLCommand {
+    /// - Parameters:
+    ///   - isComplete: whether the shared ledger has all that the gateway has seen, once this is committed.
+    ///   - now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
+    private static func beat(_ membership: Membership, isComplete: Bool, now: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             UPDATE ledger.node SET seen_at = now(), claimed_epoch = $2, clock_offset = CASE
                 WHEN abs($3::bigint - \(serverNow) - clock_offset) < 50000 THEN clock_offset
-                ELSE $3::bigint - \(serverNow) END
+                ELSE $3::bigint - \(serverNow) END, known_at = CASE WHEN $4::bigint = 1 THEN now() ELSE known_at END
             WHERE id = $1
-            """, [.integer(membership.node), .integer(membership.epoch), .integer(now)])
+            """,
+            [
+                .integer(membership.node), .integer(membership.epoch), .integer(now), .integer(isComplete ? 1 : 0),
+            ])
     }
 
     /// Changes with the position after them; all of it is one transaction.
     ///
     /// - Parameters:
     ///   - again: ended calls of the transaction before, whose rows at other gateways were perhaps not committed then.
+    ///   - isStoring: whether the gateway's own ledger takes what the gateway sees.
     ///   - now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
     static func ship(
-        _ changes: SharedChanges, _ membership: Membership, again: ShippedCalls = ShippedCalls(), now: Int64
+        _ changes: SharedChanges, _ membership: Membership, again: ShippedCalls = ShippedCalls(),
+        isStoring: Bool = true, now: Int64
     ) -> [PostgreSQLCommand] {
         let position = PostgreSQLCommand(
             """
@@ -85,7 +92,8 @@ enum ShippingStatements {
             ON CONFLICT (node, ledger) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
-        return [beat(membership, now: now), position] + changes.rows.map { store($0, membership, now: now) }
+        let beat = beat(membership, isComplete: isStoring && changes.isLast, now: now)
+        return [beat, position] + changes.rows.map { store($0, membership, now: now) }
             + OwnerStatements.follow(ShippedCalls(in: changes) + again, membership)
     }
 

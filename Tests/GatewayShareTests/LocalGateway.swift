@@ -25,6 +25,17 @@ final class LocalGateway {
     private(set) var ring: UpdateRing
     private(set) var recorder: OutcomeRecorder
     private(set) var sharing: SharingParts
+    /// The siblings that respond to this gateway.
+    let siblings = Siblings()
+
+    /// The siblings of a gateway as it sees them.
+    final class Siblings: Sendable {
+        private let sights = Mutex<[SiblingSight]>([])
+        var all: [SiblingSight] { sights.withLock { $0 } }
+        func responds(_ name: String) {
+            sights.withLock { $0.append(SiblingSight(address: "\(name):5070", responds: true)) }
+        }
+    }
 
     /// The clock of this gateway: that of the machine, and what a test adds.
     final class Clock: Sendable {
@@ -50,7 +61,7 @@ final class LocalGateway {
         files = try HeraldDatabase(folder: folder.path, sharesLedger: settings.isShared)
         ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, self.clock)
-        sharing = Self.sharing(name, shared.address, files, recorder, self.clock)
+        sharing = Self.sharing(name, shared.address, files, recorder, self.clock, siblings)
     }
 
     /// Kills the gateway at once and starts it again.
@@ -62,7 +73,7 @@ final class LocalGateway {
         files = try HeraldDatabase(folder: folder.path, sharesLedger: true)
         ring = try UpdateRing(path: new, capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, clock)
-        sharing = Self.sharing(name, shared.address, files, recorder, clock)
+        sharing = Self.sharing(name, shared.address, files, recorder, clock, siblings)
     }
 
     /// A second of the running gateway: the recorder stores, the sharing thread ships and looks, the recorder stores.
@@ -88,9 +99,9 @@ final class LocalGateway {
 
     private static func sharing(
         _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
-        _ clock: Clock
+        _ clock: Clock, _ siblings: Siblings
     ) -> SharingParts {
-        SharingParts(name, address, files, recorder, clock)
+        SharingParts(name, address, files, recorder, clock, siblings)
     }
 }
 
@@ -103,13 +114,14 @@ final class SharingParts {
 
     init(
         _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
-        _ clock: LocalGateway.Clock
+        _ clock: LocalGateway.Clock, _ siblings: LocalGateway.Siblings = LocalGateway.Siblings()
     ) {
         shipper = LedgerShipper(
-            PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", wall: { clock.now })
+            PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", address: "\(name):5070",
+            wall: { clock.now }, isStoring: { recorder.totals.problem == nil })
         inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
         returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
-        redials = RedialFinder(shipper, into: recorder, wall: { clock.now })
+        redials = RedialFinder(shipper, into: recorder, siblings: { siblings.all }, wall: { clock.now })
     }
 
     func round() throws {

@@ -2,10 +2,13 @@
 
 import Branding
 import CallAccounting
+import GRDB
 import GatewayShare
-import GatewayStore
 import PostgreSQL
+import Synchronization
 import Testing
+
+@testable import GatewayStore
 
 /// Requirements: a carrier's attempts are one call and one set of events, whichever gateways they take.
 ///
@@ -134,7 +137,11 @@ struct RedialFinderTests {
     @Test func `a failed call waits for gateways that have not shipped yet, and not for dead ones`() throws {
         let (a, b) = (try gateway("a"), try gateway("b"))
         fails(1, a, ago: 10)
-        try shared.look.script("UPDATE ledger.node SET seen_at = now() - interval '8 seconds' WHERE name = 'b'")
+        try shared.look.script(
+            """
+            UPDATE ledger.node SET seen_at = now() - interval '8 seconds', known_at = now() - interval '8 seconds'
+            WHERE name = 'b'
+            """)
         try pass(2, a)
         #expect(try a.keys() == [], "b may have the next attempt, and has been silent for 8 s")
         isAnswered(2, b, ago: 9.9)
@@ -145,6 +152,41 @@ struct RedialFinderTests {
         try shared.silence("b")
         try pass(2, a)
         #expect(try a.keys() == ["error:\(PlayedCall(3).id)"])
+    }
+
+    @Test func `a failed call waits for a gateway that writes and cannot store what it sees`() throws {
+        let (a, b) = (try gateway("a"), try gateway("b"))
+        try b.files.ledger.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+        fails(1, a, ago: 12)
+        isAnswered(2, b, ago: 11.9)
+        do { try b.recorder.drain() } catch { b.recorder.record(failure: error) }
+        // The disk refuses since 13 s.
+        try shared.look.script("UPDATE ledger.node SET known_at = now() - interval '13 seconds' WHERE name = 'b'")
+        _ = try b.sharing.shipper.ship()
+        try pass(2, a)
+        #expect(try a.keys() == [], "b has the next attempt in its ring")
+        try b.files.ledger.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+        try b.recorder.drain()
+        b.recorder.shared.withLock { $0.problem = nil }
+        try pass(4, b, a)
+        #expect(try shown() == ["b OPEN 2"])
+    }
+
+    @Test func `a failed call waits for a gateway that only siblings see`() throws {
+        let (a, b) = (try gateway("a"), try gateway("b"))
+        fails(1, a, ago: 12)
+        isAnswered(2, b, ago: 11.9)
+        try b.recorder.drain()
+        try shared.look.script(
+            """
+            UPDATE ledger.node SET seen_at = now() - interval '16 seconds', known_at = now() - interval '16 seconds'
+            WHERE name = 'b'
+            """)
+        a.siblings.responds("b")
+        try pass(2, a)
+        #expect(try a.keys() == [], "b has lost PostgreSQL and takes calls")
+        try pass(4, b, a)
+        #expect(try shown() == ["b OPEN 2"])
     }
 
     @Test func `without PostgreSQL a failed call ends by itself`() throws {

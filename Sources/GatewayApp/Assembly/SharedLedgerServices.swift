@@ -35,7 +35,7 @@ struct SharedLedgerServices: Sendable {
             inbox: .init(
                 into: ledger, LedgerSignalCursors(database), returns: recorder,
                 redials: recorder, window: configuration.outcomes.returnedWindow.components.seconds),
-            adopts: (recorder, { exchange?.sights ?? [] }), log: logger)
+            adopts: (recorder, { exchange?.sights ?? [] }), ledgerProblem: { recorder.totals.problem }, log: logger)
         recorder.onStored { [sharing] in sharing.haveStored() }
     }
 
@@ -122,7 +122,7 @@ struct SharedLedgerServices: Sendable {
         return .init(
             behindSeconds: standing.behind, waiting: standing.waiting, problem: standing.problem,
             server: standing.replication?.summary, serverProblems: standing.replication?.problems,
-            adopted: handovers.here, away: handovers.away)
+            adopted: handovers.here, away: handovers.away, ledgerProblem: standing.ledgerProblem)
     }
 }
 

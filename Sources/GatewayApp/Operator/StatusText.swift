@@ -95,7 +95,11 @@ struct StatusText {
         guard let shared = gateway.sharedLedger else { return [] }
         let behind = Int64(shared.behindSeconds.rounded(.up))
         let isBehind = behind > 5 || shared.problem != nil
-        let state = isBehind ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait" : "up to date"
+        let state =
+            isBehind
+            ? "\(AgeText.text(behind)) behind, \(shared.waiting) changes wait"
+            : shared.ledgerProblem != nil
+                ? "call updates wait in the ring, because this gateway's own ledger stores nothing" : "up to date"
         let adopted = shared.adopted ?? 0
         let away = shared.away ?? 0
         return [("shared", state)]
