@@ -126,9 +126,12 @@ enum AdoptionStatements {
         ON CONFLICT (node, ledger, id) DO UPDATE SET taker = excluded.taker
         """
 
+    /// A restored copy of the file may have the same event, and sends it anyway.
     private static let claimEarlierEvents = """
-        INSERT INTO ledger.taken_event (node, ledger, id, taker)
-        SELECT event.node, event.ledger, event.id, $1::integer FROM ledger.event
+        INSERT INTO ledger.taken_event (node, ledger, id, taker, is_stored)
+        SELECT event.node, event.ledger, event.id, $1::integer, event.key IN (
+            SELECT own.key FROM ledger.event AS own WHERE own.node = $1 AND own.ledger = $2 AND own.state = 0)
+        FROM ledger.event
         WHERE event.node = $1 AND event.state = 0 AND event.ledger <> $2 AND NOT EXISTS (
             SELECT 1 FROM ledger.taken_event AS known
             WHERE known.node = event.node AND known.ledger = event.ledger AND known.id = event.id)

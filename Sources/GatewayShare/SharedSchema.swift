@@ -219,6 +219,9 @@ enum SharedSchema {
         """
         CREATE INDEX IF NOT EXISTS call_name ON ledger.call (((invite_at / 3600000000)::integer), hashtext(call_id));
         ALTER TABLE ledger.node ADD COLUMN known_at timestamptz;
+        ALTER TABLE ledger.taken_event ADD COLUMN is_settled boolean NOT NULL DEFAULT false;
+        UPDATE ledger.taken_event SET is_settled = is_stored;
+        CREATE INDEX taken_event_unsettled ON ledger.taken_event (taker) WHERE NOT is_settled;
         """,
     ]
 

@@ -95,6 +95,7 @@ enum ShippingStatements {
         let beat = beat(membership, isComplete: isStoring && changes.isLast, now: now)
         return [beat, position] + changes.rows.map { store($0, membership, now: now) }
             + OwnerStatements.follow(ShippedCalls(in: changes) + again, membership)
+            + TakenEventStatements.settle(changes, membership)
     }
 
     private static func store(_ rows: SharedRows, _ membership: Membership, now: Int64) -> PostgreSQLCommand {

@@ -63,6 +63,32 @@ struct SharedOutboxTests: ThreeGateways {
         #expect(try c.sendEvents() == keys)
     }
 
+    /// Rows of `ledger.event` that wait, whichever gateway wrote them.
+    private func waiting() throws -> Int64? { try shared.integer("SELECT count(*) FROM ledger.event WHERE state = 0") }
+
+    @Test func `an event that another gateway has sent no longer waits under its first row`() throws {
+        try endedAtA()
+        #expect(try waiting() == 2)
+        try kill()
+        try b.rounds(3)
+        #expect(try waiting() == 4, "both gateways have a row of each")
+        #expect(try b.sendEvents() == keys)
+        try b.rounds(2)
+        #expect(try waiting() == 0)
+        let results = "SELECT count(*) FROM ledger.event WHERE state = 1 AND event_id = 'ev'"
+        #expect(try shared.integer(results) == 4, "both rows have the result")
+    }
+
+    @Test func `so does one that a gateway with a new disk has sent`() throws {
+        try endedAtA()
+        try shared.silence("a")
+        try a.restart(losingDisk: true)
+        try a.rounds(3)
+        #expect(try a.sendEvents() == keys)
+        try a.rounds(2)
+        #expect(try waiting() == 0)
+    }
+
     @Test func `delivered events are not taken over`() throws {
         try endedAtA()
         #expect(try a.sendEvents() == keys)
