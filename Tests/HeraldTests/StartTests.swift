@@ -118,9 +118,12 @@ final class StartTests {
     }
 
     /// Starts as far as the last port to listen on, so everything before it has worked.
-    private func startsAllTheSame(state: String = "state") async throws -> String {
+    private func startsAllTheSame(state: String = "state", sections: String = "") async throws -> String {
         let taken = try TakenPort()
-        let ended = try await run(state: state, "admin: {listen: '127.0.0.1:\(taken.port)'}")
+        let secret = folder + "/cluster-secret"
+        try "00112233445566778899aabbccddeeff\n".write(toFile: secret, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+        let ended = try await run(state: state, "admin: {listen: '127.0.0.1:\(taken.port)'}\n" + sections)
         #expect(ended.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"), "\(ended.errors)")
         return ended.errors
     }
@@ -157,14 +160,49 @@ final class StartTests {
         _ = try await startsAllTheSame()
         let ledger = folder + "/state/herald.sqlite"
         let queue = try DatabaseQueue(path: ledger)
-        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('ledger of tomorrow')") }
-        try queue.close()
-        let log = try await startsAllTheSame()
-        #expect(log.contains("\(ledger) was written by a newer herald; install that version again"), "\(log)")
-        let calls = try await DatabaseQueue(path: ledger).read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM call")
+        try await queue.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO grdb_migrations VALUES ('ledger of tomorrow');
+                    ALTER TABLE call ADD COLUMN tomorrow TEXT NOT NULL DEFAULT 'x';
+                    """)
         }
-        #expect(calls == 0)
+        try queue.close()
+        // With a shared ledger a list of changes would be written into the file.
+        for sections in ["", cluster] {
+            let log = try await startsAllTheSame(sections: sections)
+            #expect(log.contains("\(ledger) was written by a newer herald; install that version again"), "\(log)")
+        }
+        let kept = try await DatabaseQueue(path: ledger).read { database in
+            try Int.fetchOne(
+                database,
+                sql: "SELECT (SELECT count(*) FROM call) + (SELECT count(*) FROM sqlite_master WHERE type = 'trigger')")
+        }
+        #expect(kept == 0)
+    }
+
+    /// A shared ledger on a server that is away.
+    private var cluster: String {
+        """
+        cluster:
+          secret_file: cluster-secret
+          listen: '127.83.17.1:5070'
+          siblings: ['127.83.17.9:5070']
+          route: 127.83.17.1
+          ledger: 'postgres://herald@127.0.0.1:9/herald'
+        """
+    }
+
+    @Test func `changes for a shared ledger are listed from the opening of the file on, without PostgreSQL`()
+        async throws
+    {
+        for (sections, triggers) in [("", 0), (cluster, 6), ("", 0)] {
+            _ = try await startsAllTheSame(sections: sections)
+            let found = try await DatabaseQueue(path: folder + "/state/herald.sqlite").read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'")
+            }
+            #expect(found == triggers)
+        }
     }
 }
 

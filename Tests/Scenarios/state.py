@@ -3,6 +3,7 @@
 import glob
 import os
 import shutil
+import sqlite3
 import subprocess
 
 from heraldtest.child import Failed, wait_until
@@ -64,6 +65,41 @@ def read_only_folder(testbed, folder, run):
         testbed.start_gateway()
 
 
+def content(path):
+    """Every table and row of a database, as SQL."""
+    with sqlite3.connect(path) as database:
+        statements = list(database.iterdump())
+    database.close()
+    return statements
+
+
+def newer_ledger(testbed, folder, run):
+    """A ledger that a later version has written is left alone; calls are branded, and recorded by that version."""
+    ledger = os.path.join(testbed.gateway_state, "herald.sqlite")
+    testbed.gateway.stop()
+    shutil.copy(ledger, ledger + ".before")
+    with sqlite3.connect(ledger) as database:
+        database.execute("INSERT INTO grdb_migrations VALUES ('ledger of a later version')")
+        database.execute("ALTER TABLE call ADD COLUMN later TEXT NOT NULL DEFAULT 'x'")
+    database.close()
+    before = content(ledger)
+    testbed.start_gateway()
+    try:
+        run.place(answered(), brand(1075), folder)
+        expect_metric(testbed, "herald_ledger_refuses", 1.0)
+        if "was written by a newer herald; install that version again" not in testbed.gateway.tail(60):
+            raise Failed("the log does not say what is wrong:\n" + testbed.gateway.tail(30))
+        testbed.gateway.must_run()
+    finally:
+        testbed.gateway.stop()
+    if content(ledger) != before:
+        raise Failed("the ledger of the later version was changed")
+    # The later version is installed again: this one, with a ledger that it knows.
+    os.replace(ledger + ".before", ledger)
+    testbed.start_gateway()
+    run.expect_events(testbed, brand(1075), SEEN)
+
+
 def removed_folder(testbed, folder, run):
     """The gateway notices that its folder was removed; a new ledger has the call."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1074), os.path.join(folder, "long"))
@@ -83,5 +119,6 @@ def removed_folder(testbed, folder, run):
 STATES = (
     ("damaged ledger", damaged_ledger),
     ("read-only state folder", read_only_folder),
+    ("ledger of a later version", newer_ledger),
     ("state folder removed under a call", removed_folder),
 )
