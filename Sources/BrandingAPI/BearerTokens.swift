@@ -66,10 +66,12 @@ package struct TokenResponse: Codable, Hashable, Sendable {
 
 /// The error codes of a 401, each with the client's next step.
 ///
-/// Source: api-client-networking, "401 Handling".
+/// Source: api-client-networking, "401 Handling"; mobile-api, "Mobile Error Codes".
 package enum AuthenticationCode {
     /// Refresh the access token once for all waiting requests, then repeat each request once.
     package static let accessTokenExpired = "ErrAccessTokenExpired"
+    /// The same in the Mobile API.
+    package static let mobileTokenExpired = "TOKEN_EXPIRED"
     /// The session has ended: request new tokens with the API key.
     package static let refreshTokenExpired = "ErrRefreshTokenExpired"
     /// The session has ended: the directory does not know the device.

@@ -19,6 +19,12 @@ struct BearerSessionTests {
             var isRegistered = true
             var refreshes = 0
             var refreshResponse: FaultyPeer.Response?
+            /// The response to a sign-in in the place of tokens.
+            var signInResponse: FaultyPeer.Response?
+            /// The code of the refusal of a wrong token.
+            var code = AuthenticationCode.accessTokenExpired
+            /// Seconds of a token's life.
+            var life = 3600
         }
 
         let state = Mutex(State())
@@ -33,23 +39,23 @@ struct BearerSessionTests {
                 case "auth/token":
                     guard request.headers["x-api-key"] == testKey else { return Self.refusal("ErrNoKey") }
                     guard state.isRegistered else { return Self.refusal(AuthenticationCode.deviceNotRegistered) }
-                    return Self.tokens(state.good)
+                    return state.signInResponse ?? Self.tokens(state.good, life: state.life)
                 case "auth/refresh":
                     state.refreshes += 1
                     if let response = state.refreshResponse { return response }
                     state.good = "access-\(state.refreshes + 1)"
-                    return Self.tokens(state.good)
+                    return Self.tokens(state.good, life: state.life)
                 default:
                     guard request.headers["authorization"] == "Bearer \(state.good)" else {
-                        return Self.refusal(AuthenticationCode.accessTokenExpired)
+                        return Self.refusal(state.code)
                     }
                     return .json(BearerSessionTests.event)
                 }
             }
         }
 
-        static func tokens(_ access: String) -> FaultyPeer.Response {
-            .json(#"{"success":true,"access_token":"\#(access)","refresh_token":"refresh","expires_in":60}"#)
+        static func tokens(_ access: String, life: Int = 3600) -> FaultyPeer.Response {
+            .json(#"{"success":true,"access_token":"\#(access)","refresh_token":"refresh","expires_in":\#(life)}"#)
         }
 
         static func refusal(_ code: String) -> FaultyPeer.Response {
@@ -62,7 +68,7 @@ struct BearerSessionTests {
         let directory = TokenPeer()
         let peer: FaultyPeer
         let folder = TemporaryFolder()
-        let signedOut = Flag()
+        let time = ManualTime(passesByItself: true)
 
         /// - Parameter instead: the response in the place of the directory; nil for the directory's own.
         init(instead: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Response? = { _ in nil }) throws {
@@ -73,11 +79,9 @@ struct BearerSessionTests {
         func start(key: String = testKey, _ body: (DirectoryClient) async throws -> Void) async throws {
             let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian", version: "1.2.3")
             try await withClient(
-                of: peer,
+                of: peer, time: time,
                 configure: { settings in
-                    var bearer = BearerSettings(device: device, tokenFile: folder.path + "/tokens")
-                    bearer.onSignedOut = { [signedOut] in signedOut.set() }
-                    settings.bearer = bearer
+                    settings.bearer = BearerSettings(device: device, tokenFile: folder.path + "/tokens")
                     settings.key = APIKey(key) ?? settings.key
                 }, body)
         }
@@ -160,48 +164,176 @@ struct BearerSessionTests {
         #expect(house.asked.count == 41)
     }
 
-    @Test(arguments: [AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered])
-    func `these codes sign the gateway out, and no request is made until the next start`(code: String) async throws {
-        let isRefused = Flag()
-        let house = try House { request in
-            request.path.hasSuffix("/event") && isRefused.isSet ? TokenPeer.refusal(code) : nil
-        }
+    @Test(arguments: [
+        AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered, "SESSION_REVOKED",
+    ])
+    func `a session that the directory has ended is replaced with the API key at once`(code: String) async throws {
+        let house = try House()
         try await house.start { client in
             try await Self.send(client)
-            isRefused.set()
-            await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-            #expect(house.signedOut.isSet)
-            #expect(!FileManager.default.fileExists(atPath: house.folder.path + "/tokens"))
-            let before = house.asked.count
-            let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-            #expect(error?.description.contains("restart herald to sign in again") == true)
-            #expect(house.asked.count == before)
+            house.directory.state.withLock { ($0.good, $0.code) = ("access-9", code) }
+            try await Self.send(client)
+            try await Self.send(client)
         }
-        try await house.start { _ = try? await Self.send($0) }
+        #expect(
+            house.asked == [
+                "auth/token", "branding/event", "branding/event", "auth/token", "branding/event", "branding/event",
+            ])
+        #expect(house.peer.requests.last?.headers["authorization"] == "Bearer access-9")
+        // The next start goes on with the new tokens.
+        try await house.start { try await Self.send($0) }
         #expect(house.count(of: "auth/token") == 2)
     }
 
-    @Test(arguments: [TokenPeer.tokens("access-9"), TokenPeer.refusal(AuthenticationCode.refreshTokenExpired)])
-    func `a refresh the directory refuses, and a second 401, sign out`(response: FaultyPeer.Response) async throws {
+    @Test(arguments: [
+        TokenPeer.refusal(AuthenticationCode.refreshTokenExpired), .refusal(401), .refusal(403),
+        // RFC 6749 §5.2: a refresh token that is not valid gets 400.
+        .status(400, body: #"{"error":"invalid_grant","code":"invalid_grant"}"#),
+    ]) func `a refresh that the directory refuses is followed by a sign-in`(response: FaultyPeer.Response) async throws
+    {
+        let house = try House()
+        try await house.start { client in
+            try await Self.send(client)
+            house.directory.state.withLock { ($0.good, $0.refreshResponse) = ("access-9", response) }
+            try await Self.send(client)
+        }
+        #expect(house.asked.suffix(4) == ["branding/event", "auth/refresh", "auth/token", "branding/event"])
+    }
+
+    @Test(arguments: [AuthenticationCode.accessTokenExpired, "TOKEN_EXPIRED"])
+    func `both codes of an expired token have it refreshed`(code: String) async throws {
+        let house = try House()
+        try await house.start { client in
+            try await Self.send(client)
+            house.directory.state.withLock { ($0.good, $0.code) = ("another", code) }
+            try await Self.send(client)
+        }
+        #expect(house.count(of: "auth/refresh") == 1 && house.count(of: "auth/token") == 1)
+    }
+
+    @Test func `TOKEN_EXPIRED as the Mobile API sends it has the token refreshed`() async throws {
+        let isExpired = Flag()
+        let house = try House { request in
+            guard request.path.hasSuffix("/event"), isExpired.isSet,
+                request.headers["authorization"] == "Bearer access-1"
+            else { return nil }
+            return .status(
+                401,
+                body: """
+                    {"error": {"code": "TOKEN_EXPIRED",
+                      "message": "Your authentication token has expired. Please refresh your token.",
+                      "details": {"expired_at": "2024-01-15T10:30:00Z", "refresh_endpoint": "/v1/auth/refresh"},
+                      "retry_guidance": "Refresh your authentication token and retry the request"}}
+                    """)
+        }
+        try await house.start { client in
+            try await Self.send(client)
+            isExpired.set()
+            try await Self.send(client)
+        }
+        #expect(house.asked.suffix(3) == ["branding/event", "auth/refresh", "branding/event"])
+    }
+
+    @Test func `a token is refreshed after four fifths of its life, before any request gets 401`() async throws {
+        let house = try House()
+        house.directory.state.withLock { $0.life = 900 }
+        try await house.start { client in
+            try await Self.send(client)
+            house.time.advance(by: .seconds(719))
+            try await Self.send(client)
+            #expect(house.count(of: "auth/refresh") == 0)
+            house.time.advance(by: .seconds(1))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 { group.addTask { try await Self.send(client) } }
+                try await group.waitForAll()
+            }
+        }
+        #expect(house.count(of: "auth/refresh") == 1)
+        #expect(house.asked.count == 24, "no request was repeated")
+        // The life is that of the file too.
+        house.time.advance(by: .seconds(720))
+        try await house.start { try await Self.send($0) }
+        #expect(house.asked.suffix(2) == ["auth/refresh", "branding/event"])
+        // A clock that was set back by a day does not postpone a refresh by a day.
+        house.time.advance(by: .seconds(-86_400))
+        try await house.start { try await Self.send($0) }
+        #expect(house.asked.suffix(2) == ["auth/refresh", "branding/event"])
+    }
+
+    @Test func `an early refresh that fails leaves the token in use, and is not repeated with each request`()
+        async throws
+    {
+        let house = try House()
+        house.directory.state.withLock { $0.life = 900 }
+        try await house.start { client in
+            try await Self.send(client)
+            house.directory.state.withLock { $0.refreshResponse = .status(503) }
+            house.time.advance(by: .seconds(720))
+            for _ in 0..<5 { try await Self.send(client) }
+            #expect(house.count(of: "auth/refresh") == 1)
+            house.directory.state.withLock { $0.refreshResponse = nil }
+            house.time.advance(by: .seconds(30))
+            try await Self.send(client)
+        }
+        #expect(house.count(of: "auth/refresh") == 2 && house.count(of: "auth/token") == 1)
+    }
+
+    @Test func `only a refused key keeps the gateway out: 1 min, doubling to 1 h, or until an operator asks`()
+        async throws
+    {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)
             house.directory.state.withLock { state in
-                state.good = "never"
-                state.refreshResponse = response
+                (state.good, state.code) = ("access-9", AuthenticationCode.refreshTokenExpired)
+                state.signInResponse = .refusal(401)
             }
-            await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            func isRefused() async -> Bool {
+                do throws(DirectoryError) {
+                    try await Self.send(client)
+                } catch {
+                    if case .unauthorised = error { return true }
+                }
+                return false
+            }
+            #expect(await isRefused())
+            #expect(!FileManager.default.fileExists(atPath: house.folder.path + "/tokens"))
+            var asked = 2
+            for wait in [60, 120, 240, 480, 960, 1920, 3600, 3600] {
+                house.time.advance(by: .seconds(wait - 1))
+                #expect(await isRefused())
+                #expect(house.count(of: "auth/token") == asked, "before \(wait) s")
+                house.time.advance(by: .seconds(1))
+                #expect(await isRefused())
+                asked += 1
+                #expect(house.count(of: "auth/token") == asked, "after \(wait) s")
+            }
+            // The key is good again. An operator need not wait for the hour.
+            house.directory.state.withLock { $0.signInResponse = nil }
+            #expect(await isRefused())
+            await client.allowSignIn()
+            try await Self.send(client)
         }
-        #expect(house.signedOut.isSet)
+    }
+
+    @Test func `a fresh token that one route refuses is no reason to sign in with every request`() async throws {
+        let house = try House { $0.path.hasSuffix("/event") ? TokenPeer.refusal("NO_EVENTS") : nil }
+        try await house.start { client in
+            for _ in 0..<10 { await #expect(throws: DirectoryError.self) { try await Self.send(client) } }
+            #expect(house.count(of: "auth/token") == 2)
+            // Other requests use the token.
+            house.directory.state.withLock { $0.good = "access-1" }
+            _ = try? await client.remoteConfiguration(platform: "linux", version: "1.2.3")
+            #expect(house.peer.requests.last?.headers["authorization"] == "Bearer access-1")
+        }
     }
 
     @Test(arguments: [
         FaultyPeer.Response.status(503), .status(404), .status(403), .status(401),
         .status(401, body: "<h1>Log in</h1>"),
-        .refusal(403), .status(400, body: #"{"error":"no","code":"X"}"#),
-    ]) func `a refresh that fails for anything but the directory's 401 signs nobody out`(response: FaultyPeer.Response)
-        async throws
-    {
+    ]) func `a refresh that fails for anything but the directory's refusal keeps the tokens`(
+        response: FaultyPeer.Response
+    ) async throws {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)
@@ -211,9 +343,23 @@ struct BearerSessionTests {
             }
             let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
             guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
-            #expect(!house.signedOut.isSet)
+            #expect(house.count(of: "auth/token") == 1)
             house.directory.state.withLock { $0.refreshResponse = nil }
             try await Self.send(client)
+        }
+    }
+
+    @Test(arguments: [
+        FaultyPeer.Response.status(404), .status(404, body: #"{"success":false,"error":"no","code":"NOT_FOUND"}"#),
+        .status(422, body: #"{"success":false,"error":"no","code":"INVALID_CLIENT_TYPE"}"#), .status(503),
+    ]) func `a refused sign-in is no refusal of the request that needs the token`(response: FaultyPeer.Response)
+        async throws
+    {
+        let house = try House { $0.path.hasSuffix("/token") ? response : nil }
+        try await house.start { client in
+            let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            // An event that is rejected is never sent again.
+            guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
         }
     }
 
@@ -225,7 +371,6 @@ struct BearerSessionTests {
         try await house.start { try await Self.send($0) }
         try await house.start(key: "another-key") { try await Self.send($0) }
         #expect(house.asked == ["auth/token", "branding/event", "auth/token", "branding/event"])
-        #expect(!house.signedOut.isSet)
     }
 
     @Test func `no token is in an error`() async throws {

@@ -7,6 +7,7 @@ import DirectoryFixtures
 import DirectoryStore
 import Foundation
 import GatewaySyncTesting
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -18,11 +19,15 @@ struct BothSidesTests {
     private let number = "+61412345678"
 
     /// A gateway that signs in for tokens and signs its requests.
-    private func gateway(_ directory: RunningDirectory, signed: Bool = true) async throws -> GatewayFixture {
+    ///
+    /// - Parameter way: the address of the directory; nil for its own.
+    private func gateway(
+        _ directory: RunningDirectory, signed: Bool = true, over way: String? = nil
+    ) async throws -> GatewayFixture {
         let secret = signed ? try SigningSecrets(directory.database).create(forKey: directory.key) : nil
         let tokens = TemporaryFolder()
         let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian 12", version: "1.2.3")
-        return try await GatewayFixture(directory.url, key: directory.key) { settings in
+        return try await GatewayFixture(way ?? directory.url, key: directory.key) { settings in
             settings.signing = secret.map { RequestSigning(id: $0.id, secret: $0.secret) }
             settings.bearer = BearerSettings(device: device, tokenFile: tokens.path + "/tokens")
         }
@@ -78,6 +83,82 @@ struct BothSidesTests {
         await service.syncOnce()
         #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
         #expect(service.status.successes == 2)
+        await gateway.client.shutdown()
+        try await directory.stop()
+    }
+
+    /// Passes requests on to a directory, loses the responses to refreshes, or is broken.
+    private final class Way: Sendable {
+        let losesRefreshes = Mutex(false)
+        let isBroken = Mutex(false)
+        let port: Int
+
+        init(to directory: RunningDirectory) { port = directory.port }
+
+        func response(_ request: FaultyPeer.Request) -> FaultyPeer.Response {
+            guard !isBroken.withLock({ $0 }) else { return .raw("") }
+            let headers = request.headers.filter { !["host", "content-length", "accept-encoding"].contains($0.key) }
+            let passed = RawRequest(
+                method: request.method, path: request.target, headers: headers.map { ($0.key, $0.value) },
+                body: Array(request.body.utf8))
+            guard let response = try? LoopbackClient.askHere(passed, port: port) else { return .raw("") }
+            if request.path.hasSuffix("/refresh"), losesRefreshes.withLock({ $0 }) { return .raw("") }
+            return .status(
+                response.status, headers: response.headers.filter { ["etag", "content-type"].contains($0.key) },
+                body: response.text)
+        }
+    }
+
+    @Test(arguments: [75, 86_400])
+    func `a lost token response and an outage cost no brands`(outage: Int64) async throws {
+        let directory = try await RunningDirectory()
+        try directory.put([number])
+        let way = Way(to: directory)
+        let peer = try FaultyPeer { request, _ in way.response(request) }
+        let gateway = try await gateway(directory, signed: false, over: peer.url)
+        let service = gateway.service()
+        func pass(_ seconds: Int64) {
+            directory.time.advance(by: .seconds(seconds))
+            gateway.time.advance(by: .seconds(seconds))
+        }
+        await service.syncOnce()
+        #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
+        // The directory replaces the refresh token, and its response is lost.
+        pass(901)
+        way.losesRefreshes.withLock { $0 = true }
+        await service.syncOnce()
+        #expect(service.status.result == .failed)
+        #expect(peer.requests.contains { $0.path.hasSuffix("/refresh") })
+        way.isBroken.withLock { $0 = true }
+        pass(outage)
+        await service.syncOnce()
+        #expect(service.status.result == .failed)
+        #expect(gateway.closed == nil && gateway.finds(number), "the brands stay in use")
+        way.isBroken.withLock { $0 = false }
+        way.losesRefreshes.withLock { $0 = false }
+        await service.syncOnce()
+        #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
+        #expect(gateway.closed == nil && gateway.finds(number))
+        #expect(!gateway.log.lines.contains { $0.contains("branding stopped") })
+        gateway.outbox.add("displayed:1")
+        await gateway.sender().sendBatch()
+        #expect(try directory.events().map(\.eventKey) == ["displayed:1"])
+        await gateway.client.shutdown()
+        try await directory.stop()
+    }
+
+    @Test func `a key that is revoked stops branding, with tokens as without`() async throws {
+        let directory = try await RunningDirectory()
+        try directory.put([number])
+        let gateway = try await gateway(directory, signed: false)
+        let service = gateway.service()
+        await service.syncOnce()
+        _ = try AccountStore(directory.database).revokeKey(name: "test", now: 0)
+        await service.syncOnce()
+        #expect(gateway.closed == .gatedUnauthorised)
+        #expect(service.status.result == .unauthorised)
+        await service.syncOnce()
+        #expect(gateway.closed == .gatedUnauthorised)
         await gateway.client.shutdown()
         try await directory.stop()
     }

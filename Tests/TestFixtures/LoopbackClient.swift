@@ -74,6 +74,11 @@ package enum LoopbackClient {
         }
     }
 
+    /// Asks on the caller's own thread, for a server that passes requests on.
+    package static func askHere(_ request: RawRequest, port: Int) throws -> ReceivedResponse {
+        try exchange(request, port: port)
+    }
+
     /// A connection to a server.
     ///
     /// - Parameter window: bytes that the system keeps for a reader; nil for as many as it likes.

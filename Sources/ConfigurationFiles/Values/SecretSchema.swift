@@ -87,7 +87,8 @@ struct SecretSchema {
         guard let secret = checked(String(decoding: data, as: UTF8.self), shown, section, key) else { return nil }
         var status = stat()
         let isOpen = stat(found, &status) == 0 && status.st_mode & S_IROTH != 0
-        return ConfiguredSecret(secret, openFile: isOpen ? found : nil)
+        // The file holds a usable secret, so its name is none.
+        return ConfiguredSecret(secret, openFile: isOpen ? found : nil, source: "the file \(found)")
     }
 
     private func fromEnvironment(
@@ -97,7 +98,9 @@ struct SecretSchema {
             section.problem(key, "the environment variable is not set")
             return nil
         }
-        return checked(text, "the variable", section, key).map { ConfiguredSecret($0) }
+        return checked(text, "the variable", section, key).map {
+            ConfiguredSecret($0, source: "the environment variable \(variable)")
+        }
     }
 
     private func checked(

@@ -100,6 +100,8 @@ final class CurrentDirectory: ReloadablePart {
         }
     }
 
+    func reloaded() async { await link?.sync.retryRefusedKey() }
+
     /// Puts a link in force after the end of the old one.
     private func takeOver(_ link: DirectoryLink?, _ configuration: HeraldConfiguration) async {
         let obeys = configuration.directory?.voipDialer == .obey

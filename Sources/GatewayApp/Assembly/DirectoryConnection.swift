@@ -27,9 +27,7 @@ struct DirectoryConnection {
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.number)
         var settings = try access.settings(version: HeraldVersion.current)
         if access.isBearer {
-            var bearer = BearerSettings(device: device, tokenFile: Self.tokenFile(configuration))
-            bearer.onSignedOut = { await publisher.closeUnauthorised() }
-            settings.bearer = bearer
+            settings.bearer = BearerSettings(device: device, tokenFile: Self.tokenFile(configuration))
         }
         client = DirectoryClient(settings, logger: logger)
         self.publisher = publisher

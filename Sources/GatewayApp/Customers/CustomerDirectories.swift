@@ -92,6 +92,10 @@ final class CustomerDirectories: ReloadablePart {
         }
     }
 
+    func reloaded() async {
+        for running in state.withLock({ $0.running.values }) { await running.account.sync.retryRefusedKey() }
+    }
+
     private func sender(of customer: String) -> EventSender? {
         state.withLock { state in state.running.values.lazy.compactMap { $0.senders[customer] }.first }
     }

@@ -115,6 +115,7 @@ final class ConfigurationReload: Sendable {
         if let otherLookup { names.use(next.nameServers, otherLookup) }
         recorder.use(accounting)
         for step in steps { await step() }
+        for part in parts { await part.reloaded() }
     }
 
     private func log(_ next: HeraldConfiguration, _ waiting: [String]) {

@@ -9,4 +9,12 @@ protocol ReloadablePart: Sendable {
     /// - Returns: the step that puts the settings in force and cannot fail; nil where they are in force already.
     /// - Throws: when the settings cannot be used.
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)?
+
+    /// Called after each applied reload, also of a part without a change.
+    func reloaded() async
+}
+
+extension ReloadablePart {
+    /// Does nothing.
+    func reloaded() async {}
 }

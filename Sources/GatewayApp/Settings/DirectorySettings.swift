@@ -16,6 +16,7 @@ extension HeraldConfiguration.DirectoryAccess {
             throw CommandFailure("directory.api_key_file or directory.api_key_env does not hold a usable API key")
         }
         var settings = DirectorySettings(address: address, key: key, version: version)
+        settings.keySource = self.key.source
         settings.clientType = clientType
         settings.connectTimeout = min(timeout, settings.connectTimeout)
         settings.requestTimeout = timeout

@@ -7,18 +7,18 @@ import Logging
 
 /// Holds the tokens of a client that signs in instead of sending its API key with each request.
 ///
-/// One sign-in or refresh serves all waiting requests. A 401 of the directory to a refresh ends the session
-/// (`signedOut`): the tokens are removed, every request fails at once as unauthorised, and the next start signs in
-/// anew. Any other failure of a refresh keeps the tokens, because they may be valid later. Tokens of another key or
-/// another directory are not used. Source: api-client-networking, "401 Handling".
+/// One sign-in or refresh serves all waiting requests. Tokens are refreshed after four fifths of their life. A session
+/// that the directory has ended is replaced with the API key: at once, then after 1 min, doubling up to 1 h, until a
+/// token is accepted. So the gateway stays out only while the directory refuses the key itself. Failures other than a
+/// refusal of the directory keep the tokens, because they may be valid later. Tokens of another key or another
+/// directory are not used. Source: api-client-networking, "401 Handling"; mobile-api, "Best Practices".
 actor BearerSession {
     /// Requests tokens from the directory.
-    typealias Source = @Sendable () async throws(DirectoryError) -> TokenResponse
-
-    private enum State {
-        case empty
-        case signedIn(Tokens)
-        case signedOut(ServerMessage)
+    struct Source: Sendable {
+        /// Requests the first tokens with the API key.
+        var signIn: @Sendable () async throws(DirectoryError) -> TokenResponse
+        /// Requests new tokens for a refresh token, with one attempt or those of any request.
+        var refresh: @Sendable (_ token: String, _ once: Bool) async throws(DirectoryError) -> TokenResponse
     }
 
     private struct Tokens: Codable {
@@ -27,136 +27,215 @@ actor BearerSession {
         var account: String
         var access: String
         var refresh: String?
+        /// Time of the response in seconds since 1970, and the life of the access token; nil if the directory gave none.
+        var since: Int64?
+        var life: Int64?
+
+        /// True after four fifths of the life, and where the clock was set to before its beginning.
+        func areDue(now: Int64) -> Bool {
+            guard let since, let life, life > 0 else { return false }
+            return !(0..<max(life * 4 / 5, 1)).contains(now - since)
+        }
     }
 
     private let device: String
     private let account: String
     private let file: String
+    private let time: ServiceClock
     private let logger: Logger
-    private let onSignedOut: @Sendable () async -> Void
-    private var state: State
+    private var tokens: Tokens?
     private var inFlight: Task<Result<String, DirectoryError>, Never>?
+    /// Sign-ins since the last accepted token, and the earliest time of the next one by the steady clock.
+    private var signIns = (count: 0, next: Int64.min)
+    /// The directory's refusal of the API key.
+    private var refusal: DirectoryError?
+    /// Earliest time of the next refresh of a token that is still valid, by the steady clock.
+    private var nextRefresh = Int64.min
+
+    private static let backoff = Backoff(first: .seconds(60), limit: .seconds(3600))
+    /// Seconds between two attempts to refresh a token that is still valid.
+    private static let refreshPause: Int64 = 30
 
     /// - Parameter account: names directory and key.
-    init(_ settings: BearerSettings, account: String, logger: Logger) {
+    init(_ settings: BearerSettings, account: String, time: ServiceClock, logger: Logger) {
         device = settings.device.id
         self.account = account
         file = settings.tokenFile
-        onSignedOut = settings.onSignedOut
+        self.time = time
         self.logger = logger
-        let stored = FileManager.default.contents(atPath: file).flatMap {
-            try? JSONDecoder().decode(Tokens.self, from: $0)
-        }
-        if let stored, stored.device == device, stored.account == account, Self.isToken(stored.access) {
-            state = .signedIn(stored)
-        } else {
-            state = .empty
-        }
+        let stored = Self.tokens(inFile: file, of: account)
+        tokens = stored?.device == device ? stored : nil
     }
 
     /// Returns the access token of a token file; nil for the file of another directory or key.
     static func storedToken(inFile path: String, account: String) -> String? {
+        tokens(inFile: path, of: account)?.access
+    }
+
+    private static func tokens(inFile path: String, of account: String) -> Tokens? {
         let stored = FileManager.default.contents(atPath: path).flatMap {
             try? JSONDecoder().decode(Tokens.self, from: $0)
         }
         guard let stored, stored.account == account, isToken(stored.access) else { return nil }
-        return stored.access
+        return stored
     }
 
-    /// Returns the access token, after a sign-in if there is none.
+    /// Returns the access token, after a sign-in if there is none, and after a refresh if its life is nearly over.
     ///
-    /// - Throws: also `unauthorised` while signed out.
-    func token(_ signIn: @escaping Source) async throws(DirectoryError) -> String {
-        switch state {
-        case .signedIn(let tokens): return tokens.access
-        case .signedOut(let message): throw .unauthorised(status: 401, message: message)
-        case .empty: return try await shared(signIn)
+    /// - Throws: also the refusal of the API key until its next attempt.
+    func token(_ source: Source) async throws(DirectoryError) -> String {
+        guard let tokens else { return try await signIn(source) }
+        guard inFlight != nil || tokens.areDue(now: time.now()) && time.steady() >= nextRefresh else {
+            return tokens.access
+        }
+        guard tokens.refresh != nil else { return tokens.access }
+        do throws(DirectoryError) {
+            return try await renewed(source, once: true)
+        } catch {
+            // The old token may be valid for a while; if not, its request reports it.
+            nextRefresh = time.steady() + Self.refreshPause
+            guard let tokens = self.tokens else { throw error }
+            return tokens.access
         }
     }
 
     /// Returns a token that replaces an expired one.
     ///
     /// All callers with the same expired token share one request.
-    func token(
-        after expired: String,
-        _ refresh: @escaping @Sendable (_ token: String) async throws(DirectoryError) -> TokenResponse
-    ) async throws(DirectoryError) -> String {
-        switch state {
-        case .signedIn(let tokens) where tokens.access != expired: return tokens.access
-        case .signedIn(let tokens):
-            guard let token = tokens.refresh else {
-                let message = ServerMessage(text: "the access token has expired and there is none to refresh it")
-                await signOut(message)
-                throw .unauthorised(status: 401, message: message)
-            }
-            return try await shared { () async throws(DirectoryError) in try await refresh(token) }
-        case .signedOut(let message): throw .unauthorised(status: 401, message: message)
-        case .empty: throw .unavailable(reason: "it is being signed in to", retryAfter: nil)
+    func token(afterExpiryOf expired: String, _ source: Source) async throws(DirectoryError) -> String {
+        if let tokens, tokens.access != expired { return tokens.access }
+        guard tokens?.refresh != nil else {
+            return try await token(afterRefusalOf: expired, "the access token has expired", source)
         }
+        return try await renewed(source, once: false)
     }
 
-    /// Removes the tokens.
+    /// Returns a token of a new session.
     ///
-    /// Every later request fails until the next start.
-    func signOut(_ message: ServerMessage) async {
-        if case .signedOut = state { return }
-        var message = message
-        message.guidance =
-            "signed out; see that the API key is good and the device registered, then restart herald to sign in again"
-        state = .signedOut(message)
-        unlink(file)
-        logger.error("signed out of the directory, branding stops", metadata: ["reason": "\(message)"])
-        await onSignedOut()
+    /// - Throws: a refusal where the next sign-in has to wait. The old token stays in use for other requests.
+    func token(
+        afterRefusalOf refused: String, _ message: ServerMessage, _ source: Source
+    ) async throws(DirectoryError) -> String {
+        if let tokens, tokens.access != refused { return tokens.access }
+        if inFlight == nil {
+            guard time.steady() >= signIns.next else { throw .unauthorised(status: 401, message: message) }
+            report(ended: message)
+        }
+        return try await signIn(source)
     }
 
-    private func shared(_ source: @escaping Source) async throws(DirectoryError) -> String {
+    /// Records that the directory has accepted a token.
+    func accepted(_ token: String) {
+        guard token == tokens?.access, signIns.count > 0 else { return }
+        signIns = (0, .min)
+    }
+
+    /// Allows a sign-in at once, for an operator.
+    func retry() {
+        signIns.next = .min
+        nextRefresh = .min
+        refusal = nil
+    }
+
+    private func signIn(_ source: Source) async throws(DirectoryError) -> String {
+        if inFlight == nil, let refusal {
+            guard time.steady() >= signIns.next else { throw refusal }
+        }
+        return try await shared { await self.signInAlone(source) }
+    }
+
+    private func renewed(_ source: Source, once: Bool) async throws(DirectoryError) -> String {
+        try await shared { await self.refreshAlone(source, once: once) }
+    }
+
+    private func shared(
+        _ work: @escaping @Sendable () async -> Result<String, DirectoryError>
+    ) async throws(DirectoryError) -> String {
         // A task of its own: the cancellation of one caller must not affect the others.
-        let task = inFlight ?? Task { await self.take(source) }
+        let task =
+            inFlight
+            ?? Task {
+                let result = await work()
+                self.inFlight = nil
+                return result
+            }
         inFlight = task
         return try await task.value.get()
     }
 
-    private func take(_ source: Source) async -> Result<String, DirectoryError> {
-        defer { inFlight = nil }
-        let wasSignedIn = if case .signedIn = state { true } else { false }
+    /// Refreshes the tokens, or signs in where the directory refuses to refresh them.
+    private func refreshAlone(_ source: Source, once: Bool) async -> Result<String, DirectoryError> {
+        guard let token = tokens?.refresh else { return await signInAlone(source) }
         do throws(DirectoryError) {
-            let response = try await source()
-            guard response.success else { throw .badResponse(reason: "its success is false") }
-            guard Self.isToken(response.accessToken), response.refreshToken.map(Self.isToken) ?? true else {
-                throw .badResponse(reason: "it holds no token that can be sent")
-            }
-            // Signed out meanwhile: a late token does not start the session again.
-            if case .signedOut(let message) = state { throw .unauthorised(status: 401, message: message) }
-            keep(response)
-            return .success(response.accessToken)
+            return .success(try keep(try await source.refresh(token, once)))
         } catch {
-            if wasSignedIn, case .unauthorised(401, let message) = error, message.isOfContract {
-                await signOut(message)
+            // A refusal of the directory concerns the refresh token. A sign-in does not need it.
+            guard let message = error.message, message.isOfContract else { return .failure(Self.passing(error)) }
+            guard time.steady() >= signIns.next else {
+                return .failure(.unauthorised(status: 401, message: message))
             }
-            guard case .signedOut(let message) = state else {
-                return .failure(wasSignedIn ? Self.passing(error) : error)
-            }
-            return .failure(.unauthorised(status: 401, message: message))
+            report(ended: message)
+            return await signInAlone(source)
         }
     }
 
-    /// Maps a refusal without a 401 of the directory, such as a proxy's: the token may be valid later.
-    private static func passing(_ error: DirectoryError) -> DirectoryError {
-        guard error.message != nil else { return error }
-        return .unavailable(reason: "the token could not be refreshed: \(error)", retryAfter: nil)
+    private func signInAlone(_ source: Source) async -> Result<String, DirectoryError> {
+        let hadTokens = tokens != nil
+        do throws(DirectoryError) {
+            let token = try keep(try await source.signIn())
+            // A first sign-in replaces no session: if its tokens are refused, the next sign-in comes at once.
+            if hadTokens || refusal != nil { wait() }
+            refusal = nil
+            return .success(token)
+        } catch {
+            guard case .unauthorised(_, let message) = error, message.isOfContract else {
+                // A first 401 concerns the credentials, whoever sent it (RFC 9110 §15.5.2).
+                if case .unauthorised = error, !hadTokens { return .failure(error) }
+                return .failure(Self.passing(error))
+            }
+            wait()
+            refusal = error
+            tokens = nil
+            unlink(file)
+            return .failure(error)
+        }
     }
 
-    private func keep(_ response: TokenResponse) {
-        var tokens = Tokens(
-            device: device, account: account, access: response.accessToken, refresh: response.refreshToken)
-        if case .signedIn(let old) = state { tokens.refresh = tokens.refresh ?? old.refresh }
-        state = .signedIn(tokens)
+    /// Postpones the next sign-in.
+    private func wait() {
+        signIns.count += 1
+        signIns.next = time.steady() + Self.backoff.delay(afterFailures: signIns.count).wholeSeconds
+    }
+
+    private func report(ended message: ServerMessage) {
+        logger.notice(
+            "the directory has ended the session; new tokens are requested with the API key",
+            metadata: ["reason": "\(message)"])
+    }
+
+    /// Maps a refusal of a token request: it concerns neither the request that needs the token, nor a valid token.
+    private static func passing(_ error: DirectoryError) -> DirectoryError {
+        guard error.message != nil else { return error }
+        return .unavailable(reason: "it issued no token: \(error)", retryAfter: nil)
+    }
+
+    private func keep(_ response: TokenResponse) throws(DirectoryError) -> String {
+        guard response.success else { throw .badResponse(reason: "its success is false") }
+        guard Self.isToken(response.accessToken), response.refreshToken.map(Self.isToken) ?? true else {
+            throw .badResponse(reason: "it holds no token that can be sent")
+        }
+        let next = Tokens(
+            device: device, account: account, access: response.accessToken,
+            refresh: response.refreshToken ?? tokens?.refresh, since: time.now(),
+            life: response.expiresIn.map(Int64.init))
+        tokens = next
         do {
-            try PrivateFile.write([UInt8](try JSONEncoder().encode(tokens)), to: file)
+            try PrivateFile.write([UInt8](try JSONEncoder().encode(next)), to: file)
         } catch {
             logger.warning(
                 "the tokens cannot be kept and hold until the next start", metadata: ["path": "\(file)"])
         }
+        return next.access
     }
 
     /// True if the token can be a header value.
@@ -167,38 +246,57 @@ actor BearerSession {
 
 /// Requests on behalf of the session.
 extension DirectoryClient {
+    /// The next step after a response to a request with a token.
+    private enum TokenRemedy {
+        case refresh
+        case signIn(ServerMessage)
+    }
+
     /// Makes one attempt with the session's token, or with the API key without a session.
+    ///
+    /// A refused token costs at most one refresh, one sign-in, and a repetition of the request after each.
     func authorised<Value: Sendable>(
         _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Value>
     ) async throws(DirectoryExchange.Failure) -> Value {
         guard let session, !request.signsIn else { return try await attempt(request, token: nil, reading) }
-        let token = try await Self.failing { () async throws(DirectoryError) in
-            try await session.token { () async throws(DirectoryError) in try await self.signIn() }
-        }
-        do throws(DirectoryExchange.Failure) {
-            return try await attempt(request, token: token, reading)
-        } catch {
-            guard case .unauthorised(401, let message) = error.error else { throw error }
-            switch message.code {
-            case AuthenticationCode.accessTokenExpired: break
-            case AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered:
-                await session.signOut(message)
-                throw error
-            default: throw error
+        let source = tokenSource
+        var token = try await Self.failing { () async throws(DirectoryError) in try await session.token(source) }
+        var (mayRefresh, maySignIn) = (true, true)
+        while true {
+            do throws(DirectoryExchange.Failure) {
+                let value = try await attempt(request, token: token, reading)
+                await session.accepted(token)
+                return value
+            } catch {
+                guard maySignIn, let remedy = Self.remedy(error.error, mayRefresh: mayRefresh) else { throw error }
+                let refused = token
+                mayRefresh = false
+                switch remedy {
+                case .refresh:
+                    token = try await Self.failing { () async throws(DirectoryError) in
+                        try await session.token(afterExpiryOf: refused, source)
+                    }
+                case .signIn(let message):
+                    maySignIn = false
+                    token = try await Self.failing { () async throws(DirectoryError) in
+                        try await session.token(afterRefusalOf: refused, message, source)
+                    }
+                }
             }
         }
-        let next = try await Self.failing { () async throws(DirectoryError) in
-            try await session.token(after: token) { (token) async throws(DirectoryError) in
-                try await self.refresh(token)
-            }
-        }
-        do throws(DirectoryExchange.Failure) {
-            return try await attempt(request, token: next, reading)
-        } catch {
-            if case .unauthorised(401, let message) = error.error, message.isOfContract {
-                await session.signOut(message)
-            }
-            throw error
+    }
+
+    /// Allows a sign-in at once, whatever the directory refused before; without a session there is nothing to allow.
+    func allowSignIn() async { await session?.retry() }
+
+    /// Returns the step that may make the token acceptable; nil if a token is not the problem.
+    private static func remedy(_ error: DirectoryError, mayRefresh: Bool) -> TokenRemedy? {
+        guard case .unauthorised(401, let message) = error, message.isOfContract else { return nil }
+        switch message.code {
+        case AuthenticationCode.accessTokenExpired, AuthenticationCode.mobileTokenExpired:
+            return mayRefresh ? .refresh : .signIn(message)
+        case AuthenticationCode.invalidSignature: return nil
+        default: return .signIn(message)
         }
     }
 
@@ -210,6 +308,15 @@ extension DirectoryClient {
         } catch {
             throw DirectoryExchange.Failure(error: error)
         }
+    }
+
+    private var tokenSource: BearerSession.Source {
+        BearerSession.Source(
+            signIn: { () async throws(DirectoryError) -> TokenResponse in try await self.signIn() },
+            refresh: { (token, once) async throws(DirectoryError) -> TokenResponse in
+                try await self.tokens(
+                    APIPath.refresh, RefreshRequest(refreshToken: token), secret: token, attempts: once ? 1 : nil)
+            })
     }
 
     /// Requests the first tokens.
@@ -225,9 +332,5 @@ extension DirectoryClient {
             try await register(bearer.device.registration)
             return try await tokens(APIPath.token, request)
         }
-    }
-
-    private func refresh(_ token: String) async throws(DirectoryError) -> TokenResponse {
-        try await tokens(APIPath.refresh, RefreshRequest(refreshToken: token), secret: token)
     }
 }

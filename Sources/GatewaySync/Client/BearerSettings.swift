@@ -5,8 +5,6 @@ package struct BearerSettings: Sendable {
     package var device: DeviceIdentity
     /// File of the tokens between starts, readable for this user only.
     package var tokenFile: String
-    /// Called once when the directory has ended the session.
-    package var onSignedOut: @Sendable () async -> Void = {}
 
     package init(device: DeviceIdentity, tokenFile: String) {
         self.device = device

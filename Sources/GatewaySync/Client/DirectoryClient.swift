@@ -31,7 +31,7 @@ package final class DirectoryClient: Sendable, Service {
         self.settings = settings
         self.time = time
         self.logger = logger
-        session = settings.bearer.map { BearerSession($0, account: settings.account, logger: logger) }
+        session = settings.bearer.map { BearerSession($0, account: settings.account, time: time, logger: logger) }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         // No set of brands has a larger ratio. The unpacked bytes of one socket read are held in memory.

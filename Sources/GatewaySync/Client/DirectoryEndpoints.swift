@@ -45,9 +45,9 @@ extension DirectoryClient {
 
     /// Requests tokens with the API key.
     func tokens(
-        _ path: String, _ request: some Encodable, secret: String? = nil
+        _ path: String, _ request: some Encodable, secret: String? = nil, attempts: Int? = nil
     ) async throws(DirectoryError) -> TokenResponse {
-        try decode(TokenResponse.self, await post(path, request, signsIn: true, secret: secret))
+        try decode(TokenResponse.self, await post(path, request, attempts: attempts, signsIn: true, secret: secret))
     }
 
     @discardableResult

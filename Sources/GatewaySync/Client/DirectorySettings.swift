@@ -8,6 +8,8 @@ import Hashing
 package struct DirectorySettings: Sendable {
     package var address: DirectoryAddress
     package var key: APIKey
+    /// Where the operator keeps the key, such as `the file /etc/herald/api-key`; nil if unknown.
+    package var keySource: String?
     /// Herald's own version, for `User-Agent`.
     package var version: String
     /// `X-Client-Type`.

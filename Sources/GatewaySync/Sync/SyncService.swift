@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import BrandingAPI
+package import BrandingAPI
 package import CallAccounting
 package import Logging
 import ServiceLifecycle
@@ -42,6 +42,8 @@ package final class SyncService: Service, Sendable {
         var lacksLogos = false
         /// True after a successful sync until the device report.
         var isFresh = false
+        /// Called after each successful sync.
+        var onSuccess: (@Sendable () -> Void)?
 
         /// Takes over the stored state of an earlier run.
         mutating func recall(_ stored: SyncState) {
@@ -105,6 +107,14 @@ package final class SyncService: Service, Sendable {
     /// The present status.
     package var status: SyncStatus { state.withLock { $0.status } }
 
+    /// Every field of the directory's `config` with its last received value.
+    package var config: DirectoryConfig { client.state.config }
+
+    /// Calls `listener` after each successful sync, in the place of an earlier listener; any thread.
+    package func onSuccess(_ listener: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onSuccess = listener }
+    }
+
     /// Starts the next sync now.
     ///
     /// With `full` it requests the whole set.
@@ -119,10 +129,17 @@ package final class SyncService: Service, Sendable {
     ///
     /// - Parameter full: requests the whole set. A due sync may do so anyway.
     package func syncOrdered(full: Bool) async throws(SyncRefusal) -> SyncReport {
-        try await orders.place(full: full) {
+        await client.allowSignIn()
+        return try await orders.place(full: full) {
             logger.info("a sync begins at once, as an operator asked", metadata: ["full": "\(full)"])
             due.ring()
         }
+    }
+
+    /// Tries a refused key again at once, as after a reload; any thread.
+    package func retryRefusedKey() async {
+        await client.allowSignIn()
+        if status.result == .unauthorised { syncNow() }
     }
 
     /// Syncs and reports until graceful shutdown.
@@ -208,6 +225,7 @@ package final class SyncService: Service, Sendable {
             if let has = client.state.tombstones, has != stored.hasTombstones {
                 try await cache.store(hasTombstones: has)
             }
+            state.withLock { $0.onSuccess }?()
             return nil
         } catch {
             state.withLock { state in
@@ -372,8 +390,9 @@ extension SyncService {
     private func record(_ error: any Error) async {
         let isUnauthorised = if case .unauthorised = error as? DirectoryError { true } else { false }
         if isUnauthorised { await publisher.closeUnauthorised() }
-        let text = (error as? DirectoryError)?.description ?? "the sync could not be stored: \(error)"
-        let before = state.withLock { state in
+        var text = (error as? DirectoryError)?.description ?? "the sync could not be stored: \(error)"
+        if isUnauthorised, let source = client.settings.keySource { text += "; the key is that of \(source)" }
+        let before = state.withLock { [text] state in
             let before = state.status
             // The directory would refuse the same cursor or validator again: the next sync starts anew. A proxy's
             // refusal does not concern either.

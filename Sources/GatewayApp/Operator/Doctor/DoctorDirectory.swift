@@ -128,15 +128,15 @@ struct DoctorDirectory: Sendable {
         ofSession message: ServerMessage, _ error: DirectoryError, _ url: String
     ) -> DoctorFinding {
         switch message.code {
-        case AuthenticationCode.accessTokenExpired:
+        case AuthenticationCode.accessTokenExpired, AuthenticationCode.mobileTokenExpired:
             return DoctorFinding(
                 "directory", .ok,
                 "\(url) responds; the access token has expired, and the gateway renews it with its next request")
         case AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered:
             return DoctorFinding(
-                "directory", .error,
-                "\(url) has ended the gateway's session: see that the API key is good and the device registered, then "
-                    + "restart herald to sign in again. \(error)")
+                "directory", .warning,
+                "\(url) has ended the gateway's session, and the gateway signs in again with its API key; if herald sync "
+                    + "fails, check the key and the account. \(error)")
         default: return DoctorFinding("directory", .error, "\(url): \(error)")
         }
     }
