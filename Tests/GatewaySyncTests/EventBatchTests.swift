@@ -187,25 +187,27 @@ struct EventBatchTests {
     }
 
     @Test(arguments: [
-        (#""error":{"success":false,"error":"no"}"#, PassThroughReason.gatedUnauthorised), (#""error":null"#, nil),
+        (#""error":{"success":false,"error":"no"}"#, true), (#""error":null"#, false),
     ])
-    func `403 of one operation refuses the key only in the contract's words`(
-        error: String, closed: PassThroughReason?
-    ) async throws {
+    func `403 of one operation has a sync decide only in the contract's words`(error: String, isDoubted: Bool)
+        async throws
+    {
         let results = #"{"status":"success","status_code":200},{"status":"error","status_code":403,\#(error)}"#
         let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in
             .json(#"{"results":[\#(results)]}"#)
         }
         await gateway.sender().sendBatch()
-        #expect(gateway.closed == closed)
+        #expect(gateway.closed == nil)
+        #expect(gateway.publisher.wantsSync.takeRing() == isDoubted)
         guard case .postponed = gateway.outbox.fate("displayed:1") else { Issue.record("does not wait"); return }
         await gateway.client.shutdown()
     }
 
-    @Test func `a refused key closes the gate and loses no event`() async throws {
+    @Test func `a batch whose key is refused has a sync decide and loses no event`() async throws {
         let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 3) { _ in .status(401) }
         await gateway.sender().sendBatch()
-        #expect(gateway.closed == .gatedUnauthorised)
+        #expect(gateway.closed == nil)
+        #expect(gateway.publisher.wantsSync.takeRing())
         #expect(gateway.outbox.fates.allSatisfy { if case .postponed = $0 { true } else { false } })
         await gateway.client.shutdown()
     }

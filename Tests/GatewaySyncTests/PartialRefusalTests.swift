@@ -40,11 +40,48 @@ struct PartialRefusalTests {
         let gateway = try await GatewayFixture(peer.url)
         gateway.outbox.add("displayed:1")
         await gateway.sender().sendBatch()
-        #expect(gateway.closed == .gatedUnauthorised)
+        #expect(gateway.closed == nil, "only a sync decides")
         // A bell that has not rung would be waited for until the suite's time limit.
         await gateway.publisher.wantsSync.wait(.seconds(3600), time: .system)
         await gateway.service().syncOnce()
         #expect(gateway.closed == nil)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [(401, true), (403, true), (401, false), (403, false)])
+    func `events that are refused for hours stop events alone`(status: Int, together: Bool) async throws {
+        let peer = try FaultyPeer { request, _ in
+            if request.method == "GET" { return .json(Self.synced) }
+            guard request.path.hasSuffix("/batch") else { return .refusal(status) }
+            let results = (0..<3).map { _ in
+                #"{"status":"error","status_code":\#(status),"error":{"success":false,"error":"no","code":"NO_EVENTS"}}"#
+            }
+            return .json(#"{"results":[\#(results.joined(separator: ","))]}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        if together {
+            gateway.client.state.record(
+                try JSONDecoder().decode(
+                    RemoteConfiguration.self, from: Data(#"{"features":{"event_batch":true},"settings":{}}"#.utf8)))
+        }
+        gateway.outbox.add("displayed:1", "displayed:2", "displayed:3")
+        let (service, sender) = (gateway.service(), gateway.sender())
+        await service.syncOnce()
+        var syncs = 1
+        let end = gateway.time.now + 6 * 3600
+        while gateway.time.now < end {
+            // The sync that a refusal asks for, as `run` would begin it.
+            let wait = await sender.sendBatch()
+            if gateway.publisher.wantsSync.takeRing() {
+                await service.syncOnce()
+                syncs += 1
+            }
+            #expect(gateway.closed == nil)
+            try await gateway.time.clock.sleep(wait)
+        }
+        #expect((8...14).contains(syncs), "\(syncs), which should be one an hour after the first few")
+        #expect(!gateway.log.lines.contains { $0.contains("branding stopped") })
+        #expect(sender.counts.delivered == 0 && sender.counts.refused == 0)
         await gateway.client.shutdown()
     }
 

@@ -36,11 +36,13 @@ extension GatewayStatusReport {
             CounterSample(
                 name: "herald_events_sent_total", help: "Attempts to send an event, by result",
                 labels: [MetricLabel("result", result)], value: UInt64(count))
-        } + [
-            CounterSample(
-                name: "herald_events_not_counted_total", help: "Delivered events the directory did not count",
-                value: UInt64(counts.notCounted))
-        ]
+        }
+            + EventCounts.reasons.map { reason in
+                CounterSample(
+                    name: "herald_events_not_counted_total",
+                    help: "Delivered events the directory did not count, by reason",
+                    labels: [MetricLabel("reason", reason)], value: UInt64(counts.notCountedByReason[reason] ?? 0))
+            }
     }
 
     /// Open calls, the state of the ledger and the recorder, and the events in the outbox.

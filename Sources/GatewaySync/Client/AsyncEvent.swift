@@ -26,6 +26,14 @@ final class AsyncEvent: Sendable {
         waiter?.resume()
     }
 
+    /// Takes a ring that nobody has waited for; false without one.
+    func takeRing() -> Bool {
+        state.withLock { state in
+            defer { state.rung = false }
+            return state.rung
+        }
+    }
+
     /// Waits for a ring, at most `duration`.
     ///
     /// Returns at once when the task is cancelled.

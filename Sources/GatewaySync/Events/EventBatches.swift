@@ -67,9 +67,7 @@ extension EventSender {
             limitBatches(status == 404 || status == 405 ? 1 : status == 413 ? sent.count / 2 : nil)
             logger.notice("a batch of events was not taken, they go singly", metadata: ["error": "\(error)"])
             for pending in sent where !isStopping && !hasFailed { await send(pending) }
-        case .unauthorised:
-            await publisher.doubtKey()
-            await together(sent) { await self.postpone($0, error) }
+        case .unauthorised: await together(sent) { await self.postpone($0, refused: error) }
         case .badResponse:
             // The response has no result for any event. Single events have results of their own.
             limitBatches(1)
@@ -104,8 +102,7 @@ extension EventSender {
         case ..<400: await send(pending)
         case 401,
             403 where result.error?.isOfContract == true:
-            await publisher.doubtKey()
-            await postpone(pending, .unauthorised(status: result.statusCode, message: message))
+            await postpone(pending, refused: .unauthorised(status: result.statusCode, message: message))
         case 403, 408, 429: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))
         case 400..<500: await refuse(pending, status: result.statusCode, reason: message.description)
         default: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))

@@ -10,8 +10,8 @@ import Synchronization
 
 /// Sends events from the outbox to the directory, each until it has a response, always with the same key.
 ///
-/// While the directory is away, a few events probe it with growing intervals and the rest wait. While it refuses the
-/// key, no event is sent. A response is written to the outbox even during shutdown. An event whose response is lost is
+/// While the directory is away or refuses events, a few events probe it with growing intervals and the rest wait. While
+/// it refuses the key of syncs, no event is sent. A response is written to the outbox even during shutdown. An event whose response is lost is
 /// sent again under the same key. Source: securenode-endpoint-contract §7 and §11.
 package final class EventSender: Service, Sendable {
     let client: DirectoryClient
@@ -36,6 +36,8 @@ package final class EventSender: Service, Sendable {
         var asked: Duration = .zero
         var lastError: String?
         var isStopping = false
+        /// No event is sent before this time by the steady clock, unless a sync has succeeded since.
+        var held = (until: Int64.min, syncs: 0, refusals: 0)
         /// Largest accepted batch according to the directory's refusals, and its time by the steady clock.
         var batchLimit = (events: Int.max, since: Int64.min)
     }
@@ -117,6 +119,8 @@ package final class EventSender: Service, Sendable {
     @discardableResult
     package func sendBatch() async -> Duration {
         guard await publisher.gates.authorised else { return schedule.idle }
+        let held = await heldFor()
+        guard held == .zero else { return min(held, Self.holdCheck) }
         // Slowing down before the directory has to refuse: no attempt is counted.
         let wait = client.rateLimiter.pause(now: time.steady())
         guard wait == .zero else { return wait }
@@ -185,9 +189,7 @@ package final class EventSender: Service, Sendable {
             case .rejected where error.isOfTheWay: await postpone(pending, error)
             case .rejected(let status, let message):
                 await refuse(pending, status: status, reason: message.description)
-            case .unauthorised:
-                await publisher.doubtKey()
-                await postpone(pending, error)
+            case .unauthorised: await postpone(pending, refused: error)
             case .unavailable, .badResponse, .notKept:
                 await postpone(pending, error)
             }
@@ -211,7 +213,8 @@ package final class EventSender: Service, Sendable {
         if let storedAt = pending.storedAt { deliveries.record(.seconds(time.now() - storedAt)) }
         settled { counts in
             counts.delivered += 1
-            counts.notCounted += response.counted == false ? 1 : 0
+            guard response.counted == false else { return }
+            counts.notCountedByReason[EventCounts.label(response.reason), default: 0] += 1
         }
     }
 
@@ -224,6 +227,31 @@ package final class EventSender: Service, Sendable {
         logger.warning(
             "the directory refused an event, it is kept for the operator",
             metadata: ["key": "\(pending.event.key)", "status": "\(status)", "reason": "\(reason)"])
+    }
+
+    /// Waits after refusals in a row, and the time after which a held sender looks for a successful sync.
+    private static let holds = Backoff(first: .seconds(60), limit: .seconds(3600))
+    private static let holdCheck = Duration.seconds(30)
+
+    /// The time for which a refusal still stops all events; zero after a successful sync.
+    private func heldFor() async -> Duration {
+        let (now, syncs) = (time.steady(), await publisher.syncs)
+        return state.withLock { $0.held.syncs == syncs && now < $0.held.until ? .seconds($0.held.until - now) : .zero }
+    }
+
+    /// Postpones an event that the directory has refused access for, and stops all events.
+    ///
+    /// Branding goes on: only a sync decides about the gate.
+    func postpone(_ pending: PendingEvent, refused error: DirectoryError) async {
+        let (now, syncs) = (time.steady(), await publisher.syncs)
+        state.withLock { state in
+            // Events in flight at once are refused together.
+            guard state.held.syncs != syncs || now >= state.held.until else { return }
+            let wait = Self.holds.delay(afterFailures: state.held.refusals + 1).wholeSeconds
+            state.held = (now + wait, syncs, state.held.refusals + 1)
+        }
+        await publisher.doubtKey()
+        await postpone(pending, error)
     }
 
     func postpone(_ pending: PendingEvent, _ error: DirectoryError) async {
@@ -260,6 +288,7 @@ package final class EventSender: Service, Sendable {
             // The directory responds: an event that fails now waits alone.
             state.batchFailed = false
             state.failuresInARow = 0
+            state.held = (.min, 0, 0)
             defer { state.lastError = nil }
             return state.lastError != nil
         }
@@ -298,11 +327,23 @@ package struct EventSchedule: Hashable, Sendable {
 package struct EventCounts: Hashable, Sendable {
     /// Accepted by the directory, counted or not.
     package var delivered = 0
-    /// Delivered events that the directory reported as not counted.
-    package var notCounted = 0
+    /// Delivered events that the directory reported as not counted, by reason: one of the contract, `none` or `other`.
+    package var notCountedByReason: [String: Int] = [:]
     package var refused = 0
     /// Failed attempts that will be repeated.
     package var postponed = 0
 
     package init() {}
+
+    /// Delivered events that the directory reported as not counted.
+    package var notCounted: Int { notCountedByReason.values.reduce(0, +) }
+
+    /// The reasons in `notCountedByReason`.
+    package static let reasons = UncountedReason.allCases.map(\.rawValue) + ["none", "other"]
+
+    /// A directory's own reasons would make a series each.
+    static func label(_ reason: String?) -> String {
+        guard let reason, !reason.isEmpty else { return "none" }
+        return UncountedReason(rawValue: reason)?.rawValue ?? "other"
+    }
 }

@@ -20,10 +20,15 @@ package actor BrandingPublisher {
     ///
     /// A request sent before the last closing may have an outdated response.
     private(set) var closings = 0
+    /// Successful syncs since the start.
+    private(set) var syncs = 0
     private var storedGates: BrandingGates
     private var isStoring = false
     private var remarks: ConfigRemarks
     private let time: ServiceClock
+    /// Syncs requested by `doubtKey`, and the earliest time of the next one by the steady clock.
+    private var doubts = (count: 0, next: Int64.min / 2)
+    private static let doubtBackoff = Backoff(first: .seconds(60), limit: .seconds(3600))
     /// Time of each gate's last change; missing if it has not changed since the start.
     private(set) package var changedAt: [String: Int64] = [:]
 
@@ -74,14 +79,20 @@ package actor BrandingPublisher {
     /// Only a sync shows whether the key is refused and the records are fresh.
     nonisolated let wantsSync = AsyncEvent()
 
-    /// Closes the gate after a request other than a sync had its key refused, and requests a sync to decide.
-    func doubtKey() async {
-        let wasOpen = gates.authorised
-        await closeUnauthorised()
-        if wasOpen { wantsSync.ring() }
+    /// Requests a sync after another request had its key refused: a sync alone decides about the gate.
+    ///
+    /// A directory may refuse events or lookups alone for weeks. So the first refusal rings, and later ones ring after
+    /// waits that double from 1 min to 1 h.
+    func doubtKey() {
+        let now = time.steady()
+        guard now >= doubts.next else { return }
+        // A refusal long after the last one is news.
+        let count = now - doubts.next > Self.doubtBackoff.limit.components.seconds ? 1 : doubts.count + 1
+        doubts = (count, now + Self.doubtBackoff.delay(afterFailures: count).components.seconds)
+        wantsSync.ring()
     }
 
-    /// Closes the gate after the directory refused the key, until a sync succeeds.
+    /// Closes the gate after the directory refused the key of a sync, until a sync succeeds.
     package func closeUnauthorised() async {
         await change { gates in
             var gates = gates
@@ -94,6 +105,7 @@ package actor BrandingPublisher {
     ///
     /// It also opens the gate of a refused key.
     func apply(sync config: DirectoryConfig) async {
+        syncs += 1
         remarks.record(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
         await change { config.gates(after: $0) }
     }
