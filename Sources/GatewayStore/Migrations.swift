@@ -218,7 +218,8 @@ enum Migrations {
     /// `sync_state` has exactly one row. `gates` is the JSON of `BrandingGates`, NULL before the first response of the
     /// directory. The validators are the JSON of `SyncValidator`. `logo` has a row for each URL of the brands,
     /// `logo_file` for each file of a picture; `hash` is the picture's SHA-256 and joins them. `records` is the count
-    /// of `brand`. `brand_change` and `changes_since` belong to `BrandChangeLog`.
+    /// of `brand`. `brand_change` and `changes_since` belong to `BrandChangeLog`. `provisional` has the numbers whose
+    /// record came from a lookup and from no sync since.
     static var brands: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("brands 1") { database in
@@ -294,6 +295,9 @@ enum Migrations {
         }
         migrator.registerMigration("brands 5") { database in
             try database.execute(sql: "ALTER TABLE sync_state ADD COLUMN tombstones INTEGER")
+        }
+        migrator.registerMigration("brands 6") { database in
+            try database.execute(sql: "CREATE TABLE provisional (number INTEGER PRIMARY KEY)")
         }
         return migrator
     }

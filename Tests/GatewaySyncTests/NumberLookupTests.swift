@@ -26,6 +26,9 @@ struct NumberLookupTests {
             client: gateway.client, device: gateway.device, publisher: gateway.publisher, schedule: schedule,
             time: gateway.time.clock, logger: gateway.logger,
             store: { [cache = gateway.cache] in try await cache.addProvisional($0) },
+            unconfirmed: NumberLookup.Unconfirmed(
+                numbers: { [cache = gateway.cache] in try await cache.provisional(limit: $0) },
+                replace: { [cache = gateway.cache] in try await cache.replaceProvisional($0, by: $1) }),
             index: { [index = gateway.index] in try await index.rebuild() })
     }
 
@@ -106,21 +109,116 @@ struct NumberLookupTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `a failed lookup is no result, and closes no gate but for 401`() async throws {
-        let peer = try FaultyPeer { _, position in .status(position == 0 ? 503 : 401) }
+    @Test func `a failed lookup is no result and closes no gate; after a 401 a sync decides`() async throws {
+        let peer = try FaultyPeer { _, position in position == 0 ? .status(503) : .refusal(401) }
         let gateway = try await GatewayFixture(peer.url)
         let lookup = Self.lookup(gateway)
         let number = try #require(E164Number("+61412345678"))
         lookup.ended(callFrom: number)
         _ = await lookup.step()
         #expect(gateway.closed == nil)
+        #expect(!gateway.publisher.wantsSync.takeRing())
         lookup.ended(callFrom: number)
         _ = await lookup.step()
-        #expect(gateway.closed == .gatedUnauthorised)
+        #expect(gateway.closed == nil)
+        #expect(gateway.publisher.wantsSync.takeRing())
         #expect(lookup.counts.failed == 2)
+        await gateway.service().syncOnce()
+        #expect(gateway.closed == .gatedUnauthorised)
+        let asked = peer.requests.count
         lookup.ended(callFrom: number)
         _ = await lookup.step()
-        #expect(Self.asked(peer) == 2, "nobody is asked while the key is refused")
+        #expect(peer.requests.count == asked, "nobody is asked while the key is refused")
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a brand that no sync lists is looked up again after each sync, and ends with the directory's`()
+        async throws
+    {
+        let isKnown = Mutex(true)
+        let peer = try FaultyPeer { request, _ in
+            guard request.path.hasSuffix("/lookup") else {
+                return .json(#"{"success":true,"branding":[],"synced_at":"c"}"#)
+            }
+            return isKnown.withLock { $0 } ? .json(Self.found) : .status(404)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        await service.syncOnce()
+        let lookup = Self.lookup(gateway)
+        service.onSuccess { lookup.synced() }
+        lookup.ended(callFrom: try #require(E164Number("+61412345678")))
+        _ = await lookup.step()
+        #expect(gateway.finds("+61412345678"))
+        // The incremental sync does not list the number, and the directory still knows it.
+        await service.syncOnce()
+        #expect(!service.status.wasFull)
+        _ = await lookup.step()
+        #expect(Self.asked(peer) == 2 + 2)
+        #expect(gateway.finds("+61412345678"))
+        #expect(try await gateway.cache.provisional(limit: 10).count == 1, "it stays unconfirmed")
+        // The directory has taken it out.
+        isKnown.withLock { $0 = false }
+        gateway.time.advance(by: .seconds(60))
+        await service.syncOnce()
+        _ = await lookup.step()
+        _ = await lookup.step()
+        #expect(!gateway.finds("+61412345678"))
+        #expect(try await gateway.cache.provisional(limit: 10).isEmpty)
+        // Nothing is left to look up.
+        let asked = peer.requests.count
+        await service.syncOnce()
+        _ = await lookup.step()
+        #expect(peer.requests.count == asked + 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a lookup that fails after a sync keeps the brand until the next one`() async throws {
+        let isAway = Mutex(false)
+        let peer = try FaultyPeer { request, _ in
+            guard request.path.hasSuffix("/lookup") else {
+                return .json(#"{"success":true,"branding":[],"synced_at":"c"}"#)
+            }
+            return isAway.withLock { $0 } ? .status(503) : .json(Self.found)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        await service.syncOnce()
+        let lookup = Self.lookup(gateway)
+        service.onSuccess { lookup.synced() }
+        lookup.ended(callFrom: try #require(E164Number("+61412345678")))
+        _ = await lookup.step()
+        isAway.withLock { $0 = true }
+        await service.syncOnce()
+        _ = await lookup.step()
+        #expect(lookup.counts.failed == 1)
+        #expect(gateway.finds("+61412345678"))
+        isAway.withLock { $0 = false }
+        await service.syncOnce()
+        _ = await lookup.step()
+        #expect(lookup.counts.found == 2)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a sync that lists the number confirms it`() async throws {
+        let peer = try FaultyPeer { request, position in
+            guard !request.path.hasSuffix("/lookup") else { return .json(Self.found) }
+            let items = position == 0 ? "" : #"{"phone_number_e164":"+61412345678","brand_name":"Acme"}"#
+            return .json(#"{"success":true,"branding":[\#(items)],"synced_at":"c"}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        await service.syncOnce()
+        let lookup = Self.lookup(gateway)
+        service.onSuccess { lookup.synced() }
+        lookup.ended(callFrom: try #require(E164Number("+61412345678")))
+        _ = await lookup.step()
+        await service.syncOnce()
+        #expect(try await gateway.cache.provisional(limit: 10).isEmpty)
+        #expect(gateway.finds("+61412345678"))
+        let asked = peer.requests.count
+        _ = await lookup.step()
+        #expect(peer.requests.count == asked)
         await gateway.client.shutdown()
     }
 }

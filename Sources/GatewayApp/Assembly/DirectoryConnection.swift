@@ -74,11 +74,18 @@ struct DirectoryConnection {
     }
 
     /// The service that asks the directory about unknown callers after their call.
-    func lookup(_ settings: HeraldConfiguration.Lookup, _ rebuild: IndexRebuild) -> NumberLookup {
-        NumberLookup(
+    ///
+    /// - Parameter sync: its successes let brands that no sync has listed be looked up again.
+    func lookup(_ settings: HeraldConfiguration.Lookup, _ rebuild: IndexRebuild, _ sync: SyncService) -> NumberLookup {
+        let lookup = NumberLookup(
             client: client, device: device, publisher: publisher,
             schedule: LookupSchedule(perMinute: settings.perMinute, negativeTTL: settings.negativeTTL),
             logger: logger, store: { [store] in try await store.addProvisional($0) },
+            unconfirmed: NumberLookup.Unconfirmed(
+                numbers: { [store] in try await store.provisional(limit: $0) },
+                replace: { [store] in try await store.replaceProvisional($0, by: $1) }),
             index: { try await rebuild.run() })
+        sync.onSuccess { lookup.synced() }
+        return lookup
     }
 }

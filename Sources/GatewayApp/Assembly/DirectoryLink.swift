@@ -17,6 +17,8 @@ struct DirectoryLink {
     let lifetime: CacheLifetime
     /// Nil unless `directory.lookup` is enabled.
     let lookup: NumberLookup?
+    /// Nil where no copies of logos are kept.
+    let logos: LogoService?
     let publisher: BrandingPublisher
     let client: DirectoryClient
     /// In the order of their start.
@@ -44,14 +46,16 @@ struct DirectoryLink {
         let keeper = state.logos?.keeper(configuration.logos, state.brands.current, isReload: isReload) {
             await publisher.publish(try await rebuild.run())
         }
-        sync = connection.sync(
-            configuration, access, rebuild, whileSyncing: whileSyncing, onBrands: { keeper?.brandsChanged() })
         sender = EventSender(
             client: client, outbox: EventOutboxStore(state.database), publisher: publisher, device: device,
             logger: logger)
         remote = RemoteConfigurationService(client: client, device: device, logger: logger)
+        let sync = connection.sync(
+            configuration, access, rebuild, whileSyncing: whileSyncing, onBrands: { keeper?.brandsChanged() })
+        self.sync = sync
         lifetime = connection.lifetime(access, sync)
-        lookup = access.lookup.map { connection.lookup($0, rebuild) }
+        lookup = access.lookup.map { connection.lookup($0, rebuild, sync) }
+        logos = keeper
         self.publisher = publisher
         self.client = client
         self.device = device

@@ -37,11 +37,14 @@ struct BrandMerge {
             DELETE FROM brand WHERE NOT EXISTS
                 (SELECT 1 FROM incoming.record r WHERE r.number = brand.number AND r.active = 1)
             """)
+        try database.execute(sql: "DELETE FROM provisional")
         // Ascending numbers are neighbours on the pages.
         return (try write(onlyIf: "1", atATime: 64), removed)
     }
 
     /// Writes incoming records unless the stored one is newer, and removes inactive numbers.
+    ///
+    /// An incoming record also decides about the record of a lookup.
     ///
     /// - Returns: the numbers of written and removed rows.
     func merge() throws -> (written: Int, removed: Int) {
@@ -51,6 +54,8 @@ struct BrandMerge {
                 """, atATime: 4)
         let removed = try run(
             "DELETE FROM brand WHERE number IN (SELECT number FROM incoming.record WHERE active = 0)")
+        try database.execute(
+            sql: "DELETE FROM provisional WHERE number IN (SELECT number FROM incoming.record)")
         return (written, removed)
     }
 

@@ -13,8 +13,9 @@ import Synchronization
 /// Off by default.
 ///
 /// One request at a time, evenly spaced, never while a phone rings. A number is looked up once, however often it calls.
-/// An unknown number is not looked up again for a while. A found brand is stored until the next full sync confirms or
-/// removes it. Withheld and uncertain numbers are not looked up. Source: securenode-endpoint-contract §6.
+/// An unknown number is not looked up again for a while. A found brand is stored until a sync lists its number. Until
+/// then it is looked up again after each sync, and removed if the directory no longer has it. A full sync decides about
+/// all. Withheld and uncertain numbers are not looked up. Source: securenode-endpoint-contract §6.
 package final class NumberLookup: Service, Sendable {
     /// Lookups since the start, by result.
     package struct Counts: Hashable, Sendable {
@@ -25,9 +26,31 @@ package final class NumberLookup: Service, Sendable {
         package var skipped = 0
     }
 
+    /// The stored brands of earlier lookups that no sync has listed.
+    package struct Unconfirmed: Sendable {
+        /// Their numbers, at most as many as the limit.
+        package var numbers: @Sendable (_ limit: Int) async throws -> [E164Number]
+        /// Stores the result of a repeated lookup.
+        ///
+        /// Nil removes the brand. Returns true if it changed anything.
+        package var replace: @Sendable (E164Number, BrandRecord?) async throws -> Bool
+
+        package init(
+            numbers: @escaping @Sendable (_ limit: Int) async throws -> [E164Number],
+            replace: @escaping @Sendable (E164Number, BrandRecord?) async throws -> Bool
+        ) {
+            self.numbers = numbers
+            self.replace = replace
+        }
+    }
+
     private struct State {
         var counts = Counts()
         var waiting: [E164Number] = []
+        /// True after a sync, until the unconfirmed numbers are queued.
+        var hasSynced = false
+        /// Unconfirmed numbers to look up again, the next one last.
+        var again: [E164Number] = []
         var queued: Set<E164Number> = []
         /// End of the time in which a number counts as unknown, by the steady clock.
         var unknown: [E164Number: Int64] = [:]
@@ -41,6 +64,7 @@ package final class NumberLookup: Service, Sendable {
     private let publisher: BrandingPublisher
     private let schedule: LookupSchedule
     private let store: @Sendable (BrandRecord) async throws -> Bool
+    private let unconfirmed: Unconfirmed?
     private let index: @Sendable () async throws -> BrandIndex
     private let time: ServiceClock
     private let logger: Logger
@@ -49,11 +73,12 @@ package final class NumberLookup: Service, Sendable {
 
     /// - Parameters:
     ///   - store: stores a record unless the number has one. Returns true if it stored the record.
+    ///   - unconfirmed: the stored results of earlier lookups; nil leaves them to full syncs.
     ///   - index: builds the index from the stored records.
     package init(
         client: DirectoryClient, device: DeviceIdentity, publisher: BrandingPublisher, schedule: LookupSchedule,
         time: ServiceClock = .system, logger: Logger, store: @escaping @Sendable (BrandRecord) async throws -> Bool,
-        index: @escaping @Sendable () async throws -> BrandIndex
+        unconfirmed: Unconfirmed? = nil, index: @escaping @Sendable () async throws -> BrandIndex
     ) {
         self.client = client
         self.device = device
@@ -62,6 +87,7 @@ package final class NumberLookup: Service, Sendable {
         self.time = time
         self.logger = logger
         self.store = store
+        self.unconfirmed = unconfirmed
         self.index = index
     }
 
@@ -84,6 +110,15 @@ package final class NumberLookup: Service, Sendable {
         if isTaken { due.ring() }
     }
 
+    /// Reports a successful sync, so that brands it did not list are looked up again.
+    ///
+    /// Any thread.
+    package func synced() {
+        guard unconfirmed != nil else { return }
+        state.withLock { $0.hasSynced = true }
+        due.ring()
+    }
+
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -97,42 +132,72 @@ package final class NumberLookup: Service, Sendable {
     ///
     /// - Returns: the wait for more numbers; zero to continue.
     func step() async -> Duration {
-        guard let number = state.withLock({ $0.waiting.first }) else { return await publishNews() }
+        await queueUnconfirmed()
+        guard state.withLock({ !$0.waiting.isEmpty || !$0.again.isEmpty }) else { return await publishNews() }
         guard await publisher.gates.authorised else { return schedule.spacing }
         let pause = client.rateLimiter.pause(now: time.steady())
         guard pause == .zero else { return pause }
-        state.withLock { state in
+        // New callers first: what is stored already is at most a sync old.
+        let (number, isAgain) = state.withLock { state -> (E164Number?, Bool) in
+            guard let first = state.waiting.first else { return (state.again.popLast(), true) }
             state.waiting.removeFirst()
-            state.queued.remove(number)
+            state.queued.remove(first)
+            return (first, false)
         }
-        await ask(about: number)
+        guard let number else { return .zero }
+        await ask(about: number, isAgain: isAgain)
         _ = await publishNews()
         try? await time.sleep(schedule.spacing)
         return .zero
     }
 
-    private func ask(about number: E164Number) async {
+    /// Queues the unconfirmed numbers after a sync.
+    private func queueUnconfirmed() async {
+        let isDue = state.withLock { state in
+            defer { state.hasSynced = false }
+            return state.hasSynced
+        }
+        guard isDue, let unconfirmed else { return }
+        do {
+            let numbers = try await unconfirmed.numbers(schedule.waiting)
+            state.withLock { $0.again = numbers.reversed() }
+        } catch {
+            record(failure: "the brands of earlier lookups cannot be read: \(error)")
+        }
+    }
+
+    private func ask(about number: E164Number, isAgain: Bool) async {
         do {
             let closings = await publisher.closings
             let response = try await client.lookup(number, deviceID: device.id)
             if let config = response?.config { await publisher.apply(config, askedAfter: closings) }
-            guard let record = response.flatMap({ Self.record($0, of: number) }) else { return recordUnknown(number) }
-            let isNew = try await store(record)
+            let record = response.flatMap { Self.record($0, of: number) }
+            if record == nil { recordUnknown(number) }
+            var isNew = false
+            if isAgain, let unconfirmed {
+                isNew = try await unconfirmed.replace(number, record)
+            } else if let record {
+                isNew = try await store(record)
+            }
             state.withLock { state in
-                state.counts.found += 1
+                state.counts.found += record == nil ? 0 : 1
                 state.hasNews = state.hasNews || isNew
                 state.lastError = nil
             }
         } catch {
             // A 403 means that this account may not look up numbers. It does not concern the sync.
             if case .unauthorised(401, _) = error as? DirectoryError { await publisher.doubtKey() }
-            let isNews = state.withLock { state in
-                state.counts.failed += 1
-                defer { state.lastError = "\(error)" }
-                return state.lastError != "\(error)"
-            }
-            if isNews, !Task.isCancelled { logger.notice("lookups fail", metadata: ["error": "\(error)"]) }
+            state.withLock { $0.counts.failed += 1 }
+            record(failure: "\(error)")
         }
+    }
+
+    private func record(failure text: String) {
+        let isNews = state.withLock { state in
+            defer { state.lastError = text }
+            return state.lastError != text
+        }
+        if isNews, !Task.isCancelled { logger.notice("lookups fail", metadata: ["error": "\(text)"]) }
     }
 
     /// Returns the brand of a response; nil without one, or if it names another number.
