@@ -20,7 +20,8 @@ struct DirectoryTrustTests {
         var words: String {
             switch self {
             case .wrongPin: "directory.tls.pins"
-            case .unknownAuthority, .expired: "no trusted root"
+            case .unknownAuthority: "no trusted root"
+            case .expired: "expired on "
             default: "its certificate is for another name than the one in directory.url"
             }
         }

@@ -48,6 +48,21 @@ struct SyncIntakeTests {
         #expect(tally.rejected == ["no valid number": 2])
     }
 
+    @Test(arguments: [1, 2, 3, 1000])
+    func `a byte order mark at the start is passed over, RFC 8259 §8.1`(pieces: Int) async throws {
+        let intake = MemoryIntake()
+        let body = Self.start + #""branding":["# + item("+61412000001") + "]}"
+        let (response, _) = try await read("\u{FEFF}" + body, into: intake, pieces: pieces)
+        #expect(intake.records.map(\.number.description) == ["+61412000001"])
+        #expect(response.syncedAt == "c")
+    }
+
+    @Test(arguments: ["\u{FEFF}\u{FEFF}", "{\u{FEFF}", "\u{FEFE}", "x"])
+    func `no other text before or in the object is passed over`(start: String) async throws {
+        let body = Self.start.dropFirst(start.hasPrefix("{") ? 1 : 0) + #""branding":[]}"#
+        await #expect(throws: DirectoryError.self) { try await read(start + body) }
+    }
+
     @Test(arguments: [1, 2, 3, 7, 64, 1000])
     func `how the network cuts it makes no difference`(pieces: Int) async throws {
         let odd =

@@ -19,9 +19,23 @@ enum ConnectionFailure {
         case let error as NIOConnectionError: text(error)
         case let error as ChannelError: text(error)
         case let error as DirectoryIdentityError: error.description
+        case let error as HTTPParserError where isEnd(error): "the connection ended before the response was complete"
         case is HTTPParserError: "the server does not speak HTTP"
         default: TLSFailure(error).map(text)
         }
+    }
+
+    /// True if no trusted root accepts the certificate of the server, for which there are several causes.
+    static func isOfCertificate(_ error: any Error) -> Bool {
+        if let error = error as? NIOConnectionError, let first = error.connectionErrors.first {
+            return isOfCertificate(first.error)
+        }
+        return TLSFailure(error) == .untrusted
+    }
+
+    /// True if the connection ended within a response.
+    static func isEnd(_ error: HTTPParserError) -> Bool {
+        error == .invalidEOFState || error == .closedConnection
     }
 
     private static func text(_ error: NIOConnectionError) -> String? {

@@ -132,7 +132,7 @@ struct DirectoryExchange {
         do {
             response = try await client.execute(message, timeout: TimeAmount(request.timeout))
         } catch {
-            var failure = network("\(settings.address.authority): \(describe(error))")
+            var failure = network("\(settings.address.authority): \(await explain(error))")
             failure.isNetwork = !Self.isTimeout(error)
             throw failure
         }
@@ -165,6 +165,9 @@ struct DirectoryExchange {
     /// Maps an error while reading a body: of the connection, the compression, or the reader.
     private func failure(whileReading error: any Error) -> Failure {
         switch error {
+        case let error as HTTPParserError where !ConnectionFailure.isEnd(error):
+            // The head was HTTP.
+            network("the response broke off: its body is no valid HTTP")
         case is HTTPClientError, is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             network("the response broke off: \(describe(error))")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
@@ -208,6 +211,14 @@ struct DirectoryExchange {
         case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded, .cancelled: true
         default: error is CancellationError
         }
+    }
+
+    /// Describes a failed connection; a certificate that is not accepted, from a handshake that reads it.
+    private func explain(_ error: any Error) async -> String {
+        guard ConnectionFailure.isOfCertificate(error) else { return describe(error) }
+        let problem = await PresentedCertificate.problem(
+            at: settings.address, trust: settings.trust, patience: settings.connectTimeout, now: Date())
+        return problem ?? describe(error)
     }
 
     private func describe(_ error: any Error) -> String {

@@ -70,7 +70,9 @@ struct PinnedConnection: Sendable {
         let roots = trust.roots.map { CertificateStore($0) } ?? .systemTrustRoots
         var verifier = Verifier(rootCertificates: roots) { RFC5280Policy() }
         switch await verifier.validate(leaf: leaf, intermediates: CertificateStore(certificates.dropFirst())) {
-        case .couldNotValidate: return "no trusted root vouches for its certificate at this time"
+        case .couldNotValidate:
+            return PresentedCertificate.expiry(of: leaf, now: Date())
+                ?? "no trusted root vouches for its certificate at this time"
         case .validCertificate(let verified):
             let isPinned = verified.contains { certificate in
                 (try? PublicKeyPin(certificate)).map(trust.pins.contains) ?? false

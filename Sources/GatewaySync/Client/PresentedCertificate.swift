@@ -38,14 +38,7 @@ struct PresentedCertificate: Sendable {
     private func problem(for host: String, trust: DirectoryTrust, now: Date) async -> String? {
         let names = names.map { ServerText.clean($0) }.joined(separator: ", ")
         let owner = "its certificate for \(names.isEmpty ? "no name" : names)"
-        if leaf.notValidAfter < now {
-            return "\(owner) expired on \(Self.day(leaf.notValidAfter)): the directory's operator must renew it"
-        }
-        if leaf.notValidBefore > now {
-            return
-                "\(owner) is not valid before \(Self.day(leaf.notValidBefore)): see with timedatectl that the clock of "
-                + "this machine is right"
-        }
+        if let problem = Self.expiry(of: leaf, now: now, owner: owner) { return problem }
         guard self.names.contains(where: { Self.matches($0, host) }) else {
             return
                 "\(owner) is not for \(host): write one of its names in directory.url, or have the certificate changed"
@@ -58,6 +51,17 @@ struct PresentedCertificate: Sendable {
         return
             "\(owner) is issued by \(issuer), and no trusted root vouches for that: name the PEM file of this authority "
             + "in directory.tls.roots, or install it on this machine"
+    }
+
+    /// Explains why a certificate is not valid at a time, with the remedy; nil if it is valid then.
+    static func expiry(of leaf: Certificate, now: Date, owner: String = "its certificate") -> String? {
+        if leaf.notValidAfter < now {
+            return "\(owner) expired on \(day(leaf.notValidAfter)): the directory's operator must renew it"
+        }
+        guard leaf.notValidBefore > now else { return nil }
+        return
+            "\(owner) is not valid before \(day(leaf.notValidBefore)): see with timedatectl that the clock of this "
+            + "machine is right"
     }
 
     /// The names that a client compares (RFC 9525 §6): those of the subject's alternative names.

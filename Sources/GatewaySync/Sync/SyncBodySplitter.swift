@@ -29,6 +29,9 @@ struct SyncBodySplitter {
     private var isEscaped = false
     private var bytes: [UInt8] = []
     private var key = ""
+    /// Bytes of a byte order mark at the start that were skipped (RFC 8259 §8.1).
+    private var marks = 0
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// True after a comma: another element must follow.
     private var wantsMore = false
 
@@ -60,7 +63,8 @@ struct SyncBodySplitter {
         }
         if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { return }
         switch (place, byte) {
-        case (.start, UInt8(ascii: "{")): place = .beforeKey
+        case (.start, UInt8(ascii: "{")) where marks == 0 || marks == 3: place = .beforeKey
+        case (.start, _) where marks < 3 && byte == Self.byteOrderMark[marks]: marks += 1
         case (.beforeKey, UInt8(ascii: "\"")): begin(.key)
         case (.beforeKey, UInt8(ascii: "}")) where !wantsMore: place = .end
         case (.beforeColon, UInt8(ascii: ":")): place = .beforeValue
