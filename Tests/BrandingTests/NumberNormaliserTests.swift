@@ -143,6 +143,26 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: [
+        // No area code of North America begins with 0 or 1 (NANP: NXX, N from 2 to 9).
+        Row("0491570156", "US", nil), Row("0255501303", "US", nil), Row("0299991234", "CA", nil),
+        Row("+10491570156", "AU", nil), Row("+11234567890", nil, nil), Row("1234567890", "US", nil),
+        // The United Kingdom has no numbers that begin with 4 or 6 (Ofcom's National Telephone Numbering Plan).
+        Row("0491570156", "GB", nil), Row("0612345678", "GB", nil), Row("+44491570156", nil, nil),
+        // Australia: 2, 3, 4, 7, 8 and the special services of 1.
+        Row("0612345678", "AU", nil), Row("0951234567", "AU", nil), Row("+61612345678", nil, nil),
+        // Spain, Denmark and Singapore.
+        Row("212345678", "ES", nil), Row("11234567", "DK", nil), Row("21234567", "SG", nil),
+        // A wrong region can make numbers that exist. Nothing here can know.
+        Row("0491570156", "FR", "+33491570156"), Row("2125551234", "US", "+12125551234"),
+        // Zero begins numbers of Italy and Congo.
+        Row("+390669811234", nil, "+390669811234"), Row("0669811234", "IT", "+390669811234"),
+        Row("+242061234567", nil, "+242061234567"),
+    ])
+    func `a number that cannot exist in its numbering plan is not certain, ITU-T E.164 §6.2`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
         // Carriers send 00 and a calling code in regions that dial 0011 or 011.
         Row("0061491570156", "AU", "+61491570156"),
         Row("0061255501303", "AU", "+61255501303"),
@@ -205,6 +225,18 @@ struct NumberNormaliserTests {
             }
         }
         #expect(seen > 1000)
+    }
+
+    @Test func `no number of an allocated range is lost to the table of first digits`() throws {
+        for example in Region.all.flatMap(Examples.of) {
+            for text in Examples.neighbours(of: example.digits) {
+                guard let number = E164Number("+\(text)"), herald_phone_is_allocated(number.digits) == 1 else {
+                    continue
+                }
+                guard !KeypadWords.areSpelled(by: number.digits), Library.read("+\(text)") == number else { continue }
+                #expect(NumberNormaliser(region: nil).normalise(Array("+\(text)".utf8)) == number, "+\(text)")
+            }
+        }
     }
 
     @Test func `the fast path returns the same result as the library`() throws {

@@ -6,7 +6,7 @@ import CPhoneNumber
 ///
 /// libphonenumber takes about 10 µs per number, and nearly all callers arrive as plain E.164. For those, three
 /// properties decide its result: the calling code, the number of digits, and the digit after the code. That digit shows
-/// whether the library strips a national prefix. The table is built from the library at first use, within a few
+/// whether the library strips a national prefix, and whether the plan has such numbers. The table is built from the library at first use, within a few
 /// milliseconds. The caller asks the library about every number that the table rejects.
 struct CallingCodePlan: Sendable {
     /// One entry per combination of three leading digits.
@@ -14,9 +14,11 @@ struct CallingCodePlan: Sendable {
     /// Zero means: ask the library.
     ///
     /// - Bits 0–15: bit n is set if a number may have n digits in total.
-    /// - Bits 16–25: bit 16+d is set if digit d may follow the code.
+    /// - Bits 16–25: bit 16+d is set if digit d may follow the code and starts no prefix.
     /// - Bits 26–27: the number of digits of the code.
     private let entries: [UInt32]
+    /// The digits that may begin a national number, by the three leading digits of the number; bit d for digit d.
+    private let leading: [UInt16]
     /// The calling codes whose national numbers are dialled with a leading zero.
     private let codesWithZero: Set<Int>
 
@@ -24,18 +26,21 @@ struct CallingCodePlan: Sendable {
 
     private init() {
         var entries = [UInt32](repeating: 0, count: 1000)
+        var leading = [UInt16](repeating: UInt16(LeadingDigits.all), count: 1000)
         let plans = Self.plans()
         codesWithZero = Set(plans.filter { Self.dialsZero($0) }.map { Int($0.code) })
         for plan in plans {
             let codeLength = plan.code < 10 ? 1 : plan.code < 100 ? 2 : 3
             let lengths = UInt32(plan.possible_lengths) << UInt32(codeLength) & 0xFFFF
-            let followers = Self.followers(plan)
+            let first = LeadingDigits.byCode[Int(plan.code)] ?? LeadingDigits.all
+            let followers = Self.followers(plan) & first
             let entry = lengths | followers << 16 | UInt32(codeLength) << 26
             let width = [1: 100, 2: 10, 3: 1][codeLength, default: 1]
             let start = Int(plan.code) * width
-            for position in start..<start + width { entries[position] = entry }
+            for position in start..<start + width { (entries[position], leading[position]) = (entry, UInt16(first)) }
         }
         self.entries = entries
+        self.leading = leading
     }
 
     /// True if `+digits` is a possible number that the library returns unchanged.
@@ -47,6 +52,17 @@ struct CallingCodePlan: Sendable {
         let codeLength = Int(entry >> 26)
         let follower = codeLength == 3 ? leading % 10 : codeLength == 2 ? leading / 10 % 10 : leading / 100 % 10
         return entry >> UInt32(digitCount) & 1 == 1 && entry >> (16 + UInt32(follower)) & 1 == 1
+    }
+
+    /// True if the digit behind the calling code begins numbers of the plan; true for an unknown code.
+    func mayBegin(_ number: E164Number) -> Bool {
+        var rest = number.digits
+        while rest >= 10_000 { rest /= 10 }
+        guard rest >= 1000 else { return true }
+        let codeLength = entries[Int(rest / 10)] >> 26
+        guard codeLength > 0 else { return true }
+        let digit = codeLength == 3 ? rest % 10 : codeLength == 2 ? rest / 10 % 10 : rest / 100 % 10
+        return leading[Int(rest / 10)] >> UInt16(digit) & 1 == 1
     }
 
     /// True if national numbers of that calling code are dialled with a leading zero.

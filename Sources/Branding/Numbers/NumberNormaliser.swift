@@ -8,7 +8,8 @@ import CPhoneNumber
 ///
 /// Reads global numbers (`+…`), numbers with an international prefix of the trunk's region (`00`, `011`, `0011`), and
 /// national numbers of that region. Ignores blanks and the visual separators of RFC 3966 §3. Checks the *possible*
-/// length of a number, not its allocated range, because the library's tables lack newer ranges. Thread-safe; 10–24 µs
+/// length and first digit of a number, not its allocated range, because the library's tables lack newer ranges.
+/// Thread-safe; 10–24 µs
 /// through the library, some nanoseconds for plain `+digits`.
 package struct NumberNormaliser: Sendable {
     /// The country whose national numbers are accepted.
@@ -112,6 +113,14 @@ package struct NumberNormaliser: Sendable {
         return number
     }
 
+    /// False for a number that cannot exist: no number of the plan begins with its first digit behind the code.
+    ///
+    /// A wrong region makes such numbers, such as +1 049… of an Australian number on a trunk with `region: US`. An
+    /// allocated range outweighs the table of first digits, because a plan may open new ones.
+    private static func exists(_ number: E164Number) -> Bool {
+        CallingCodePlan.shared.mayBegin(number) || herald_phone_is_allocated(number.digits) == 1
+    }
+
     private static func ask(_ dialled: DialledDigits, region: Region?) -> E164Number? {
         var digits: UInt64 = 0
         let result = dialled.bytes.withUnsafeBytes { bytes in
@@ -120,7 +129,8 @@ package struct NumberNormaliser: Sendable {
                 return region.withLetters { herald_phone_normalise(text.baseAddress, text.count, $0, &digits) }
             }
         }
-        return result == HERALD_PHONE_OK ? E164Number(digits: digits) : nil
+        guard result == HERALD_PHONE_OK, let number = E164Number(digits: digits) else { return nil }
+        return exists(number) ? number : nil
     }
 }
 
