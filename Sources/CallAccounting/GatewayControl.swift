@@ -73,6 +73,25 @@ package struct ControlledSync: Hashable, Sendable, Codable {
     package var seconds: Double?
     /// The cause and its remedy; nil after a success.
     package var error: String?
+    /// Gates that are closed after the sync, each with its reason; nil for none, and without a sync.
+    package var closed: [Gate]?
+    /// Gates that the sync has closed or opened; nil for none.
+    package var switched: [Gate]?
+
+    /// A gate of the directory.
+    package struct Gate: Hashable, Sendable, Codable {
+        /// Its name in metrics and on pages.
+        package var gate: String
+        package var open: Bool
+        /// Why it is closed; nil for an open gate.
+        package var reason: String?
+
+        package init(gate: String, open: Bool, reason: String? = nil) {
+            self.gate = gate
+            self.open = open
+            self.reason = reason
+        }
+    }
 
     package init(
         _ result: Result, isFull: Bool? = nil, written: Int? = nil, removed: Int? = nil, numbers: Int? = nil,
@@ -89,7 +108,7 @@ package struct ControlledSync: Hashable, Sendable, Codable {
     }
 
     package enum CodingKeys: String, CodingKey {
-        case result, written, removed, numbers, rejected, seconds, error
+        case result, written, removed, numbers, rejected, seconds, error, closed, switched
         case isFull = "full"
     }
 }

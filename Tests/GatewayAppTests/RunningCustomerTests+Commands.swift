@@ -35,6 +35,64 @@ extension RunningCustomerTests {
         directory.close()
     }
 
+    @Test func `herald sync names the gates that it has switched, and those that are closed`() async throws {
+        let config = Mutex("{}")
+        let directory = try FaultyPeer { request, _ in
+            guard request.method == "GET", request.path.hasSuffix("/sync") else { return .json("{}") }
+            return .json(#"{"branding":[],"synced_at":"c","config":\#(config.withLock { $0 })}"#)
+        }
+        let start = try fixture.start(sections([("acme", directory)]))
+        try await fixture.run(start) { _ in
+            let client = try await control(of: start)
+            func sync(_ next: String) async throws -> ControlledSync {
+                config.withLock { $0 = next }
+                while true {
+                    let result = try await client.sync(full: false, customer: "acme")
+                    if result.result != .busy { return result }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            let open = try await sync("{}")
+            #expect(open.text.contains(" sync: nothing has changed; 0 numbers in use; "), "\(open.text)")
+            #expect(open.text.split(separator: "\n").count == 1)
+            // A cap of herald-directory closes two gates, with one cause. A sync between two orders may have switched them.
+            let capped = try await sync(
+                #"{"branding_enabled":false,"used_this_month":1000,"cap_this_month":1000,"account_status":"active"}"#)
+            #expect(capped.closed?.map(\.gate) == ["cap"])
+            #expect(
+                capped.text.contains(
+                    ": 1000 of 1000 events of this month's cap are used: raise the cap at the directory, or wait for the next "
+                        + "month\ncalls pass without a brand until every gate is open\n"), "\(capped.text)")
+            let suspended = try await sync(
+                #"{"branding_enabled":false,"cap_this_month":null,"account_status":"suspended"}"#)
+            #expect(suspended.closed?.map(\.gate) == ["account_status"])
+            let again = try await sync(#"{"branding_enabled":true,"account_status":"active"}"#)
+            #expect(again.closed == nil)
+        }
+        directory.close()
+    }
+
+    @Test func `the result of a sync has the gates that it switched and those that are closed`() {
+        var result = ControlledSync(.succeeded, isFull: false, written: 0, removed: 0, numbers: 3, seconds: 0.1)
+        #expect(result.text == "incremental sync: nothing has changed; 3 numbers in use; 0.1 s\n")
+        #expect(result.json["switched_gates"] == .some(nil))
+        let cap = ControlledSync.Gate(gate: "cap", open: false, reason: "10 of 10 events")
+        (result.closed, result.switched) = ([cap], [cap])
+        #expect(
+            result.text == """
+                incremental sync: no brand has changed; 3 numbers in use; 0.1 s
+                gate cap: closed by this sync: 10 of 10 events
+                calls pass without a brand until every gate is open
+
+                """)
+        result.switched = nil
+        #expect(
+            result.text.contains("nothing has changed") && result.text.contains("\ngate cap: closed: 10 of 10 events\n")
+        )
+        (result.closed, result.switched) = (nil, [ControlledSync.Gate(gate: "cap", open: true)])
+        #expect(result.text.hasSuffix("\ngate cap: opened by this sync\ncalls get brands again\n"))
+    }
+
     @Test func `the commands show the route, the customer and its stored brand of a called number`() async throws {
         let acme = try Self.directory("Acme Acres") { Self.taken }
         let start = try fixture.start(sections([("acme", acme)]))

@@ -128,8 +128,9 @@ extension GatewayPages {
             return .redirect(
                 to: path, notice: PageNotice(.error, subject + PageTroubles.sentence(sync.error ?? "the sync failed")))
         }
+        let closed = (sync.closed ?? []).map { " The gate \($0.gate) is closed: calls pass without a brand." }
         let change = "\(sync.written ?? 0) written, \(sync.removed ?? 0) removed, \(sync.numbers ?? 0) numbers in use"
-        return .redirect(to: path, notice: PageNotice(.done, "\(subject)Synced: \(change)."))
+        return .redirect(to: path, notice: PageNotice(.done, "\(subject)Synced: \(change)." + closed.joined()))
     }
 
     /// The gateway's own copy of a logo.

@@ -120,12 +120,17 @@ struct PageTroubles {
 
     /// Problems of brands: gates, sync, version.
     private static func brands(_ status: GatewayStatus) -> [PageTrouble] {
-        var found = status.gates.filter { !$0.open }.map { gate in
+        let shut = status.gates.filter { !$0.open }
+        // A directory closes branding_enabled together with these.
+        let hasCause = shut.contains { $0.gate == "cap" || $0.gate == "account_status" }
+        var found = shut.filter { !hasCause || $0.gate != "branding_enabled" }.map { gate in
             PageTrouble(
                 isError: true, "Branding is off: the gate \(gate.gate) is closed",
                 sentence(gate.reason ?? "the directory closed it") + " Calls go on without a brand.")
         }
-        if let sync = status.sync, sync.failuresInARow > 0 {
+        // A refused key has its gate above, with the error of the sync.
+        let isRefused = shut.contains { $0.gate == "authorised" && $0.reason == status.sync?.lastError }
+        if let sync = status.sync, sync.failuresInARow > 0, !isRefused {
             found.append(
                 PageTrouble(
                     isError: false,

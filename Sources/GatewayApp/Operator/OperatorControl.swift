@@ -65,18 +65,25 @@ struct OperatorControl: GatewayControl {
 
     private static func run(_ sync: SyncService, full: Bool, _ branding: CurrentBranding) async -> ControlledSync {
         let start = ContinuousClock.now
+        let before = branding.load().gates.all
         do throws(SyncRefusal) {
             let report = try await sync.syncOrdered(full: full)
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            if let error = report.error {
-                return ControlledSync(
-                    .failed, isFull: report.isFull, numbers: branding.load().index.count, seconds: seconds,
-                    error: "the sync failed: \(error)")
+            let gates = branding.load().gates
+            let reasons = GateReasons(sync, gates)
+            let switched = zip(before, gates.all).filter { $0.isOpen != $1.isOpen }.map {
+                ControlledSync.Gate(gate: $1.gate, open: $1.isOpen, reason: reasons.reason($1.gate, $1.isOpen))
             }
-            return ControlledSync(
-                .succeeded, isFull: report.isFull, written: report.written, removed: report.removed,
-                numbers: branding.load().index.count, rejected: report.rejected.isEmpty ? nil : report.rejected,
-                seconds: seconds)
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            var result = ControlledSync(
+                report.error == nil ? .succeeded : .failed, isFull: report.isFull,
+                numbers: branding.load().index.count, seconds: seconds,
+                error: report.error.map { "the sync failed: \($0)" })
+            result.closed = reasons.closed.isEmpty ? nil : reasons.closed
+            result.switched = switched.isEmpty ? nil : switched
+            guard report.error == nil else { return result }
+            (result.written, result.removed) = (report.written, report.removed)
+            result.rejected = report.rejected.isEmpty ? nil : report.rejected
+            return result
         } catch {
             switch error {
             case .running:

@@ -40,7 +40,12 @@ struct StatusText {
 
     private var branding: [(String, String)] {
         let brands = "\(gateway.branding.numbers) numbers with \(gateway.branding.brands) brands"
-        let closed = gateway.gates.filter { !$0.open }.map { "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")" }
+        let shut = gateway.gates.filter { !$0.open }
+        // A directory closes branding_enabled together with these.
+        let hasCause = shut.contains { $0.gate == "cap" || $0.gate == "account_status" }
+        let closed = shut.filter { !hasCause || $0.gate != "branding_enabled" }.map {
+            "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")"
+        }
         return [("brands", brands)] + customers + closed.map { ("gate", $0) }
     }
 

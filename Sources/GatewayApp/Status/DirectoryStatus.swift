@@ -12,35 +12,9 @@ extension DirectoryLink {
     /// Every gate with its last change and the reason of its state.
     func gates(_ gates: BrandingGates) async -> [GatewayStatus.Gate] {
         let changedAt = await publisher.changedAt
+        let reasons = GateReasons(sync, gates)
         return gates.all.map { gate, isOpen in
-            GatewayStatus.Gate(
-                gate: gate, open: isOpen, since: changedAt[gate], reason: reason(gate, isOpen, gates))
-        }
-    }
-
-    private func reason(_ gate: String, _ isOpen: Bool, _ gates: BrandingGates) -> String? {
-        guard isOpen else { return reason(closed: gate, gates) }
-        guard gate == "voip_dialer_enabled", !gates.voipDialerEnabled else { return nil }
-        return "the directory has voip_dialer_enabled: false, which directory.voip_dialer_enabled: ignore overrides"
-    }
-
-    private func reason(closed gate: String, _ gates: BrandingGates) -> String {
-        let config = client.state.config
-        return switch gate {
-        case "authorised":
-            sync.status.lastError ?? "the directory refused the API key; it opens with the next good sync"
-        case "account_status":
-            "the directory reports account_status: \(TerminalText.visible(gates.accountStatus)); ask its operator"
-        case "branding_enabled": "the directory has branding_enabled: false"
-        case "voip_dialer_enabled":
-            """
-            the directory has voip_dialer_enabled: false; ask its operator to enable it, or set \
-            directory.voip_dialer_enabled: ignore
-            """
-        case "cap":
-            "\(config.usedThisMonth.map(String.init) ?? "all") events of this month's cap are used; the gate opens next month"
-        default:
-            "the last good sync is older than the cache lifetime; see sync.last_error"
+            GatewayStatus.Gate(gate: gate, open: isOpen, since: changedAt[gate], reason: reasons.reason(gate, isOpen))
         }
     }
 
