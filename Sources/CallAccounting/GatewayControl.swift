@@ -37,6 +37,33 @@ package protocol GatewayControl: Sendable {
     /// - Parameter name: its address, or its group and address.
     /// - Throws: for an unknown or ambiguous name.
     func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target
+    /// Fetches logos again, at once and without conditions.
+    ///
+    /// - Parameters:
+    ///   - url: the only logo; nil for all.
+    ///   - clears: removes their copies first.
+    /// - Throws: for an unknown logo, and where no copies are kept or the store refuses.
+    func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos
+}
+
+extension GatewayControl {
+    /// A gateway without logos.
+    package func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
+        throw ControlProblem(error: "no copies of logos are kept: herald.yaml has no section logos")
+    }
+}
+
+/// The logos that an operator has fetched again.
+package struct ControlledLogos: Hashable, Sendable, Codable {
+    /// Their number.
+    package var logos: Int
+    /// True if their copies were removed first.
+    package var cleared: Bool
+
+    package init(logos: Int, cleared: Bool) {
+        self.logos = logos
+        self.cleared = cleared
+    }
 }
 
 /// The reason why a gateway refused an operator's command.

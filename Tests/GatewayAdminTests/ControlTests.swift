@@ -88,11 +88,19 @@ struct ControlTests {
                 try await client.setTarget("x y&z", isDisabled: false)
             }
             #expect(unknown?.description == "no target is named x y&z")
+            #expect(try await client.renewLogos(nil, clears: false) == ControlledLogos(logos: 3, cleared: false))
+            let one = try await client.renewLogos("https://a.example/l.png?v=1&w=2#x", clears: true)
+            #expect(one == ControlledLogos(logos: 1, cleared: true))
+            let nothing = await #expect(throws: ControlFailure.self) {
+                try await client.renewLogos("https://a.example/none.png", clears: false)
+            }
+            #expect(nothing?.description == "no brand names the logo")
         }
         #expect(
             gateway.orders.withLock { $0 } == [
                 "reload", "drain true", "drain false", "log-level debug 600", "log-level - 0",
-                "target 192.0.2.20:5060 true", "target x y&z false",
+                "target 192.0.2.20:5060 true", "target x y&z false", "logos - false",
+                "logos https://a.example/l.png?v=1&w=2#x true", "logos https://a.example/none.png false",
             ])
     }
 

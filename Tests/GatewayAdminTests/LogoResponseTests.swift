@@ -20,13 +20,17 @@ struct LogoResponseTests {
         (response(url, url), url),
         (response(nil, nil), "none, the directory names none for this brand"),
         (response(url, url, info: false), "none, branding.call_info is false"),
-        (response(http, nil), "none, http is refused unless branding.allow_insecure_logos is true: \(http)"),
+        (
+            response(http, nil),
+            "none, its URL is http: give the brand an https URL, or let section logos of herald.yaml keep copies "
+                + "(branding.allow_insecure_logos sends it unprotected): \(http)"
+        ),
         (response(http, http, insecure: true), http),
         (response("https://u:p@x/{a}", nil), "none, its URL is not allowed in a header: https://u:p@x/{a}"),
         (response(url, own, copy: .init(problem: nil)), "\(own) (copy of \(url))"),
         (
             response(url, url, copy: .init(problem: "the server returned 404")),
-            "\(url) (no copy yet: the server returned 404)"
+            "\(url) (no copy: the server returned 404)"
         ),
         (
             response(url, nil, copy: .init(problem: nil)),
@@ -34,7 +38,18 @@ struct LogoResponseTests {
         ),
         (
             response(http, nil, copy: .init(problem: "it is http; https is asked for unless logos.allow_http")),
-            "none, http is refused unless branding.allow_insecure_logos is true: \(http)"
+            "none, no copy: it is http; https is asked for unless logos.allow_http, and calls get no http URL in its "
+                + "place: \(http)"
+        ),
+        // A directory of the README: http on the loopback, and the file of the logo is missing.
+        (
+            response(http, nil, copy: .init(problem: "the server returned 404")),
+            "none, no copy: the server returned 404, and calls get no http URL in its place: \(http)"
+        ),
+        (
+            response(http, nil, copy: .init(problem: nil)),
+            "none, no copy yet: the gateway fetches it after a sync; see herald logos, and calls get no http URL in its "
+                + "place: \(http)"
         ),
     ]) func `each kind has its reason and its key`(response: LogoResponse, text: String) {
         #expect(response.text == text)

@@ -60,4 +60,10 @@ final class ScriptedGateway: GatewayControl {
         guard name == "192.0.2.20:5060" else { throw ControlProblem(error: "no target is named \(name)") }
         return .init(group: "pbx office", address: name, state: "disabled", takesCalls: false)
     }
+
+    func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
+        orders.withLock { $0.append("logos \(url ?? "-") \(clears)") }
+        guard url?.hasSuffix("none.png") != true else { throw ControlProblem(error: "no brand names the logo") }
+        return ControlledLogos(logos: url == nil ? 3 : 1, cleared: clears)
+    }
 }

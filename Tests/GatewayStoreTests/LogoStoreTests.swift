@@ -55,6 +55,37 @@ struct LogoStoreTests {
         return name
     }
 
+    @Test func `logos that an operator fetches again are due at once, without a condition, and keep their copies`()
+        async throws
+    {
+        let (store, _) = try await store()
+        let file = try await keep("a", as: "a", in: store)
+        #expect(try await store.due(limit: 9, now: 101).map(\.url) == [Self.url("b")])
+        #expect(try await store.renew(Self.url("a"), clears: false, now: 101) == 1)
+        let due = try await store.due(limit: 9, now: 101)
+        #expect(Set(due.map(\.url)) == [Self.url("a"), Self.url("b")])
+        #expect(due.allSatisfy { $0.etag == nil && $0.lastModified == nil && $0.failures == 0 })
+        #expect(store.read(file) != nil)
+        #expect(try await store.hosted().count == 1)
+        #expect(try await store.renew(nil, clears: false, now: 101) == 2)
+        #expect(try await store.renew(Self.url("unknown"), clears: true, now: 101) == 0)
+    }
+
+    @Test func `cleared copies are gone at once; a file that another URL shares stays`() async throws {
+        let (store, _) = try await store()
+        let shared = try await keep("a", as: "a", in: store)
+        try await store.record(
+            .fetched(hash: Self.hash("a"), etag: nil, lastModified: nil), of: Self.url("b"), now: 100, dueAt: 1100)
+        #expect(try await store.renew(Self.url("a"), clears: true, now: 101) == 1)
+        #expect(store.read(shared) != nil, "b has the same picture")
+        #expect(try await store.hosted().count == 1)
+        #expect(try await store.due(limit: 9, now: 101).map(\.url) == [Self.url("a")])
+        #expect(try await store.renew(nil, clears: true, now: 101) == 2)
+        #expect(store.read(shared) == nil)
+        #expect(try await store.hosted().count == 0)
+        #expect(try await store.totals().files == 0)
+    }
+
     @Test func `a full disk and a read-only disk are reported with path and remedy, without the statement`()
         async throws
     {

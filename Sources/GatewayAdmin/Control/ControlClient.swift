@@ -80,6 +80,17 @@ package struct ControlClient: Sendable {
         try await post("/v1/targets", query: ["name": name, "enabled": isDisabled ? "false" : "true"])
     }
 
+    /// Fetches logos again.
+    ///
+    /// - Parameters:
+    ///   - url: the only logo; nil for all.
+    ///   - clears: removes their copies first.
+    package func renewLogos(_ url: String?, clears: Bool) async throws(ControlFailure) -> ControlledLogos {
+        let clear = clears ? "true" : "false"
+        guard let url else { return try await post("/v1/logos", query: ["clear": clear]) }
+        return try await post("/v1/logos", query: ["clear": clear, "url": url])
+    }
+
     /// Asks for a value.
     ///
     /// - Parameters:

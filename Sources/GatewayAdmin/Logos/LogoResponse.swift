@@ -45,10 +45,18 @@ package struct LogoResponse: Hashable, Sendable {
         }
         if !writesCallInfo { return "branding.call_info is false" }
         guard shown == nil else { return nil }
-        if isInsecure(named), !allowsInsecure {
-            return "http is refused unless branding.allow_insecure_logos is true: \(named)"
+        let isRefused = isInsecure(named) && !allowsInsecure
+        // The gateway's copy is the remedy, whatever the original URL is.
+        if copy != nil {
+            let original = isRefused ? "calls get no http URL in its place" : "logos.missing is none"
+            return "\(withoutCopy), and \(original): \(named)"
         }
-        if copy != nil { return "\(withoutCopy), and logos.missing is none: \(named)" }
+        if isRefused {
+            return """
+                its URL is http: give the brand an https URL, or let section logos of herald.yaml keep copies \
+                (branding.allow_insecure_logos sends it unprotected): \(named)
+                """
+        }
         return "its URL is not allowed in a header: \(named)"
     }
 
@@ -60,7 +68,7 @@ package struct LogoResponse: Hashable, Sendable {
     }
 
     private var withoutCopy: String {
-        "no copy yet: " + (copy?.problem ?? "the gateway fetches it after a sync; see herald logos")
+        copy?.problem.map { "no copy: \($0)" } ?? "no copy yet: the gateway fetches it after a sync; see herald logos"
     }
 
     private func isInsecure(_ url: String) -> Bool { url.lowercased().hasPrefix("http://") }

@@ -8,7 +8,8 @@ import GatewayAdmin
 import HostSystem
 import SafeText
 
-/// The commands for a running gateway: `herald status`, `reload`, `drain`, `log-level` and `targets`.
+/// The commands for a running gateway: `herald status`, `reload`, `drain`, `log-level`, `targets` and
+/// `logos --fetch`.
 ///
 /// Each waits for the gateway's response and writes it to standard output.
 package struct GatewayOrders: Sendable {
@@ -105,6 +106,16 @@ package struct GatewayOrders: Sendable {
         try write(target, Self.table(of: [target], at: Int64(Date().timeIntervalSince1970)))
     }
 
+    /// Fetches logos again, and writes how many.
+    ///
+    /// - Parameters:
+    ///   - url: the only logo; nil for all.
+    ///   - clears: removes their copies first.
+    package func renewLogos(_ url: String?, clears: Bool) async throws {
+        let result = try await ordered { try await client.renewLogos(url, clears: clears) }
+        try write(result, result.text)
+    }
+
     static func table(of targets: [GatewayStatus.Target], at now: Int64) -> String {
         var table = TextTable(["GROUP", "ADDRESS", "STATE", "SINCE", "LAST RESPONSE", "CALLS", "CALLS SENT", "CAUSE"])
         for target in targets {
@@ -139,6 +150,14 @@ package struct GatewayOrders: Sendable {
 
     private static func visibleLines(_ text: String) -> String {
         text.split(separator: "\n").map { TerminalText.visible(String($0)) }.joined(separator: "\n")
+    }
+}
+
+extension ControlledLogos {
+    /// The result in a line.
+    var text: String {
+        let count = logos == 1 ? "1 logo is" : "\(logos) logos are"
+        return (cleared ? "copies removed; " : "") + "\(count) fetched again; herald logos shows the result\n"
     }
 }
 

@@ -139,6 +139,24 @@ struct OperatorControl: GatewayControl {
         return logLevel()
     }
 
+    func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
+        guard let logos = report.logos, let keeper = report.link?.logos else {
+            throw ControlProblem(
+                error: "no copies of logos are kept: herald.yaml has no section logos, or no directory")
+        }
+        let count: Int
+        do {
+            count = try await logos.store.renew(url, clears: clears, now: Int64(Date().timeIntervalSince1970))
+        } catch {
+            throw ControlProblem(error: "the copies of logos cannot be changed: \(error)")
+        }
+        if count == 0, let url {
+            throw ControlProblem(error: "no brand names the logo \(url); herald logos lists those that brands name")
+        }
+        keeper.brandsChanged()
+        return ControlledLogos(logos: count, cleared: clears)
+    }
+
     func targets() async -> [GatewayStatus.Target] { await report.status().targets }
 
     func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {

@@ -50,6 +50,42 @@ extension LogoStore {
         }
     }
 
+    /// Makes logos due at once, to be received anew whatever their server has reported before.
+    ///
+    /// - Parameters:
+    ///   - url: the only logo; nil for all.
+    ///   - clears: removes the copies too, also those of pictures that no brand names any more.
+    /// - Returns: the number of logos.
+    package func renew(_ url: String?, clears: Bool, now: Int64) async throws -> Int {
+        let (count, names) = try await database.write { database in
+            let which = url == nil ? "1" : "url = ?"
+            let arguments = StatementArguments(url.map { [$0] } ?? [])
+            var names: [String] = []
+            if clears {
+                let hashes = try String.fetchAll(
+                    database, sql: "SELECT DISTINCT hash FROM logo WHERE hash IS NOT NULL AND \(which)",
+                    arguments: arguments)
+                try database.execute(
+                    sql: "UPDATE logo SET hash = NULL, status = 'new' WHERE \(which)", arguments: arguments)
+                let surplus =
+                    url == nil
+                    ? "1"
+                    : "hash IN (\(databaseQuestionMarks(count: hashes.count)))"
+                        + " AND NOT EXISTS (SELECT 1 FROM logo WHERE logo.hash = logo_file.hash)"
+                names = try String.fetchAll(
+                    database, sql: "DELETE FROM logo_file WHERE \(surplus) RETURNING name",
+                    arguments: StatementArguments(url == nil ? [] : hashes))
+            }
+            try database.execute(
+                sql: """
+                    UPDATE logo SET etag = NULL, last_modified = NULL, failures = 0, due_at = ? WHERE \(which)
+                    """, arguments: [now] + arguments)
+            return (database.changesCount, names)
+        }
+        for name in names { folder.remove(name) }
+        return count
+    }
+
     /// Marks files since when no brand needs them, and clears the mark of needed files.
     func markNeed(in database: Database, now: Int64) throws {
         let forms = settings.forms.keys

@@ -54,6 +54,8 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case .network(let reason): "the connection failed: \(reason)"
         case .timeout(let patience): "no complete response within \(patience)"
         case .redirect(let status): "it redirects (\(status)), which is not followed; let the directory name the target"
+        case .status(let status) where status == 404 || status == 410:
+            "the server returned \(status); correct the brand's logo_url, or put the file there"
         case .status(let status): "the server returned \(status)"
         case .tooLarge(let limit): "it is larger than the \(limit) bytes of logos.max_file"
         case .notAPicture: "it is neither PNG nor JPEG, whatever its Content-Type is"
