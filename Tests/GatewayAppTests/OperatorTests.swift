@@ -110,6 +110,28 @@ struct OperatorTests {
         #expect(shown.json["shown"] == .bool(true))
         #expect(try report("+61255501001", .failed).json["shown"] == .bool(false))
         #expect(try report("+61255501002").text.contains("decision  pass through: "))
+        // As people paste it from a log or a phone: RFC 3261 §20.20, RFC 3966 §3, RFC 3325 §9.1.
+        for pasted in [
+            "sip:+61255501001@203.0.113.5", "sips:+61255501001@sbc.example:5061;user=phone", "tel:+61-2-5550-1001",
+            "<sip:+61255501001@203.0.113.5>;tag=as5d1f", #""Acme, Bank" <sip:0255501001@203.0.113.5>;tag=1"#,
+            "From: Acme <sip:+61255501001@203.0.113.5>;tag=9", "f: <sip:%2B61255501001@h>",
+            "P-Asserted-Identity: <tel:0255501001;phone-context=+61>", "sip:+61255501001;verstat=No-TN-Validation@h",
+            " +61255501001@203.0.113.5 ",
+        ] {
+            let report = try report(pasted)
+            #expect(report.text.contains("number    +61255501001\n"), "\(pasted): \(report.text)")
+            #expect(report.json["shown"] == .bool(true), "\(pasted)")
+        }
+        // A wrong region is seen.
+        #expect(
+            try report("2025550123", region: "US").text.contains(
+                "read      \"2025550123\" read as +12025550123 by region US of trunk carrier\n"))
+        let unclear = try report("0491570156", region: "US")
+        #expect(unclear.json["decision"] == .string("number_unclear"))
+        #expect(
+            unclear.text.contains(
+                "read      no certain number by region US of trunk carrier; check the region of the trunk\n"))
+        #expect(!(try report("+61255501001").text.contains("\nread")))
         #expect(try report("nonsense").text.contains("number    not certain which number \"nonsense\" is\n"))
         let region = #expect(throws: CommandFailure.self) { try report("1", region: "XX") }
         #expect(region?.description.hasPrefix("XX is no country with a numbering plan") == true)

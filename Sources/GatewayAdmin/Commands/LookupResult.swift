@@ -25,7 +25,9 @@ package struct LookupResult: Hashable, Sendable {
     /// The properties of the call's trunk that influence the decision.
     package struct Question: Sendable {
         /// The number in the user part of the caller's URI.
-        package var number: String
+        package var number: String { didSet { read = normaliser.normalise(number.utf8) } }
+        /// The number as the trunk's rules read it; nil if it is ambiguous.
+        package var read: E164Number?
         package var normaliser: NumberNormaliser
         package var trunkTrusted: Bool
         package var verification: Verification
@@ -42,6 +44,7 @@ package struct LookupResult: Hashable, Sendable {
             policy: BrandingPolicy, host: String, writesCallInfo: Bool, keepsCarrierName: Bool = false
         ) {
             self.number = number
+            read = normaliser.normalise(number.utf8)
             self.normaliser = normaliser
             self.trunkTrusted = trunkTrusted
             self.verification = verification
@@ -54,7 +57,7 @@ package struct LookupResult: Hashable, Sendable {
 
     /// Decides on an initial INVITE without privacy and without a name.
     package init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
-        number = question.normaliser.normalise(question.number.utf8)
+        number = question.read
         let evidence = CallEvidence(
             number: number, trunkTrusted: question.trunkTrusted,
             // The verification of an untrusted trunk is ignored.

@@ -24,7 +24,7 @@ package enum Attestation: String, CaseIterable, Sendable {
 
 /// `herald lookup`: decides about a number as the gateway would, from the stored copy and without a network.
 package struct BrandLookup {
-    private let number: String
+    private let caller: PastedCaller
     private let called: String?
     private let customer: String?
     private let region: String?
@@ -33,8 +33,8 @@ package struct BrandLookup {
     private let configuration: HeraldConfiguration
 
     /// - Parameters:
-    ///   - number: the caller as the trunk would write it.
-    ///   - called: the called number as the trunk would write it; nil decides without a route.
+    ///   - number: the caller as the trunk would write it: a number, a URI, or the value of From.
+    ///   - called: the called number in the same forms; nil decides without a route.
     ///   - customer: the customer of the call; nil for that of the called number, or for none.
     ///   - region: two letters; nil for the trunk's region.
     ///   - trunk: name of a trunk; nil for the first.
@@ -42,8 +42,8 @@ package struct BrandLookup {
         _ number: String, called: String? = nil, customer: String? = nil, region: String?, trunk: String?,
         attestation: Attestation, _ configuration: HeraldConfiguration
     ) {
-        self.number = number
-        self.called = called
+        caller = PastedCaller(number)
+        self.called = called.map { PastedCaller($0).number }
         self.customer = customer
         self.region = region
         self.trunk = trunk
@@ -62,7 +62,7 @@ package struct BrandLookup {
         let copy = try CommandFailure.reported { try StoredBrands(own, for: question) }
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
-            asked: number, result: result, trunk: trunk, region: region, copy: copy,
+            asked: caller.number, result: result, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled && asked.destination?.brands ?? true,
             destination: asked.destination, customer: asked.customer?.name,
             hasCustomers: !configuration.customers.isEmpty,
@@ -97,12 +97,14 @@ package struct BrandLookup {
         let destination = called.map { CalledDestination($0, on: trunk, region: region, configuration) }
         let owner = try owner(destination)
         let policy = destination?.policy ?? trunk.policy
-        let question = LookupResult.Question(
-            number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
+        let normaliser = NumberNormaliser(region: region, contexts: trunk.phoneContexts)
+        var question = LookupResult.Question(
+            number: caller.number, normaliser: normaliser, trunkTrusted: trunk.isTrusted,
             verification: attestation.verification,
             policy: BrandingPolicy(rawValue: policy.rawValue) ?? .standard,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
+        question.read = caller.number(by: normaliser)
         return Asked(trunk: trunk, region: region, question: question, destination: destination, customer: owner)
     }
 

@@ -32,8 +32,11 @@ package struct LookupReport {
         let policy = destination?.policy ?? trunk.policy
         let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(policy.rawValue), "
         var lines = [
-            ("number", result.number?.description ?? "not certain which number \"\(asked)\" is"),
-            ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
+            ("number", result.number?.description ?? "not certain which number \"\(asked)\" is")
+        ]
+        lines += reading.map { [("read", $0)] } ?? []
+        lines += [
+            ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region"))
         ]
         lines += destination?.lines.dropLast() ?? []
         if hasCustomers, destination?.customer == nil {
@@ -52,6 +55,21 @@ package struct LookupReport {
         }
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
         return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
+    }
+
+    /// How a number without a plus sign was read, so that a wrong region is seen; nil for other texts.
+    private var reading: String? {
+        guard !asked.hasPrefix("+"), asked.contains(where: \.isNumber), !asked.contains(where: \.isLetter) else {
+            return nil
+        }
+        guard let region else {
+            return result.number == nil
+                ? "trunk \(trunk.name) has no region: it reads numbers with a plus sign alone" : nil
+        }
+        guard let number = result.number else {
+            return "no certain number by region \(region) of trunk \(trunk.name); check the region of the trunk"
+        }
+        return "\"\(asked)\" read as \(number) by region \(region) of trunk \(trunk.name)"
     }
 
     /// Names and values as lines with two columns.

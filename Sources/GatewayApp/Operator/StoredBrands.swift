@@ -24,7 +24,7 @@ struct StoredBrands {
     ///
     /// - Throws: an error of the file or of the database.
     init(_ configuration: HeraldConfiguration, for question: LookupResult.Question) throws {
-        try self.init(configuration, of: question.normaliser.normalise(question.number.utf8))
+        try self.init(configuration, of: question.read)
     }
 
     /// Reads the brand of one caller.

@@ -30,14 +30,14 @@ extension GatewayPageReport {
         let isEnabled = configuration.branding.isEnabled
         let brand = isEnabled ? result.brand : nil
         let trunk = asked.trunk
-        let before = ["From: <sip:\(question.number)@\(asked.question.host)>"]
+        let before = ["From: <sip:\(asked.question.number)@\(asked.question.host)>"]
         return RingPreview(
             number: result.number?.description, trunk: trunk.name, customer: asked.customer?.name,
             conditions: "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
                 + (asked.region.map { "region \($0)" } ?? "no region"),
             decision: isEnabled ? result.decision : PassThroughReason.policy.description,
             card: try await brand.asyncMap { try await card($0, result.number, asked, own) }, before: before,
-            after: brand.map { Self.after(before, $0.headers, result.number, as: question.number) } ?? before)
+            after: brand.map { Self.after(before, $0.headers, result.number, as: asked.question.number) } ?? before)
     }
 
     /// The brands and gates in force of a customer, or those of calls without one.
