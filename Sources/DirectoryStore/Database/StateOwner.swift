@@ -21,8 +21,8 @@ enum StateOwner {
             guard stat(path, &status) == 0, status.st_uid != geteuid(), access(path, R_OK | W_OK) != 0 else { continue }
             let (owner, user) = (name(status.st_uid), name(geteuid()))
             return """
-                \(path) belongs to \(owner), and this is \(user). If \(user) runs the directory, give it back as root \
-                with chown -R \(user): \(folder); if not, run the command as the directory's user with sudo -u
+                \(path) belongs to \(owner), and this is \(user). Run the command as that user, with sudo -u \(owner). Only \
+                if the directory itself runs as \(user), give the folder back as root with chown -R \(user): \(folder)
                 """
         }
         return nil

@@ -85,7 +85,7 @@ struct ControlConnection: Sendable {
             ControlFailure("no gateway runs on this configuration: nobody listens on \(path); start it with herald run")
         case EACCES, EPERM:
             ControlFailure(
-                "\(path) is not open to this user; run the command as \(owner ?? "the user of the gateway"), such as with sudo -u"
+                "\(path) is not open to this user; run the command as the gateway's user: sudo -u \(owner ?? "USER") herald"
             )
         default: ControlFailure("the gateway at \(path) cannot be reached: \(SystemError.text(code))")
         }

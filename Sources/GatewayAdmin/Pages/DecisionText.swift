@@ -21,7 +21,10 @@ enum DecisionText {
             "The trunk is not trusted. Set trusted: true for the trunk if the carrier vouches for its callers."
         case .failedVerification: "The carrier reports that the number is not the caller's."
         case .numberUnclear:
-            "There is no number, or one that may belong to several countries. Set region and phone_contexts of the trunk."
+            """
+            There is no number, one that cannot exist in the region of the trunk, or one that may belong to several countries. \
+            Check region and phone_contexts of the trunk.
+            """
         case .stale: "The records are older than their lifetime. Find out why syncs fail; see Brands on the first page."
         case .trimmed: "The name did not fit into the PBX's largest datagram. Raise max_datagram, or use TCP."
         case .error: "The decision was stored by another version. The next call has its decision."
@@ -42,7 +45,7 @@ enum DecisionText {
 
     private static func gate(_ reason: PassThroughReason) -> String {
         switch reason {
-        case .gatedUnauthorised: "The directory refused the key. Replace the key, then restart herald."
+        case .gatedUnauthorised: "The directory refused the key. Replace the key, then run herald reload."
         case .gatedAccountStatus: "The account is suspended, closed or cancelled. Ask the directory's operator."
         case .gatedBrandingDisabled: "The directory switched branding off. Ask the directory's operator."
         case .gatedVoipDialerDisabled:
