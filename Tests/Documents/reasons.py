@@ -44,7 +44,7 @@ PROGRAMS = (
     ("docs/cluster.md", "install", "makes a file for a secret"),
     ("docs/cluster.md", "od", "shows a secret as the file has it"),
     ("docs/cluster.md", "tr", "shows a secret as the file has it"),
-    ("docs/phone-logos.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
+    ("docs/phones.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
 )
 
 # Commands that are checked, but not run by Deploy/test-peers documents: (beginning, reason).
