@@ -226,6 +226,8 @@ def of_pages(checker):
         if not reasons.is_history(page):
             with open(os.path.join(ROOT, page), encoding="utf-8") as file:
                 text = file.read()
+            for number, line, mistake in commands.short(text, checker.grammars):
+                yield f"{page}:{number}", mistake and f"`{line}`: {mistake}"
             for number, words in commands.inline(text):
                 if words[0] in checker.grammars:
                     mistake = checker.grammars[words[0]].mistake(words[1:], partial=True)

@@ -156,14 +156,33 @@ def grammars(folder):
     return {name: Grammar(os.path.join(folder, name)) for name in PROGRAMS}
 
 
-def inline(page_text):
-    """Yields (line number, words) of the commands of the programs in `backticks`."""
+def text_lines(page_text):
+    """Yields (line number, line) of the lines that belong to no block of code."""
     is_code = False
     for number, line in enumerate(page_text.split("\n"), start=1):
         if line.lstrip().startswith("```"):
             is_code = not is_code
-        if is_code or line.startswith("    "):
+        if not is_code and not line.startswith("    "):
+            yield number, line
+
+
+def short(page_text, grammar_of_each):
+    """Yields (line number, text, mistake or None) of commands in `backticks` without their program, in tables."""
+    names = {c["commandName"] for g in grammar_of_each.values() for c in g.root.get("subcommands", [])}
+    for number, line in text_lines(page_text):
+        if not line.startswith("|"):
             continue
+        for found in re.finditer(r"`([a-z-]+ [^`:;{}=]+)`", line):
+            if found.group(1).split()[0] not in names:
+                continue
+            for words in simple_commands(found.group(1).translate(OPTIONAL)):
+                mistakes = [g.mistake(words, partial=True) for g in grammar_of_each.values()]
+                yield number, found.group(1), None if None in mistakes else mistakes[-1]
+
+
+def inline(page_text):
+    """Yields (line number, words) of the commands of the programs in `backticks`."""
+    for number, line in text_lines(page_text):
         for found in re.finditer(r"`((?:sudo (?:-u \w+ )?)?(?:herald|herald-directory) [^`]+)`", line):
             for words in simple_commands(found.group(1).translate(OPTIONAL)):
                 yield number, words

@@ -108,5 +108,10 @@ class Checks(unittest.TestCase):
     def test_commands_in_the_text_of_a_page(self):
         found = list(commands.inline("Run `herald lokup` and `sudo -u herald herald calls --show`.\n```\n`herald x`\n```"))
         self.assertEqual(found, [(1, ["herald", "lokup"]), (1, ["herald", "calls", "--show"])])
+        found = list(commands.short(
+            "| `number deactivate +61491570157` | `number deactivat +61` | `report 2026-11` | `events` | `a word` |",
+            self.checker.grammars))
+        self.assertEqual([(text, bool(mistake)) for _, text, mistake in found], [
+            ("number deactivate +61491570157", False), ("number deactivat +61", True), ("report 2026-11", False)])
         with mock.patch.object(blocks, "pages", return_value=["README.md"]):
             self.assertTrue(all(mistake is None for _, mistake in check.of_pages(self.checker)))
