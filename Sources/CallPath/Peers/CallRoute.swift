@@ -31,8 +31,10 @@ package final class CallRoute: Sendable {
     }
 }
 
-/// The routes by called number; immutable.
-package struct CallRoutes: Sendable {
+/// The routes by called number.
+///
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
+package final class CallRoutes: Sendable {
     /// The header that names the called number.
     package enum Source: Hashable, Sendable {
         /// The Request-URI, else To.

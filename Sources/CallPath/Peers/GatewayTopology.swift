@@ -3,15 +3,17 @@
 import Branding
 package import SIPCore
 
-/// The local sockets and all peers; immutable.
-package struct GatewayTopology: Sendable {
+/// The local sockets and all peers.
+///
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
+package final class GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
     /// The routes of trunks' calls by called number.
     package let routes: CallRoutes
     /// Peers of former settings that may still have calls.
-    package private(set) var former = FormerPeers()
+    package let former: FormerPeers
     /// Whether any local address is one of TCP or TLS.
     let hasStreams: Bool
     /// The trunk headers of all trunks, each once.
@@ -26,9 +28,12 @@ package struct GatewayTopology: Sendable {
         case pbx(PBXPeer)
     }
 
+    /// - Parameter former: peers of former settings.
     package init(
-        sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes()
+        sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes(),
+        former: FormerPeers = FormerPeers()
     ) {
+        self.former = former
         self.sockets = sockets
         self.routes = routes
         self.trunks = trunks
@@ -45,9 +50,9 @@ package struct GatewayTopology: Sendable {
     ///   - now: milliseconds of the monotonic clock.
     ///   - longestCall: milliseconds for which a former peer may still have calls.
     package func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
-        var next = self
-        next.former = .left(by: old, for: self, at: now, longestCall: longestCall)
-        return next
+        GatewayTopology(
+            sockets: sockets, trunks: trunks, pbxs: pbxs, routes: routes,
+            former: .left(by: old, for: self, at: now, longestCall: longestCall))
     }
 
     /// The configured peer that sends this way; nil for an unknown peer.

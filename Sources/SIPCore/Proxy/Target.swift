@@ -49,7 +49,9 @@ package struct Target: Sendable {
 }
 
 /// Targets that serve the same calls, by priority and weight as RFC 2782 defines them (RFC 3263 §4.2).
-package struct TargetGroup: Sendable {
+///
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
+package final class TargetGroup: Sendable {
     /// Most targets tried for one call: an attempt is one hexadecimal digit of its branch.
     package static let mostTried = 16
 
