@@ -10,8 +10,8 @@ import SIPCore
 final class CallReporter {
     private let updates: UpdateRing
     private let calls: CallsInProgress
-    /// Names the calls; a reload may replace it.
-    var secret: Secret
+    /// Names the calls.
+    private let secret: Secret
 
     init(updates: UpdateRing, calls: CallsInProgress, secret: Secret) {
         self.updates = updates

@@ -6,21 +6,24 @@ package import SIPCore
 ///
 /// Owned by one worker thread. A call waits for nothing but a shard that another worker holds for one message.
 /// `RequestWalk.swift` shows what happens to a request, `ResponseWalk.swift` what happens to a response.
+///
+/// `@exclusivity(unchecked)`: as in `ProxyTransactions`. The closures that run while `outgoing` or `overload` is lent reach a
+/// shard alone, or the other one of the two.
 package final class GatewayElement: SIPElement {
-    package var outgoing: [OutgoingMessage] = []
+    @exclusivity(unchecked) package var outgoing: [OutgoingMessage] = []
     let shards: GatewayShards
     let shared: GatewayShared
-    var overload: OverloadAdmission
-    var held: HeldSettings
+    @exclusivity(unchecked) var overload: OverloadAdmission
+    @exclusivity(unchecked) var held: HeldSettings
     /// Limits the responses to unknown peers, so that nobody floods a third party through the gateway.
     let unknownPeerResponses = RateLimit(perSecond: 20, burst: 40)
     /// Positions of the shards whose timers this worker runs.
     private let ownShards: [Int]
     private let worker: Int
-    private var nextSweep: UInt64 = 0
+    @exclusivity(unchecked) private var nextSweep: UInt64 = 0
     private var sweeps = 0
     /// Time of the last message or timer, for traces of what it sends.
-    var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
+    @exclusivity(unchecked) var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
     /// Makes the element of one of `count` workers.
     package init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
@@ -38,7 +41,7 @@ package final class GatewayElement: SIPElement {
         set { overload.filling = newValue }
     }
 
-    package var followsPause = false
+    @exclusivity(unchecked) package var followsPause = false
 
     package var nextDeadline: UInt64? {
         var first = UInt64.max

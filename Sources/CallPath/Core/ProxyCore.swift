@@ -10,7 +10,8 @@ import SIPCore
 final class ProxyCore {
     let shared: GatewayShared
     let transactions: ProxyTransactions<ProxyCore>
-    let reporter: CallReporter
+    /// Names calls by the secret of the settings.
+    private(set) var reporter: CallReporter
     /// The settings of the message being handled.
     private(set) var settings: GatewaySettings
     private var spareSplices = Splices()
@@ -42,7 +43,7 @@ final class ProxyCore {
     func use(_ next: GatewaySettings) {
         guard next !== settings else { return }
         settings = next
-        reporter.secret = next.secret
+        reporter = CallReporter(updates: shared.updates, calls: shared.calls, secret: next.secret)
         transactions.timing = next.timers
     }
 

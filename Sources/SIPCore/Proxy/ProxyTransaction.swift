@@ -4,7 +4,8 @@ import Timers
 
 /// One proxied request: the server transaction that received it, and the client transaction that forwarded it.
 ///
-/// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2).
+/// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2). Why its properties are
+/// `@exclusivity(unchecked)`: see there.
 package final class ProxyTransaction {
     /// The key of the transaction, and the branch its request was forwarded with.
     package let branch: Branch
@@ -21,46 +22,46 @@ package final class ProxyTransaction {
     /// The owner's identifier of the call; zero for none.
     package let call: (high: UInt64, low: UInt64)
     /// Statuses that the owner has reported, as the owner encodes them.
-    package var reported: UInt8 = 0
+    @exclusivity(unchecked) package var reported: UInt8 = 0
     /// Monotonic seconds of the owner's last report.
-    package var reportedAt: UInt32 = 0
+    @exclusivity(unchecked) package var reportedAt: UInt32 = 0
 
     /// True for a REGISTER with the owner's address in Path (RFC 3327 §5.2).
-    package var carriesPath = false
+    @exclusivity(unchecked) package var carriesPath = false
 
     /// The received From, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 
     /// The targets to try after the present one.
-    package var targets: TargetOrder
+    @exclusivity(unchecked) package var targets: TargetOrder
     /// The health of the present target; nil where the route alone decided.
-    package var targetState: TargetState?
+    @exclusivity(unchecked) package var targetState: TargetState?
     /// Number of the present attempt: 0 for the first target.
-    package internal(set) var attempt: UInt8 = 0
+    @exclusivity(unchecked) package internal(set) var attempt: UInt8 = 0
     /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).
-    package internal(set) var hasProgress = false
+    @exclusivity(unchecked) package internal(set) var hasProgress = false
 
     /// The received request; nil after a final response.
-    var request: SIPMessage?
+    @exclusivity(unchecked) var request: SIPMessage?
     /// True while the 100 of an INVITE waits for the INVITE to be forwarded.
-    var owesTrying = false
+    @exclusivity(unchecked) var owesTrying = false
     /// The request as forwarded.
-    var forwarded: [UInt8] = []
-    package internal(set) var target: NextHop?
+    @exclusivity(unchecked) var forwarded: [UInt8] = []
+    @exclusivity(unchecked) package internal(set) var target: NextHop?
     /// The response kept for retransmission.
-    var lastResponse: [UInt8] = []
+    @exclusivity(unchecked) var lastResponse: [UInt8] = []
 
     /// Nil until the table has opened the transaction.
-    var server: ServerSide?
-    var client = ClientSide.none
+    @exclusivity(unchecked) var server: ServerSide?
+    @exclusivity(unchecked) var client = ClientSide.none
     /// The CANCEL sent for this INVITE.
-    var cancel: [UInt8] = []
+    @exclusivity(unchecked) var cancel: [UInt8] = []
     /// The received CANCEL, whose Reason is forwarded.
-    var receivedCancel: SIPMessage?
+    @exclusivity(unchecked) var receivedCancel: SIPMessage?
     /// Bytes that the table has counted for it; nil while it is not in the table.
-    var countedBytes: Int?
+    @exclusivity(unchecked) var countedBytes: Int?
     /// Handles of running timers: three slots for each of server, client and CANCEL.
-    var timers = InlineArray<9, TimerHandle>(repeating: .none)
+    @exclusivity(unchecked) var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
     package init(
         branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,

@@ -18,19 +18,22 @@ package protocol TransactionUser: AnyObject {
 ///
 /// Owned by one worker thread. A restart loses them all and no call: messages without a transaction are forwarded
 /// statelessly (RFC 3261 §16.11).
+///
+/// `@exclusivity(unchecked)` spares 70 instructions an access. An access to a property here is a load, a store, or one call
+/// of a structure's method. Those methods call nothing that reaches this object, so no two accesses overlap.
 package final class ProxyTransactions<User: TransactionUser> {
     /// Messages waiting to be sent.
-    package var outgoing: [OutgoingMessage] = []
+    @exclusivity(unchecked) package var outgoing: [OutgoingMessage] = []
     /// Receives deliveries; it owns this table.
-    package unowned var user: User?
+    @exclusivity(unchecked) package unowned var user: User?
     /// The timers of transactions that begin from now on; those in progress keep theirs.
-    package var timing: TransactionTimers
+    @exclusivity(unchecked) package var timing: TransactionTimers
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their header indexes.
-    package private(set) var heldBytes = 0
-    var byBranch = BranchTable()
-    var wheel: TimerWheel
-    var now: Moment
+    @exclusivity(unchecked) package private(set) var heldBytes = 0
+    @exclusivity(unchecked) var byBranch = BranchTable()
+    @exclusivity(unchecked) var wheel: TimerWheel
+    @exclusivity(unchecked) var now: Moment
 
     /// Average bytes of a transaction in a full table: nearly twice those of a pending INVITE of a SIP trunk.
     package static var bytesOfOne: Int { 6_144 }
