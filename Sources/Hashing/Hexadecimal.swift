@@ -9,36 +9,47 @@ package enum Hexadecimal {
 
     /// Reads sixteen digits in any case; nil for anything else.
     package static func read(_ digits: Span<UInt8>) -> UInt64? {
-        guard digits.count == 16, let high = eight(EightBytes(digits.bytes, whole: 0)),
-            let low = eight(EightBytes(digits.bytes, whole: 8))
+        guard digits.count == 16, let high = eight(EightBytes(digits.bytes, whole: 0).word),
+            let low = eight(EightBytes(digits.bytes, whole: 8).word)
         else { return nil }
         return high &<< 32 | low
     }
 
     /// Reads the given number of digits, at most sixteen, and removes them from the front; nil for anything else.
     package static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
-        guard text.count >= digits else { return nil }
-        var value: UInt64 = 0
-        for byte in text.prefix(digits) {
-            guard let digit = digit(byte) else { return nil }
-            value = value << 4 | UInt64(digit)
-        }
+        guard text.count >= digits, let value = value(of: text.span.extracting(first: digits)) else { return nil }
         text = text.dropFirst(digits)
         return value
     }
 
+    /// Reads up to sixteen digits; nil for anything else.
+    private static func value(of digits: Span<UInt8>) -> UInt64? {
+        let end = max(digits.count - 8, 0)
+        guard let high = upToEight(digits.extracting(0..<end)), let low = upToEight(digits.extracting(end...)) else {
+            return nil
+        }
+        return high << 32 | low
+    }
+
+    /// Reads up to eight digits; 0 for none, nil for anything else.
+    private static func upToEight(_ digits: Span<UInt8>) -> UInt64? {
+        let (word, bits) = (EightBytes(digits.bytes, at: 0).word, UInt64(digits.count * 8))
+        // With zeros in front; a shift by 64 leaves nothing.
+        return eight(word << (64 - bits) | 0x3030_3030_3030_3030 >> bits)
+    }
+
     /// Reads eight digits in any case; nil for anything else.
     @inline(__always)
-    private static func eight(_ digits: EightBytes) -> UInt64? {
+    private static func eight(_ digits: UInt64) -> UInt64? {
         // Bit 6 is set in letters and clear in figures; bit 5 of a letter is its case.
-        let letters = digits.word & 0x4040_4040_4040_4040
-        var value = (digits.word & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &>> 6) &* 9
+        let letters = digits & 0x4040_4040_4040_4040
+        var value = (digits & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &>> 6) &* 9
         value = value.byteSwapped
         value = (value | value &>> 4) & 0x00ff_00ff_00ff_00ff
         value = (value | value &>> 8) & 0x0000_ffff_0000_ffff
         value = (value | value &>> 16) & 0xffff_ffff
         // A byte that is no digit differs from the digit written for its value.
-        return characters(value) == digits.word | letters &>> 1 ? value : nil
+        return characters(value) == digits | letters &>> 1 ? value : nil
     }
 
     /// The value of a digit in either case; nil for anything else.

@@ -27,6 +27,25 @@ struct HexadecimalTests {
         #expect(Hexadecimal.bytes(text) == nil)
     }
 
+    @Test(arguments: 1...16)
+    func `digits are taken from the front of a text, and other characters are not`(count: Int) {
+        let digits = Array("fedcba98765432F0".utf8.prefix(count))
+        let value = digits.reduce(UInt64(0)) { $0 << 4 | UInt64(Hexadecimal.digit($1) ?? 0) }
+        var text = (digits + [UInt8(ascii: "z")])[...]
+        #expect(Hexadecimal.take(count, from: &text) == value)
+        #expect(text == [UInt8(ascii: "z")])
+        var short = digits.dropLast()
+        #expect(Hexadecimal.take(count, from: &short) == nil)
+        for place in digits.indices {
+            for byte in "g/:@`G\u{0} ".utf8 {
+                var other = digits[...]
+                other[place] = byte
+                #expect(Hexadecimal.take(count, from: &other) == nil)
+                #expect(other.count == count)
+            }
+        }
+    }
+
     @Test(arguments: ["+123456789abcdef", "-000000000000001", "123456789abcdef", "0123456789abcdef0"])
     func `sixteen digits are an integer, and nothing else is`(text: String) {
         #expect(Hexadecimal.read(Array(text.utf8)[...]) == nil)

@@ -24,18 +24,12 @@ extension [UInt8] {
     }
 
     /// Appends sixteen lower-case hexadecimal digits.
-    package mutating func append(hex value: UInt64) {
-        let digits = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
-        Swift.withUnsafeBytes(of: digits) { append(contentsOf: $0) }
-    }
+    package mutating func append(hex value: UInt64) { append(hex: value, digits: 16) }
 
     /// Appends the lowest digits of a number, lower-case hexadecimal.
     mutating func append(hex value: UInt64, digits: Int) {
-        var shift = UInt64(digits) * 4
-        while shift > 0 {
-            shift -= 4
-            append(Hexadecimal.character(UInt8(truncatingIfNeeded: value >> shift & 15)))
-        }
+        let text = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
+        Swift.withUnsafeBytes(of: text) { append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.suffix(digits))) }
     }
 
     /// Appends a part of a message.
