@@ -15,6 +15,9 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
+    /// The requirement of `Hashable` that gives a place in a table: an identifier is a hash already.
+    package func _rawHashValue(seed: Int) -> Int { TablePlace.of(high ^ low, seed: seed) }
+
     /// Reads the 36-character lower-case UUID form that `description` writes.
     package init?(_ text: some StringProtocol) {
         let hex = text.utf8.filter { $0 != UInt8(ascii: "-") }

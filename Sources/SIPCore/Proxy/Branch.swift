@@ -16,6 +16,9 @@ import Hashing
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
+    /// The requirement of `Hashable` that gives a place in a table: the value is a hash already.
+    package func _rawHashValue(seed: Int) -> Int { TablePlace.of(value, seed: seed) }
+
     /// Takes the value of a branch out of a timer or a delivery token.
     package init(token: UInt64) { value = token }
 
