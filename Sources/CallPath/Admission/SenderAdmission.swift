@@ -69,7 +69,7 @@ extension GatewayElement {
     }
 
     private func isScanner(_ message: SIPMessage) -> Bool {
-        message.headers.contains { $0.name == .userAgent && ScannerSigns.sign(in: message[$0.value]) != nil }
+        message.fields(.userAgent).contains { ScannerSigns.sign(in: message[$0.value]) != nil }
     }
 
     private func recordUnknownPeer(

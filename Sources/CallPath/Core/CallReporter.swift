@@ -307,8 +307,7 @@ struct ReasonCauses {
     private(set) var sip: UInt16 = 0
 
     init(of message: SIPMessage) {
-        guard message.has(.reason) else { return }
-        for field in message.headers where field.name == .reason {
+        for field in message.fields(.reason) {
             for value in HeaderValues(message.bytes, field.value) {
                 let semicolon = message[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
                 guard let range = HeaderParameters.find("cause", in: message.bytes, semicolon..<value.upperBound),

@@ -8,15 +8,13 @@ import SIPCore
 /// cause in an entry (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
 enum ForwardingSigns {
     static func arePresent(in message: SIPMessage) -> Bool {
-        if message.has(.diversion) { return true }
-        guard message.has(.historyInfo) else { return false }
-        return message.headers.contains { $0.name == .historyInfo && isTelling(message[$0.value]) }
+        message.has(.diversion) || message.fields(.historyInfo).contains { isTelling(message[$0.value]) }
     }
 
     /// The URI of the last History-Info entry; nil without one.
     static func lastTarget(of message: SIPMessage) -> SIPURI? {
         var last: Range<Int>?
-        for field in message.headers where field.name == .historyInfo {
+        for field in message.fields(.historyInfo) {
             for value in HeaderValues(message.bytes, field.value) { last = value }
         }
         guard let last else { return nil }

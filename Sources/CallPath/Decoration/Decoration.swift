@@ -22,7 +22,7 @@ enum Decoration {
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
     ) {
-        for field in message.headers where field.name == .from {
+        for field in message.fields(.from) {
             let extent = extent(of: field, in: message)
             if isAddress(message, field.value, extent) { writeName(of: entry, in: index, message, extent, &splices) }
         }

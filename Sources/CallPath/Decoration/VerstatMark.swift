@@ -43,7 +43,7 @@ package enum VerstatMark: Hashable, Sendable {
             guard let from = invite.first(.from) else { return false }
             return write(value, of: number, context.trunk, invite, from.value, into: &splices)
         }
-        for field in invite.headers where field.name == .pAssertedIdentity {
+        for field in invite.fields(.pAssertedIdentity) {
             for address in HeaderValues(invite.bytes, field.value) {
                 _ = write(value, of: number, context.trunk, invite, address, into: &splices)
             }

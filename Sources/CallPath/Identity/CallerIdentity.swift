@@ -162,13 +162,12 @@ private struct IdentityValues {
     init() {}
 
     init(of name: HeaderName, in message: SIPMessage) {
-        guard message.has(name) else { return }
         if name == .from, let field = message.first(.from), let extent = message.from {
             count = 1
             first = ClaimedCaller(message, field.value, extent)
             return
         }
-        for field in message.headers where field.name == name {
+        for field in message.fields(name) {
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
                 if name == .remotePartyID, !RemoteParty.isSender(of: message, extent.parameters) { continue }

@@ -5,23 +5,17 @@ import SIPCore
 /// Whether a caller asks for privacy (RFC 3323, RFC 3325 §9.3, draft-ietf-sip-privacy for Remote-Party-ID).
 enum CallerPrivacy {
     static func isAsked(in message: SIPMessage) -> Bool {
-        message.headers.contains { field in
-            switch field.name {
-            case .privacy: asksForPrivacy(message[field.value])
-            case .from: isAnonymous(message, field)
-            case .remotePartyID:
+        isAskedByHeader(in: message) || message.fields(.from).contains { isAnonymous(message, $0) }
+            || message.fields(.remotePartyID).contains { field in
                 RemoteParty.contains(message, field) {
                     RemoteParty.isSender(of: message, $0) && RemoteParty.isRestricted(message, $0)
                 }
-            default: false
             }
-        }
     }
 
     /// Whether the Privacy header asks for it, whatever From contains (RFC 3325 §9.3).
     static func isAskedByHeader(in message: SIPMessage) -> Bool {
-        message.has(.privacy)
-            && message.headers.contains { $0.name == .privacy && asksForPrivacy(message[$0.value]) }
+        message.fields(.privacy).contains { asksForPrivacy(message[$0.value]) }
     }
 
     /// Whether a Privacy value asks for the caller's privacy: `id`, `user`, `header`, an unknown value, or an empty field.

@@ -83,7 +83,7 @@ package struct TraceFacts: Sendable {
 
     private static func users(of name: HeaderName, in message: SIPMessage) -> [[UInt8]] {
         var users: [[UInt8]] = []
-        for field in message.headers where field.name == name {
+        for field in message.fields(name) {
             for value in HeaderValues(message.bytes, field.value) where users.count < 8 {
                 guard let uri = SIPURI(message.bytes, NameAddressExtent.scan(message.bytes, value).uri) else {
                     continue

@@ -6,6 +6,8 @@
 struct HeaderIndex: Sendable {
     /// Position of the first field of each name in the list of fields, plus one; 0 where there is none.
     private var firsts = InlineArray<32, UInt16>(repeating: 0)
+    /// One bit for each name that occurs more than once.
+    private var repeated: UInt32 = 0
     /// The topmost Via; nil when it is missing or cannot be read.
     private(set) var topVia: ViaValue?
     /// The parts of From and To; nil where the field is missing.
@@ -20,7 +22,11 @@ struct HeaderIndex: Sendable {
     init(_ bytes: Span<UInt8>, _ headers: Span<SIPMessage.HeaderField>) {
         for position in headers.indices {
             let name = Int(headers[position].name.rawValue)
-            if firsts[name] == 0 { firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max))) }
+            if firsts[name] == 0 {
+                firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max)))
+            } else {
+                repeated |= 1 << UInt32(name)
+            }
         }
         if let position = position(of: .via) {
             topVia = Self.topVia(bytes, headers[position].value)
@@ -43,6 +49,9 @@ struct HeaderIndex: Sendable {
         let first = firsts[Int(name.rawValue)]
         return first == 0 ? nil : Int(first) - 1
     }
+
+    /// True where a name occurs more than once.
+    func repeats(_ name: HeaderName) -> Bool { repeated & 1 << UInt32(name.rawValue) != 0 }
 
     /// The first value of a Via field; nil when it cannot be read.
     private static func topVia(_ bytes: Span<UInt8>, _ field: Range<Int>) -> ViaValue? {

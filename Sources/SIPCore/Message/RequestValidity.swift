@@ -65,7 +65,7 @@ package enum RequestValidity {
     /// RFC 3261 §25.1: the name of a header field is a token, as those are that Herald knows.
     private static func names(_ message: SIPMessage) -> Refusal? {
         let bytes = message.bytes
-        for field in message.headers where field.name == .other {
+        for field in message.fields(.other) {
             if !Token.isWhole(bytes.span, field.start..<field.nameEnd) { return Refusal(400, "Bad Header Name") }
         }
         return nil
@@ -75,13 +75,12 @@ package enum RequestValidity {
     ///
     /// A missing Max-Forwards is forgiven and added (§16.6 step 3).
     private static func mandatoryFields(_ message: SIPMessage) -> Refusal? {
-        var seen: UInt32 = 0
-        for field in message.headers {
-            guard let title = repeatedSingle(field.name) else { continue }
-            let mark: UInt32 = 1 << UInt32(field.name.rawValue)
-            if seen & mark != 0 { return Refusal(400, title) }
-            seen |= mark
-        }
+        if message.repeats(.from) { return Refusal(400, "Repeated From") }
+        if message.repeats(.to) { return Refusal(400, "Repeated To") }
+        if message.repeats(.callID) { return Refusal(400, "Repeated Call-ID") }
+        if message.repeats(.cseq) { return Refusal(400, "Repeated CSeq") }
+        if message.repeats(.maxForwards) { return Refusal(400, "Repeated Max-Forwards") }
+        if message.repeats(.contentLength) { return Refusal(400, "Repeated Content-Length") }
         if isEmpty(.from, in: message) { return Refusal(400, "Missing From") }
         if isEmpty(.to, in: message) { return Refusal(400, "Missing To") }
         if isEmpty(.callID, in: message) { return Refusal(400, "Missing Call-ID") }
@@ -119,19 +118,6 @@ package enum RequestValidity {
             && closes(message, extent)
     }
 
-    /// The reason phrase for a second field of a name that must be single; nil for other names.
-    private static func repeatedSingle(_ name: HeaderName) -> StaticString? {
-        switch name {
-        case .from: "Repeated From"
-        case .to: "Repeated To"
-        case .callID: "Repeated Call-ID"
-        case .cseq: "Repeated CSeq"
-        case .maxForwards: "Repeated Max-Forwards"
-        case .contentLength: "Repeated Content-Length"
-        default: nil
-        }
-    }
-
     /// A `<` without its `>` or a quote that never closes.
     private static func closes(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
         if extent.hasBrackets {
@@ -152,10 +138,7 @@ package enum RequestValidity {
 
     /// Whether a response has its whole body, and one Content-Length (RFC 3261 §18.3: else it is discarded).
     package static func hasTrueLength(_ response: SIPMessage) -> Bool {
-        guard response.has(.contentLength) else { return true }
-        var lengths = 0
-        for field in response.headers where field.name == .contentLength { lengths += 1 }
-        return lengths == 1 && body(response) == nil
+        !response.repeats(.contentLength) && body(response) == nil
     }
 
     /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram gets 400.
@@ -193,7 +176,7 @@ package enum RequestValidity {
     /// ACK and CANCEL pass (§20.29).
     private static func proxyRequire(_ message: SIPMessage) -> Refusal? {
         guard message.has(.proxyRequire), message.method != .ack, message.method != .cancel else { return nil }
-        let options = message.headers.filter { $0.name == .proxyRequire }.flatMap { field in
+        let options = message.fields(.proxyRequire).flatMap { field in
             HeaderValues(message.bytes, field.value).map { message[$0] }
         }
         guard !options.isEmpty else { return nil }

@@ -86,6 +86,33 @@ extension SIPMessage {
     /// True when a field of that name is there.
     package func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
 
+    /// True when several fields of that name are there.
+    package func repeats(_ name: HeaderName) -> Bool { landmarks.repeats(name) }
+
+    /// The fields of a name, first to last, found without a walk over the others where there is one or none.
+    package func fields(_ name: HeaderName) -> NamedFields {
+        guard let first = landmarks.position(of: name) else { return NamedFields(headers, name, 0..<0) }
+        return NamedFields(headers, name, first..<(repeats(name) ? headers.count : first + 1))
+    }
+
+    /// A walk over the fields of one name.
+    package struct NamedFields: Sequence, IteratorProtocol {
+        private let headers: [HeaderField]
+        private let name: HeaderName
+        private var range: Range<Int>
+
+        fileprivate init(_ headers: [HeaderField], _ name: HeaderName, _ range: Range<Int>) {
+            (self.headers, self.name, self.range) = (headers, name, range)
+        }
+
+        package mutating func next() -> HeaderField? {
+            while let position = range.popFirst() {
+                if headers[position].name == name { return headers[position] }
+            }
+            return nil
+        }
+    }
+
     /// The topmost Via and its field; nil when there is none that can be read.
     package var topVia: (value: ViaValue, field: HeaderField)? {
         guard let value = landmarks.topVia, let field = first(.via) else { return nil }

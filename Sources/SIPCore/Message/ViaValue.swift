@@ -24,7 +24,7 @@ package struct ViaValue: Hashable, Sendable {
     /// The second Via value, to which a response goes on; nil when there is only one or it cannot be read.
     package static func second(of message: SIPMessage) -> ViaValue? {
         var seen = 0
-        for field in message.headers where field.name == .via {
+        for field in message.fields(.via) {
             for range in HeaderValues(message.bytes, field.value) {
                 seen += 1
                 if seen == 2 { return ViaValue(message.bytes, range) }
@@ -111,7 +111,7 @@ package struct ViaValue: Hashable, Sendable {
 extension SIPMessage {
     /// True if a Via value fits; `fits` gets the values from the top, and nil for an unreadable one.
     package func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
-        for field in headers where field.name == .via {
+        for field in fields(.via) {
             var isEmpty = true
             var start = field.value.lowerBound
             // The topmost one has been read already.

@@ -90,7 +90,7 @@ package enum LocalMessages {
             out.append("\r\nVia: ")
             appendSentVia(top.value, of: via, to: &out)
         }
-        for field in invite.headers where field.name == .route {
+        for field in invite.fields(.route) {
             appendField("\r\nRoute: ", field, of: invite, to: &out)
         }
         out.append("\r\nMax-Forwards: 70")
@@ -102,7 +102,7 @@ package enum LocalMessages {
         out.append(" ")
         out.append(method)
         if let reasons {
-            for field in reasons.headers where field.name == .reason {
+            for field in reasons.fields(.reason) {
                 appendField("\r\nReason: ", field, of: reasons, to: &out)
             }
         }
@@ -137,7 +137,7 @@ package enum LocalMessages {
             return
         }
         let bytes = request.bytes
-        for field in request.headers where field.name == .via {
+        for field in request.fields(.via) {
             if field.start == top.field.start {
                 appendTopVia(field.value, top.value, of: bytes.span, source: source, to: &out)
             } else {

@@ -17,7 +17,7 @@ package struct LoopMark: Hashable, Sendable {
         if let field = request.first(.cseq) { hash.combine(field.value, of: request) }
         hash.combine(request.fromTag ?? 0..<0, of: request)
         hash.combine(request.toTag ?? 0..<0, of: request)
-        for field in request.headers where field.name == .route { hash.combine(field.value, of: request) }
+        for field in request.fields(.route) { hash.combine(field.value, of: request) }
         value = hash.finish()
     }
 

@@ -90,7 +90,7 @@ package enum RequestForwarding {
     /// The new entry goes above the old one if the request arrived by the old socket: both sides need an entry (RFC 5658
     /// §3).
     private static func moveRecordRoute(of request: SIPMessage, _ change: TargetChange, into splices: inout Splices) {
-        let entries = request.headers.lazy.filter { $0.name == .recordRoute }.prefix(2).map { field in
+        let entries = request.fields(.recordRoute).prefix(2).map { field in
             let uri = NameAddressExtent.scan(request.bytes, field.value).uri
             return (field: field, uri: uri, entry: SIPURI(request.bytes, uri))
         }

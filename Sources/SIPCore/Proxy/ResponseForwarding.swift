@@ -60,6 +60,6 @@ package enum ResponseForwarding {
         guard message.status == 503 else { return }
         let end = message.bytes.firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
         splices.replace(8..<end) { $0.append("500 Server Internal Error") }
-        for field in message.headers where field.name == .retryAfter { splices.remove(field.start..<field.end) }
+        for field in message.fields(.retryAfter) { splices.remove(field.start..<field.end) }
     }
 }

@@ -91,7 +91,7 @@ private struct RouteValue {
         guard message.has(.route) else { return [] }
         var all: [RouteValue] = []
         all.reserveCapacity(4)
-        for field in message.headers where field.name == .route {
+        for field in message.fields(.route) {
             for extent in HeaderValues(message.bytes, field.value) {
                 let uri = NameAddressExtent.scan(message.bytes, extent).uri
                 all.append(RouteValue(field: field, extent: extent, uri: uri))
