@@ -18,30 +18,29 @@ struct HeaderIndex: Sendable {
     private(set) var toTag: ByteRange?
     /// CSeq taken apart; nil when malformed.
     private(set) var sequence: (number: UInt32, method: ByteRange)?
+    /// The number of Content-Length; nil when missing or malformed.
+    private(set) var contentLength: Int?
 
-    init(_ bytes: Span<UInt8>, _ headers: Span<SIPMessage.HeaderField>) {
-        for position in headers.indices {
-            let name = Int(headers[position].name.rawValue)
-            if firsts[name] == 0 {
-                firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max)))
-            } else {
-                repeated |= 1 << UInt32(name)
-            }
+    /// Takes in the next field of the list.
+    mutating func add(_ field: SIPMessage.HeaderField, at position: Int, of bytes: Span<UInt8>) {
+        let name = Int(field.name.rawValue)
+        guard firsts[name] == 0 else {
+            repeated |= 1 << UInt32(name)
+            return
         }
-        if let position = position(of: .via) {
-            topVia = Self.topVia(bytes, headers[position].value)
+        firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max)))
+        switch field.name {
+        case .via: topVia = Self.topVia(bytes, field.value)
+        case .from:
+            let extent = NameAddressExtent.scan(bytes, field.value)
+            (from, fromTag) = (extent, Self.tag(bytes, extent))
+        case .to:
+            let extent = NameAddressExtent.scan(bytes, field.value)
+            (to, toTag) = (extent, Self.tag(bytes, extent))
+        case .cseq: sequence = Self.sequence(bytes, field.value)
+        case .contentLength: contentLength = DecimalNumber.read(bytes, field.value)
+        default: break
         }
-        if let position = position(of: .from) {
-            let extent = NameAddressExtent.scan(bytes, headers[position].value)
-            from = extent
-            fromTag = Self.tag(bytes, extent)
-        }
-        if let position = position(of: .to) {
-            let extent = NameAddressExtent.scan(bytes, headers[position].value)
-            to = extent
-            toTag = Self.tag(bytes, extent)
-        }
-        if let position = position(of: .cseq) { sequence = Self.sequence(bytes, headers[position].value) }
     }
 
     /// Position of the first field of a name in the list of fields; nil where there is none.

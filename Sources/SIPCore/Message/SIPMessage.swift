@@ -8,19 +8,25 @@ package final class SIPMessage: Sendable {
     /// The message as it came, start line to the end of its body; bytes past Content-Length are cut (RFC 3261 §18.3).
     package let bytes: [UInt8]
     package let startLine: StartLine
-    /// Header fields in the order received.
-    package let headers: [HeaderField]
+    /// The first header fields in the order received: inside of the message, so that it and its index are one allocation.
+    private let firstFields: FirstFields
+    /// Those behind them.
+    private let furtherFields: [HeaderField]
+    let fieldCount: Int
     /// First byte after the empty line.
     package let bodyStart: Int
-    private let landmarks: HeaderIndex
+    let landmarks: HeaderIndex
 
     init(
-        bytes: consuming [UInt8], startLine: StartLine, headers: consuming [HeaderField], bodyStart: Int,
+        bytes: consuming [UInt8], startLine: StartLine, firstFields: FirstFields, furtherFields: [HeaderField],
+        fieldCount: Int, bodyStart: Int,
         landmarks: HeaderIndex
     ) {
         self.bytes = bytes
         self.startLine = startLine
-        self.headers = headers
+        self.firstFields = firstFields
+        self.furtherFields = furtherFields
+        self.fieldCount = fieldCount
         self.bodyStart = bodyStart
         self.landmarks = landmarks
     }
@@ -33,12 +39,18 @@ package final class SIPMessage: Sendable {
         case response(status: Int)
     }
 
+    /// As many as keep a message below a kilobyte, which the allocator gives without a search.
+    typealias FirstFields = InlineArray<24, HeaderField>
+
     /// Where one header field lies (RFC 3261 §7.3.1).
     package struct HeaderField: Hashable, Sendable {
         package let name: HeaderName
         private let line: ByteRange
         private let inner: ByteRange
         private let nameEndPosition: UInt32
+
+        /// A place without a field.
+        static let none = HeaderField(name: .other, start: 0, nameEnd: 0, value: 0..<0, end: 0)
 
         init(name: HeaderName, start: Int, nameEnd: Int, value: Range<Int>, end: Int) {
             self.name = name
@@ -60,7 +72,7 @@ package final class SIPMessage: Sendable {
 
 extension SIPMessage {
     /// Bytes of memory that grow with what was received: the message and its list of fields.
-    var heldBytes: Int { bytes.count + headers.count * MemoryLayout<HeaderField>.stride }
+    var heldBytes: Int { bytes.count + fieldCount * MemoryLayout<HeaderField>.stride }
 
     /// The method of a request, nil for a response.
     package var method: SIPMethod? {
@@ -81,37 +93,26 @@ extension SIPMessage {
     }
 
     /// The first field of that name.
-    package func first(_ name: HeaderName) -> HeaderField? { landmarks.position(of: name).map { headers[$0] } }
+    package func first(_ name: HeaderName) -> HeaderField? {
+        guard let position = landmarks.position(of: name) else { return nil }
+        return field(at: position)
+    }
+
+    /// The field at a position in the order received.
+    @inline(__always)
+    func field(at position: Int) -> HeaderField {
+        precondition(position < fieldCount, "there are fewer header fields")
+        return position < firstFields.count ? firstFields[position] : furtherFields[position - firstFields.count]
+    }
+
+    /// Position of the first field of that name in the list of fields; nil where there is none.
+    func position(of name: HeaderName) -> Int? { landmarks.position(of: name) }
 
     /// True when a field of that name is there.
     package func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
 
     /// True when several fields of that name are there.
     package func repeats(_ name: HeaderName) -> Bool { landmarks.repeats(name) }
-
-    /// The fields of a name, first to last, found without a walk over the others where there is one or none.
-    package func fields(_ name: HeaderName) -> NamedFields {
-        guard let first = landmarks.position(of: name) else { return NamedFields(headers, name, 0..<0) }
-        return NamedFields(headers, name, first..<(repeats(name) ? headers.count : first + 1))
-    }
-
-    /// A walk over the fields of one name.
-    package struct NamedFields: Sequence, IteratorProtocol {
-        private let headers: [HeaderField]
-        private let name: HeaderName
-        private var range: Range<Int>
-
-        fileprivate init(_ headers: [HeaderField], _ name: HeaderName, _ range: Range<Int>) {
-            (self.headers, self.name, self.range) = (headers, name, range)
-        }
-
-        package mutating func next() -> HeaderField? {
-            while let position = range.popFirst() {
-                if headers[position].name == name { return headers[position] }
-            }
-            return nil
-        }
-    }
 
     /// The topmost Via and its field; nil when there is none that can be read.
     package var topVia: (value: ViaValue, field: HeaderField)? {

@@ -52,22 +52,22 @@ extension SIPMessage {
         let first = try scanner.nextLine(bytes.span, limit: limits.headerBytes)
         if bytes.contains(0, in: first) { throw .nulByte }
         guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
-        var headers: [HeaderField] = []
-        headers.reserveCapacity(32)
+        var (firstFields, furtherFields, count) = (FirstFields(repeating: .none), [HeaderField](), 0)
+        var landmarks = HeaderIndex()
         while let field = try scanner.nextField(bytes.span, limit: limits.headerBytes) {
-            guard headers.count < limits.headerFields else { throw .overLimit }
-            headers.append(field)
+            guard count < limits.headerFields else { throw .overLimit }
+            if count < firstFields.count { firstFields[count] = field } else { furtherFields.append(field) }
+            landmarks.add(field, at: count, of: bytes.span)
+            count += 1
         }
-        let landmarks = HeaderIndex(bytes.span, headers.span)
         // RFC 3261 §18.3: bytes past Content-Length are dropped, with their memory. A body too short is left to validation.
-        if let place = landmarks.position(of: .contentLength),
-            let length = DecimalNumber.read(bytes.span, headers[place].value),
-            length < bytes.count - scanner.position
-        {
+        if let length = landmarks.contentLength, length < bytes.count - scanner.position {
             bytes = Array(bytes[..<(scanner.position + length)])
         }
         return SIPMessage(
-            bytes: bytes, startLine: startLine, headers: headers, bodyStart: scanner.position, landmarks: landmarks)
+            bytes: bytes, startLine: startLine, firstFields: firstFields, furtherFields: furtherFields,
+            fieldCount: count,
+            bodyStart: scanner.position, landmarks: landmarks)
     }
 
     /// Indexes a datagram, whose bytes are copied once.
@@ -76,10 +76,7 @@ extension SIPMessage {
     }
 
     /// The value of Content-Length; nil when absent or no number.
-    package var contentLength: Int? {
-        guard let field = first(.contentLength) else { return nil }
-        return DecimalNumber.read(bytes, field.value)
-    }
+    package var contentLength: Int? { landmarks.contentLength }
 }
 
 /// Cuts the header section into lines and fields.

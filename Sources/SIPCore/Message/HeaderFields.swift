@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SIPMessage {
+    /// The header fields of a message in the order received, which counts for fields of one name: RFC 3261 §7.3.1.
+    package struct Headers: RandomAccessCollection {
+        fileprivate let message: SIPMessage
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { message.fieldCount }
+        package subscript(position: Int) -> HeaderField { message.field(at: position) }
+    }
+
+    /// A walk over the header fields of one name.
+    package struct NamedFields: Sequence, IteratorProtocol {
+        fileprivate let message: SIPMessage
+        fileprivate let name: HeaderName
+        fileprivate var position: Int
+        fileprivate let end: Int
+
+        package mutating func next() -> HeaderField? {
+            while position < end {
+                let field = message.field(at: position)
+                position += 1
+                if field.name == name { return field }
+            }
+            return nil
+        }
+    }
+
+    /// The header fields in the order received.
+    package var headers: Headers { Headers(message: self) }
+
+    /// The fields of a name, first to last, found without a walk over the others where there is one or none.
+    package func fields(_ name: HeaderName) -> NamedFields {
+        let first = position(of: name) ?? 0
+        let end = repeats(name) ? fieldCount : has(name) ? first + 1 : first
+        return NamedFields(message: self, name: name, position: first, end: end)
+    }
+}
