@@ -14,7 +14,7 @@ from heraldtest import probes
 from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
-    allocations, code_order, compare, dataset, delay, directory_load, executed, index, overload, parts, plot,
+    allocations, code_order, compare, dataset, delay, directory_load, executed, index, kept, overload, parts, plot,
     report, shipping, stolen)
 
 
@@ -68,6 +68,44 @@ class Emulation(unittest.TestCase):
         now = executed_by_second_thread((0x1000, 4, 10, 30), (0x2000, 1, 1, 11), (0x3000, 1, 1, 1))
         used = executed.less(now.since(before), before.since(resting, share=4))
         self.assertEqual(used[1], [30 - 2 - 2 * 4, 11 - 1 - 1 * 4, 1])
+
+
+class KeptFigures(unittest.TestCase):
+    PAGE = ("# Performance\n\n" + kept.TITLE + "\n\n| since | instructions | allocations | reason of a rise |\n|---|--:|--:|---|\n"
+            "| 1 May | 200,000 | 50 | |\n| 2 May | 260,000 | 50 | signed calls |\n\n## Next\n\n| a | 1 | 1 | |\n")
+
+    def page(self, text):
+        file = tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".md")
+        self.addCleanup(file.close)
+        file.write(text)
+        file.flush()
+        return file.name
+
+    def test_the_last_row_of_the_page_is_what_counts(self):
+        rows = kept.rows(self.page(self.PAGE))
+        self.assertEqual([row.day for row in rows], ["1 May", "2 May"])
+        self.assertEqual(rows[-1].figures, {"instructions": 260_000, "allocations": 50})
+
+    def test_a_figure_more_than_a_fiftieth_above_the_kept_one_is_an_error(self):
+        page = self.page(self.PAGE)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(kept.compare("instructions", [("a", 265_199.0), ("b", 190_000.0)], page), [])
+            errors = kept.compare("instructions", [("a", 265_300.0)], page)
+        self.assertIn("a: instructions a call: 265,199.0, kept 260,000 (2 May), +2.0%", printed.getvalue())
+        self.assertEqual(len(errors), 1)
+        self.assertIn("add a row with its reason", errors[0])
+
+    def test_a_page_without_the_table_is_named(self):
+        with self.assertRaisesRegex(Failed, "has no figures"):
+            kept.rows(self.page("# Performance\n"))
+
+    def test_each_rise_on_the_page_has_its_reason(self):
+        rows = kept.rows()
+        for before, row in zip(rows, rows[1:]):
+            self.assertEqual(row.unexplained(before), [], row.day)
+        first, second = kept.rows(self.page(self.PAGE))
+        second.reason = ""
+        self.assertEqual((second.unexplained(first), first.unexplained(second)), (["instructions"], []))
 
 
 class Figures(unittest.TestCase):
