@@ -256,7 +256,7 @@ struct LedgerJournal {
 
     /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.
     private mutating func goesOn(_ record: CallRecord) -> Bool {
-        guard limits.redial > 0, let pair = RedialPair(record), let call = failed[pair],
+        guard limits.redial > 0, !failed.isEmpty, let pair = RedialPair(record), let call = failed[pair],
             let refusedAt = call.machine.record.refusedAt,
             // Negative after a step back of the clock: then the order is unknown.
             (0..<limits.redial).contains(record.inviteAt - refusedAt)

@@ -10,11 +10,16 @@ import GRDBSQLite
 struct LedgerStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer?
+    /// Nil where SQLite makes copies of the texts.
+    private let texts: RowTexts?
 
     /// Prepares `sql`, or takes it from the connection's cache.
-    init(_ database: Database, _ sql: String) throws {
+    ///
+    /// - Parameter lendsTexts: spares the copies of texts; for a statement that returns no rows.
+    init(_ database: Database, _ sql: String, lendsTexts: Bool = false) throws {
         handle = try database.cachedStatement(sql: sql).sqliteStatement
         connection = database.sqliteConnection
+        texts = lendsTexts ? RowTexts() : nil
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
@@ -26,7 +31,7 @@ struct LedgerStatement {
 
     func bind(_ index: CInt, _ value: Int?) { bind(index, value.map(Int64.init)) }
 
-    /// Binds a text, of which SQLite makes a copy.
+    /// Binds a text.
     func bind(_ index: CInt, _ value: String?) {
         guard var value else {
             sqlite3_bind_null(handle, index)
@@ -35,7 +40,7 @@ struct LedgerStatement {
         value.withUTF8 { bind(index, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Binds bytes that are UTF-8, of which SQLite makes a copy.
+    /// Binds bytes that are UTF-8.
     func bind(_ index: CInt, text: [UInt8]) {
         text.withUnsafeBytes { bind(index, $0) }
     }
@@ -47,6 +52,7 @@ struct LedgerStatement {
     }
 
     private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer) {
+        if let texts { return texts.add(bytes, at: index) }
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             sqlite3_bind_text(handle, index, "", 0, nil)
             return
@@ -59,6 +65,11 @@ struct LedgerStatement {
     ///
     /// - Throws: `DatabaseError`; `SQLITE_FULL` when the disk is full.
     func run() throws {
+        guard let texts else { return try step() }
+        try texts.lend(to: handle, step)
+    }
+
+    private func step() throws {
         let code = sqlite3_step(handle)
         sqlite3_reset(handle)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw error(code) }

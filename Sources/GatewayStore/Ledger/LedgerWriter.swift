@@ -49,7 +49,7 @@ struct LedgerWriter: ~Copyable {
         where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
         try store(adopted: batch.adopted)
         try store(taken: batch.takenEvents)
-        let insertEvent = try LedgerStatement(database, Self.insertEvent)
+        let insertEvent = try LedgerStatement(database, Self.insertEvent, lendsTexts: true)
         // By index, because iteration would copy each event with its eighteen texts.
         for place in batch.events.indices {
             try store(batch.events[place].event, id: batch.events[place].id, with: insertEvent)
@@ -289,9 +289,9 @@ private struct CallStatements {
     let end: LedgerStatement
 
     init(_ database: Database) throws {
-        insert = try LedgerStatement(database, Self.insertCall)
-        update = try LedgerStatement(database, "UPDATE call SET \(Self.progress) WHERE id = ?1")
-        end = try LedgerStatement(database, "UPDATE call SET \(Self.progress), \(Self.ending) WHERE id = ?1")
+        insert = try LedgerStatement(database, Self.insertCall, lendsTexts: true)
+        update = try LedgerStatement(database, Self.updateCall, lendsTexts: true)
+        end = try LedgerStatement(database, Self.endCall, lendsTexts: true)
     }
 
     private static let insertCall = """
@@ -312,6 +312,9 @@ private struct CallStatements {
             subscriber_key = coalesce(?10, subscriber_key), returnable = CASE WHEN ?10 IS NULL THEN returnable ELSE 1 END
         WHERE id = ?1
         """
+
+    private static let updateCall = "UPDATE call SET \(progress) WHERE id = ?1"
+    private static let endCall = "UPDATE call SET \(progress), \(ending) WHERE id = ?1"
 
     private static let progress = """
         progress_at = ?2, ringing_at = ?3, answered_at = ?4, cancelled_at = ?5, refused_at = ?6, status = ?7,
