@@ -97,6 +97,8 @@ package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
     /// The errno of the failed system call.
     package let code: CInt
 
+    package init(path: String, code: CInt) { (self.path, self.code) = (path, code) }
+
     /// The text of the errno.
     package var reason: String { String(cString: strerror(code)) }
 

@@ -8,10 +8,13 @@ package enum SystemError {
     package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 
     /// Returns the text of an error of Foundation; nil if it has no error number.
-    package static func text(_ error: any Error) -> String? {
+    package static func text(_ error: any Error) -> String? { code(of: error).map { text($0) } }
+
+    /// Returns the error number of an error of Foundation; nil without one.
+    package static func code(of error: any Error) -> Int32? {
         var next: (any Error)? = error
         while let current = next {
-            if let system = current as? POSIXError { return text(system.code.rawValue) }
+            if let system = current as? POSIXError { return system.code.rawValue }
             next = (current as? CocoaError)?.underlying
         }
         return nil
