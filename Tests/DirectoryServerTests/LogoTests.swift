@@ -8,6 +8,37 @@ import Testing
 
 @Suite("GET /logos", .timeLimit(.minutes(8)), .bothEngines)
 struct LogoTests {
+    /// A JPEG with Exif, which has the place of the photograph (GPS), and a comment; ITU-T T.81 annex B, Exif 2.3 §4.6.
+    private static let photograph: [UInt8] = {
+        func segment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {
+            [0xFF, marker, 0, UInt8(payload.count + 2)] + payload
+        }
+        let tiff: [UInt8] = Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 26]
+        return [0xFF, 0xD8] + segment(0xE1, Array("Exif\0\0".utf8) + tiff + Array("-33.8568,151.2153".utf8))
+            + segment(0xFE, Array("by Jane Doe".utf8)) + segment(0xDB, [UInt8](repeating: 16, count: 65))
+            + segment(0xDA, [1, 1, 0, 0, 63, 0]) + [0x12, 0xFF, 0x00, 0x34, 0xFF, 0xD9]
+    }()
+
+    @Test func `a file of the folder is served without its metadata, on every way`() async throws {
+        let folder = TemporaryFolder()
+        try folder.write(Self.photograph, to: "exif.jpg")
+        try await RunningDirectory.run(in: folder, logos: true) { directory in
+            try directory.put("+61491570156", logo: "exif.jpg")
+            let url = try #require(try await directory.sync().branding.first?.logoURL)
+            let path = String(url.dropFirst("https://brands.example".count))
+            for path in [path, "/logos/exif.jpg"] {
+                let logo = try await directory.ask(path)
+                #expect(logo.status == 200 && logo.headers["content-type"] == "image/jpeg")
+                for secret in ["151.2153", "Jane Doe", "Exif"] {
+                    #expect(logo.body.firstRange(of: Array(secret.utf8)) == nil, "\(secret) at \(path)")
+                }
+                #expect(logo.body.suffix(6) == Self.photograph.suffix(6))
+            }
+            let tag = try #require(try await directory.ask(path).headers["etag"])
+            #expect(try await directory.ask(path, headers: ["If-None-Match": tag]).status == 304)
+        }
+    }
+
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
     private static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3]
 

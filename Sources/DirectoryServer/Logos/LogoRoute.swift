@@ -31,8 +31,8 @@ struct LogoRoute: Sendable {
     func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
         guard LogoFile.isPlainName(name) else { return nil }
         if let (logo, data) = try await store.find(name) { return (data, logo.type, logo.hash) }
-        guard let folder, let data = FileManager.default.contents(atPath: "\(folder)/\(name)"),
-            data.count <= LogoStore.limit, let type = LogoFile.contentType(data)
+        guard let folder, case .success(let data) = LogoFolder(path: folder).read(name),
+            let type = LogoFile.contentType(data)
         else { return nil }
         return (data, type, Hexadecimal.text(SHA256.hash(data: data)))
     }

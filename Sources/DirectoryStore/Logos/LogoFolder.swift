@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import Crypto
-import Foundation
+package import Foundation
 import Glibc
 import Hashing
 import HostSystem
@@ -43,22 +44,25 @@ package struct LogoFolder: Sendable {
     }
 
     /// Reasons for which a file is not a valid logo.
-    enum Problem: Error, Hashable {
+    package enum Problem: Error, Hashable {
         case missing
         case unreadable(String)
         case tooLarge
         case badType
     }
 
-    /// Reads a logo.
-    func read(_ name: String) -> Result<Data, Problem> {
+    /// Reads a logo without its metadata, such as the place of a photograph.
+    ///
+    /// It is the only way to the files of the folder, so that no metadata goes out.
+    package func read(_ name: String) -> Result<Data, Problem> {
         let file = path + "/" + name
         guard access(file, F_OK) == 0 else { return .failure(.missing) }
         guard let handle = FileHandle(forReadingAtPath: file),
             let data = try? handle.read(upToCount: LogoStore.limit + 1)
         else { return .failure(.unreadable(SystemError.ofReading(file))) }
         guard data.count <= LogoStore.limit else { return .failure(.tooLarge) }
-        return LogoFile.contentType(data) == nil ? .failure(.badType) : .success(data)
+        if LogoFile.contentType(data) == nil { return .failure(.badType) }
+        return .success(Data(PictureMetadata.removed(from: [UInt8](data))))
     }
 
     private static func stamp(_ path: String) -> String? {
@@ -66,6 +70,7 @@ package struct LogoFolder: Sendable {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= LogoStore.limit else {
             return nil
         }
-        return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+        // The ending makes hashes of earlier versions invalid: they include the metadata.
+        return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) clean"
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 import Crypto
 package import Foundation
@@ -46,7 +47,7 @@ package struct LogoStore: Sendable {
         guard LogoFile.isPlainName(name) else { throw LogoStoreError.badName }
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
         guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
-        let data = PictureMetadata.removed(from: data)
+        let data = Data(PictureMetadata.removed(from: [UInt8](data)))
         let hash = Hexadecimal.text(SHA256.hash(data: data))
         let (logo, before) = try database.pool.write { [bytes = database.bytes] database in
             let before = try Self.row(name, database)

@@ -196,7 +196,8 @@ package final class LogoService: Service, Sendable {
         let keys = settings.forms.keys
         guard case .scaled(let forms) = settings.forms else {
             let name = "\(stem)-\(picture.height)x\(picture.width).\(picture.format.fileExtension)"
-            return [LogoFile(form: keys[0], name: name, bytes: bytes)]
+            // A scaled picture has no metadata either.
+            return [LogoFile(form: keys[0], name: name, bytes: PictureMetadata.removed(from: bytes))]
         }
         var files: [LogoFile] = []
         for form in forms {

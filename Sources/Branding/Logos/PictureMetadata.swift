@@ -1,45 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Removes from a PNG or JPEG everything that decoders do not need: places, cameras, names, comments, and trailing
 /// bytes.
 ///
-/// Logos are public. The pixels stay the same, byte for byte. A file that breaks the format's rules is kept whole,
-/// because its parts cannot be separated; no program can show it either.
-enum PictureMetadata {
+/// Logos are public. The pixels stay the same, byte for byte. From a place that breaks the format's rules on, nothing is
+/// kept: decoders stop there, and the parts behind it cannot be separated from metadata.
+package enum PictureMetadata {
     /// The picture without metadata.
-    static func removed(from picture: Data) -> Data {
-        let bytes = [UInt8](picture)
-        let kept = bytes.starts(with: [0xFF, 0xD8]) ? jpeg(bytes) : png(bytes)
-        return kept.map { Data($0) } ?? picture
+    package static func removed(from picture: [UInt8]) -> [UInt8] {
+        let kept = picture.starts(with: [0xFF, 0xD8]) ? jpeg(picture) : png(picture)
+        // A rest that is shorter than any metadata stays.
+        return kept.isBroken && picture.count - kept.end < shortest ? kept.bytes + picture[kept.end...] : kept.bytes
     }
+
+    /// The parts of a picture without metadata.
+    private struct Kept {
+        var bytes: [UInt8]
+        /// The place behind the last part that could be read.
+        var end: Int
+        /// True without a whole ending.
+        var isBroken = true
+    }
+
+    /// Bytes of the shortest block that could hold a text: a marker, a length and a signature.
+    private static let shortest = 16
 
     // MARK: JPEG (ITU-T T.81 annex B, JFIF, Exif 2.3)
 
-    private static func jpeg(_ bytes: [UInt8]) -> [UInt8]? {
+    private static func jpeg(_ bytes: [UInt8]) -> Kept {
         var kept = Array(bytes.prefix(2))
         var place = 2
         while place + 1 < bytes.count {
-            guard bytes[place] == 0xFF else { return nil }
+            guard bytes[place] == 0xFF else { break }
             let marker = bytes[place + 1]
             if marker == 0xFF {  // A fill byte.
                 place += 1
                 continue
             }
-            if marker == 0xD9 { return kept + [0xFF, 0xD9] }
+            if marker == 0xD9 { return Kept(bytes: kept + [0xFF, 0xD9], end: place + 2, isBroken: false) }
             guard place + 4 <= bytes.count, case let length = number(bytes[(place + 2)..<(place + 4)]), length >= 2,
                 place + 2 + length <= bytes.count
-            else { return nil }
+            else { break }
             let segment = bytes[place..<(place + 2 + length)]
             place += segment.count
             if let wanted = wanted(segment, marker) { kept += wanted }
             guard marker == 0xDA else { continue }
             let start = place
             while place + 1 < bytes.count, bytes[place] != 0xFF || isWithinScan(bytes[place + 1]) { place += 1 }
+            // A file that breaks off in its scan is shown as far as it goes.
+            if place + 1 >= bytes.count { place = bytes.count }
             kept += bytes[start..<place]
         }
-        return nil
+        return Kept(bytes: kept, end: place)
     }
 
     /// True after 0xFF for a stuffed byte and a restart.
@@ -90,19 +102,23 @@ enum PictureMetadata {
         "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs", "cICP", "acTL", "fcTL", "fdAT",
     ]
 
-    private static func png(_ bytes: [UInt8]) -> [UInt8]? {
+    private static func png(_ bytes: [UInt8]) -> Kept {
         var kept = Array(bytes.prefix(8))
         var place = 8
         while place + 12 <= bytes.count {
             let length = number(bytes[place..<(place + 4)])
-            guard place + 12 + length <= bytes.count else { return nil }
             let name = String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self)
+            guard place + 12 + length <= bytes.count else {
+                // A file that breaks off in its pixels is shown as far as it goes.
+                if name == "IDAT" { return Kept(bytes: kept + bytes[place...], end: bytes.count) }
+                break
+            }
             let isCritical = bytes[place + 4] & 0x20 == 0
             if isCritical || shown.contains(name) { kept += bytes[place..<(place + 12 + length)] }
-            if name == "IEND" { return kept }
             place += 12 + length
+            if name == "IEND" { return Kept(bytes: kept, end: place, isBroken: false) }
         }
-        return nil
+        return Kept(bytes: kept, end: place)
     }
 
     /// An unsigned number, its highest byte first.

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import DirectoryStore
+@testable import Branding
 
 @Suite("Metadata of logos")
 struct PictureMetadataTests {
@@ -39,23 +39,23 @@ struct PictureMetadataTests {
             + Self.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0<x/>".utf8)) + Self.profile
             + Self.segment(0xED, Array("Photoshop 3.0\0".utf8)) + Self.segment(0xFE, Array("by Jane Doe".utf8))
             + Self.tables + [0xFF] + Self.scan + Self.end + Array("PK\u{3}\u{4}".utf8)
-        #expect([UInt8](PictureMetadata.removed(from: Data(full))) == picture)
-        #expect([UInt8](PictureMetadata.removed(from: Data(picture))) == picture)
+        #expect(PictureMetadata.removed(from: full) == picture)
+        #expect(PictureMetadata.removed(from: picture) == picture)
     }
 
     @Test(arguments: [false, true])
     func `a JPEG that is turned stays turned, without the place it was taken at`(isLittle: Bool) {
         let full = Self.start + Self.exif(turn: 6, isLittle: isLittle) + Self.tables + Self.scan + Self.end
-        let kept = [UInt8](PictureMetadata.removed(from: Data(full)))
+        let kept = PictureMetadata.removed(from: full)
         #expect(kept.firstRange(of: Array("151.2153".utf8)) == nil)
         // Once more: what was written is understood, and is all there is.
-        #expect([UInt8](PictureMetadata.removed(from: Data(kept))) == kept)
+        #expect(PictureMetadata.removed(from: kept) == kept)
         #expect(kept.firstRange(of: [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6]) != nil)
     }
 
     @Test func `a progressive JPEG keeps all its scans`() {
         let picture = Self.start + Self.tables + Self.scan + Self.segment(0xC4, [0, 1, 2]) + Self.scan + Self.end
-        #expect([UInt8](PictureMetadata.removed(from: Data(picture))) == picture)
+        #expect(PictureMetadata.removed(from: picture) == picture)
     }
 
     @Test func `a PNG loses its texts, times and Exif`() throws {
@@ -63,14 +63,18 @@ struct PictureMetadataTests {
             .deletingLastPathComponent().path
         let folder = root + "/Config/logos"
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).sorted().first)
-        let picture = PictureMetadata.removed(from: try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)))
-        func chunk(_ name: String, _ data: String) -> Data {
-            Data([0, 0, 0, UInt8(data.utf8.count)] + Array((name + data).utf8) + [1, 2, 3, 4])
+        let picture = PictureMetadata.removed(
+            from: [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))))
+        func chunk(_ name: String, _ data: String) -> [UInt8] {
+            [0, 0, 0, UInt8(data.utf8.count)] + Array((name + data).utf8) + [1, 2, 3, 4]
         }
         // Behind the header: 8 bytes of signature and 25 of IHDR (RFC 2083 §11.2.1).
-        let full =
-            picture.prefix(33) + chunk("tEXt", "Author\0Jane Doe") + chunk("eXIf", "MM") + chunk("tIME", "1234567")
-            + chunk("zzZz", "?") + picture.dropFirst(33) + Data("trailing".utf8)
+        var full = Array(picture.prefix(33))
+        for (name, data) in [("tEXt", "Author\0Jane Doe"), ("eXIf", "MM"), ("tIME", "1234567"), ("zzZz", "?")] {
+            full += chunk(name, data)
+        }
+        full += picture.dropFirst(33)
+        full += Array("trailing".utf8)
         #expect(PictureMetadata.removed(from: full) == picture)
     }
 
@@ -80,7 +84,40 @@ struct PictureMetadataTests {
             [0xFF, 0xD8, 0x00, 0x00, 0x00], [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3],
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 73, 69, 78, 68, 1, 1, 1, 1],
         ] as [[UInt8]])
-    func `what breaks the format's rules stays whole`(bytes: [UInt8]) {
-        #expect(PictureMetadata.removed(from: Data(bytes)) == Data(bytes))
+    func `a broken rest that is too short for a text stays`(bytes: [UInt8]) {
+        #expect(PictureMetadata.removed(from: bytes) == bytes)
+    }
+
+    @Test func `a picture that breaks off loses its metadata too, and keeps its pixels`() {
+        let scan = Self.tables + Self.scan
+        let place = Array("151.2153".utf8)
+        // Without an ending; decoders show what is there.
+        let cut = PictureMetadata.removed(from: Self.start + Self.exif(turn: 1) + scan)
+        #expect(cut == Self.start + scan)
+        // Exif whose length leads beyond the end, behind a rule that is broken, and behind bytes that are no marker.
+        let exif = Self.exif(turn: 1)
+        let cutExif: [UInt8] = Array(exif.dropLast(4))
+        let brokenRule: [UInt8] = Self.tables + ([0xFF, 0xE0, 0, 0] as [UInt8])
+        let noMarker: [UInt8] = [0x00, 0x01]
+        let rest: [UInt8] = exif + scan + Self.end
+        let rests: [[UInt8]] = [cutExif, brokenRule + rest, noMarker + rest]
+        for broken in rests {
+            let picture: [UInt8] = Self.start + broken
+            #expect(PictureMetadata.removed(from: picture).firstRange(of: place) == nil)
+        }
+    }
+
+    @Test func `a PNG that breaks off loses its texts too, and keeps its pixels`() {
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+            [0, 0, 0, UInt8(data.count)] + Array(name.utf8) + data + [1, 2, 3, 4]
+        }
+        let text = chunk("tEXt", Array("Author\u{0}Jane Doe of Sydney".utf8))
+        let pixels = chunk("IHDR", [UInt8](repeating: 1, count: 13)) + chunk("IDAT", [UInt8](repeating: 7, count: 40))
+        #expect(PictureMetadata.removed(from: signature + text + pixels) == signature + pixels)
+        #expect(
+            PictureMetadata.removed(from: signature + text + pixels.dropLast(20)) == signature + pixels.dropLast(20))
+        let open = PictureMetadata.removed(from: signature + pixels + text.dropLast(6))
+        #expect(open == signature + pixels)
     }
 }
