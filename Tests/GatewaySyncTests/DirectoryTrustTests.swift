@@ -2,10 +2,14 @@
 
 import Crypto
 import Foundation
-import GatewaySync
 import GatewaySyncTesting
+import NIOSSL
+import SwiftASN1
 import TestFixtures
 import Testing
+import X509
+
+@testable import GatewaySync
 
 @Suite("Whom the client takes for the directory, api-client-networking SSL Pinning", .timeLimit(.minutes(8)))
 struct DirectoryTrustTests {
@@ -14,8 +18,19 @@ struct DirectoryTrustTests {
     /// How a server is wrong, or not.
     enum Server: String, CaseIterable, Sendable {
         case right, pinOfAuthority, secondPin, wrongPin, unknownAuthority, expired, wrongName
+        /// A common name without alternative names, and a wildcard for every name (RFC 9525 §6.3).
+        case commonNameOnly, widestWildcard
 
         var isGood: Bool { [.right, .pinOfAuthority, .secondPin].contains(self) }
+        /// The alternative names of its certificate; nil for the name of the host alone.
+        var names: [String]? {
+            switch self {
+            case .commonNameOnly: []
+            case .widestWildcard: ["*"]
+            default: nil
+            }
+        }
+
         /// Words the operator finds in the error.
         var words: String {
             switch self {
@@ -51,7 +66,7 @@ struct DirectoryTrustTests {
         try await house.peer.stop()
     }
 
-    @Test(arguments: [Server.right, .unknownAuthority, .expired, .wrongName])
+    @Test(arguments: [Server.right, .unknownAuthority, .expired, .wrongName, .commonNameOnly, .widestWildcard])
     func `without pins the roots decide`(server: Server) async throws {
         let house = try await House(server)
         let error = try await house.sync(pins: [])
@@ -82,6 +97,22 @@ struct DirectoryTrustTests {
         #expect((problem == nil) == (words == nil) && problem?.contains(words ?? "") ?? true, "\(problem ?? "none")")
         #expect(house.peer.text.isEmpty, "nothing is sent to a server that nobody trusts")
         try await house.peer.stop()
+    }
+
+    /// RFC 9525 §6.3: a wildcard is a whole first label, and stands for one label.
+    @Test(arguments: [
+        ("directory.example.com", "directory.example.com", true),
+        ("Directory.Example.COM", "directory.example.com", true),
+        ("*.example.com", "directory.example.com", true), ("*.example.com", "a.directory.example.com", false),
+        ("*.example.com", "example.com", false), ("*", "localhost", false), ("*", "directory.example.com", false),
+        ("*.com", "example.com", false), ("*.*.com", "a.example.com", false),
+        ("d*.example.com", "d.example.com", false),
+        ("other.example.com", "directory.example.com", false),
+    ])
+    func `an alternative name is compared as a whole`(name: String, host: String, isSame: Bool) throws {
+        let key = P256.Signing.PrivateKey()
+        let made = try TestAuthority().certificate(for: host, key: key, names: [name]).chain[0]
+        #expect(ServerNames(try Certificate(derEncoded: made.toDERBytes())).include(host) == isSame)
     }
 
     @Test func `a server without TLS presents no certificate`() async throws {
@@ -118,7 +149,7 @@ struct DirectoryTrustTests {
             let issuer = server == .unknownAuthority ? try TestAuthority() : authority
             peer = try await TLSPeer(
                 issuer.certificate(
-                    for: server == .wrongName ? "elsewhere.example" : "localhost", key: key,
+                    for: server == .wrongName ? "elsewhere.example" : "localhost", key: key, names: server.names,
                     isExpired: server == .expired), response: DirectoryTrustTests.sync)
         }
 

@@ -20,10 +20,10 @@ struct TestAuthority {
 
     /// A server's certificate with its key.
     func certificate(
-        for host: String, key: P256.Signing.PrivateKey, isExpired: Bool = false
+        for host: String, key: P256.Signing.PrivateKey, names: [String]? = nil, isExpired: Bool = false
     ) throws -> (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey) {
         let leaf = try Self.make(
-            host, for: key, by: self.key, issuer: "Test authority", isAuthority: false,
+            host, for: key, by: self.key, issuer: "Test authority", isAuthority: false, names: names ?? [host],
             until: isExpired ? Date().addingTimeInterval(-60) : Date().addingTimeInterval(3600))
         return (
             [try NIOSSLCertificate(bytes: Self.der(leaf), format: .der)],
@@ -47,7 +47,7 @@ struct TestAuthority {
 
     private static func make(
         _ name: String, for key: P256.Signing.PrivateKey, by issuerKey: P256.Signing.PrivateKey, issuer: String,
-        isAuthority: Bool, until: Date = Date().addingTimeInterval(3600)
+        isAuthority: Bool, names: [String] = [], until: Date = Date().addingTimeInterval(3600)
     ) throws -> Certificate {
         try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
@@ -60,7 +60,7 @@ struct TestAuthority {
                 } else {
                     Critical(BasicConstraints.notCertificateAuthority)
                 }
-                if !isAuthority { SubjectAlternativeNames([.dnsName(name)]) }
+                if !names.isEmpty { SubjectAlternativeNames(names.map { .dnsName($0) }) }
             },
             issuerPrivateKey: .init(issuerKey))
     }

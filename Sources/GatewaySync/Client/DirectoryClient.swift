@@ -52,6 +52,12 @@ package final class DirectoryClient: Sendable, Service {
             }
         } else {
             configuration.tlsConfiguration = settings.trust.configuration
+            if settings.address.isSecure {
+                // Called after the handshake and before the first request.
+                let host = settings.address.host
+                configuration.http1_1ConnectionDebugInitializer = { ServerNames.check($0, for: host) }
+                configuration.http2ConnectionDebugInitializer = { ServerNames.check($0, for: host) }
+            }
         }
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }

@@ -12,7 +12,7 @@ import X509
 ///
 /// AsyncHTTPClient cannot check the whole chain; its TLS shows the leaf only. It opens a plain connection to the TLS
 /// port, and its connection initialiser adds the TLS handler with our check. The connection is handed out after a
-/// successful handshake, and closed otherwise. NIOSSL compares the host name.
+/// successful handshake, and closed otherwise. NIOSSL compares the host name, and `ServerNames` more strictly.
 struct PinnedConnection: Sendable {
     private let context: NIOSSLContext
     private let trust: DirectoryTrust
@@ -67,6 +67,7 @@ struct PinnedConnection: Sendable {
         guard let leaf = certificates.first, certificates.count == chain.count else {
             return "it showed certificates that cannot be read"
         }
+        guard ServerNames(leaf).include(host) else { return ServerNames.objection }
         let roots = trust.roots.map { CertificateStore($0) } ?? .systemTrustRoots
         var verifier = Verifier(rootCertificates: roots) { RFC5280Policy() }
         switch await verifier.validate(leaf: leaf, intermediates: CertificateStore(certificates.dropFirst())) {

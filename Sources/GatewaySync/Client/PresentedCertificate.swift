@@ -36,10 +36,10 @@ struct PresentedCertificate: Sendable {
     }
 
     private func problem(for host: String, trust: DirectoryTrust, now: Date) async -> String? {
-        let names = names.map { ServerText.clean($0) }.joined(separator: ", ")
+        let names = ServerNames(leaf).all.map { ServerText.clean($0) }.joined(separator: ", ")
         let owner = "its certificate for \(names.isEmpty ? "no name" : names)"
         if let problem = Self.expiry(of: leaf, now: now, owner: owner) { return problem }
-        guard self.names.contains(where: { Self.matches($0, host) }) else {
+        guard ServerNames(leaf).include(host) else {
             return
                 "\(owner) is not for \(host): write one of its names in directory.url, or have the certificate changed"
         }
@@ -62,26 +62,6 @@ struct PresentedCertificate: Sendable {
         return
             "\(owner) is not valid before \(day(leaf.notValidBefore)): see with timedatectl that the clock of this "
             + "machine is right"
-    }
-
-    /// The names that a client compares (RFC 9525 §6): those of the subject's alternative names.
-    private var names: [String] {
-        guard let alternatives = try? leaf.extensions.subjectAlternativeNames else { return [] }
-        return alternatives.compactMap { name in
-            switch name {
-            case .dnsName(let text): text
-            case .ipAddress(let bytes):
-                (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes.bytes), port: 0))?.ipAddress
-            default: nil
-            }
-        }
-    }
-
-    /// RFC 9525 §6.3: a wildcard matches the whole first label.
-    private static func matches(_ name: String, _ host: String) -> Bool {
-        let (name, host) = (name.lowercased(), host.lowercased())
-        guard name.hasPrefix("*.") else { return name == host }
-        return host.drop { $0 != "." } == name.dropFirst()
     }
 
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
