@@ -67,6 +67,11 @@ extension JSONValue {
     ///
     /// - Parameter levels: the deepest nesting. Foundation rejects more than some hundred levels as malformed.
     package init(parsing text: some Sequence<UInt8>, levels: Int = deepest) throws(ParsingError) {
+        let plain = text.withContiguousStorageIfAvailable { PlainJSON.value(of: $0, levels: min(levels, 100)) }
+        if let value = plain ?? nil {
+            self = value
+            return
+        }
         guard let value = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) else {
             throw .malformed
         }

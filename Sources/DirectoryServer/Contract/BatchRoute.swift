@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryStore
+import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -32,7 +33,32 @@ struct BatchRoute: Sendable {
             case .failure(let refusal): BatchResponse.Result(status: refusal.status.code, error: refusal.envelope)
             }
         }
-        return try JSONBody.response(BatchResponse(results: results.compactMap { $0 }))
+        return JSONBody.response(try Self.text(results.compactMap { $0 }))
+    }
+
+    /// The text of a `BatchResponse`.
+    private static func text(_ results: [BatchResponse.Result]) throws -> JSONText {
+        var text = JSONText()
+        try text.object { response in
+            try response.add("results") { list in
+                try list.list(results) { result, text in try write(result, to: &text) }
+            }
+        }
+        return text
+    }
+
+    private static func write(_ result: BatchResponse.Result, to text: inout JSONText) throws {
+        typealias Key = BatchResponse.Result.CodingKeys
+        try text.object { object in
+            object.add(Key.status.rawValue, result.status)
+            object.add(Key.statusCode.rawValue, result.statusCode)
+            object.add(Key.resourceID.rawValue, result.resourceID)
+            if let data = result.data { object.add(Key.data.rawValue) { data.write(to: &$0) } }
+            if let error = result.error {
+                let bytes = try JSONBody.encoder().encode(error)
+                object.add(Key.error.rawValue) { $0.raw(bytes) }
+            }
+        }
     }
 
     private static func judge(_ operation: JSONValue) -> Judged {

@@ -21,7 +21,7 @@ extension ReportedEvent {
         event.eventKey = fields.key()
         event.meta = fields.meta()
         event.brandingRequestID = fields.requestID()
-        self.init(event, warning: fields.warning)
+        self.init(event, warning: fields.warning, meta: fields.metaText)
     }
 }
 
@@ -29,6 +29,8 @@ extension ReportedEvent {
 private struct EventFields {
     private let object: [String: JSONValue]
     private(set) var warning: String?
+    /// The text of `meta`, once it is read.
+    private(set) var metaText: String?
 
     init(_ object: [String: JSONValue]) { self.object = object }
 
@@ -87,10 +89,12 @@ private struct EventFields {
 
     mutating func meta() -> [String: JSONValue]? {
         guard let value = value(.meta) else { return nil }
-        if case .object(let meta) = value, value.isWithin(levels: JSONValue.deepest),
-            let size = try? JSONEncoder().encode(meta).count, size <= FieldLimit.meta
-        {
-            return meta
+        if case .object(let meta) = value, value.isWithin(levels: JSONValue.deepest) {
+            let text = JSONValue.text(meta)
+            if text.utf8.count <= FieldLimit.meta {
+                metaText = text
+                return meta
+            }
         }
         fault(.meta)
         return nil

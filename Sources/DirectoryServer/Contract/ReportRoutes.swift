@@ -27,7 +27,9 @@ struct ReportRoutes: Sendable {
         let event = ReportedEvent(try await JSONBody.object(of: request, levels: .max))
         let response = try await EventLedger(database, account: context.account).record(event, now: now())
         counters.addEvent(response.outcome, isCounted: response.counted)
-        return try JSONBody.response(response, status: response.partial == true ? .accepted : .ok)
+        var text = JSONText()
+        response.write(to: &text)
+        return JSONBody.response(text, status: response.partial == true ? .accepted : .ok)
     }
 
     func register(_ request: Request, _ context: AccountContext) async throws -> Response {

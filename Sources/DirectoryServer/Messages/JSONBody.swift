@@ -17,6 +17,13 @@ enum JSONBody {
             body: .init(byteBuffer: ByteBuffer(bytes: try encoder().encode(value))))
     }
 
+    /// A response of text that is written without an encoder.
+    static func response(_ text: JSONText, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: mediaType],
+            body: .init(byteBuffer: ByteBuffer(bytes: text.bytes)))
+    }
+
     static let mediaType = "application/json; charset=utf-8"
 
     static func encoder() -> JSONEncoder {

@@ -7,9 +7,13 @@ package struct ReportedEvent: Sendable {
     package let event: EventRequest
     /// `invalid_` and the name of the first invalid field; nil for an event that can count.
     package let warning: String?
+    /// `meta` as JSON text; nil without it.
+    let meta: String?
 
-    package init(_ event: EventRequest, warning: String? = nil) {
+    /// - Parameter meta: `meta` of the event as JSON text, if the caller has written it already.
+    package init(_ event: EventRequest, warning: String? = nil, meta: String? = nil) {
         self.event = event
         self.warning = warning
+        self.meta = meta ?? event.meta.map { JSONValue.text($0) }
     }
 }
