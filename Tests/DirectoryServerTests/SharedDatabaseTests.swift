@@ -295,7 +295,7 @@ struct SharedDatabaseTests {
         await #expect {
             _ = try await EventLedger(node).record(event, now: ManualTime.start)
         } throws: {
-            DirectoryDatabase.isOutage($0)
+            StoreOutage($0) == .away
         }
         try server.perform(.start)
         let first = try await EventLedger(node).record(event, now: ManualTime.start)

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOHTTP1
+import Synchronization
 
 /// Turns every error into the contract's envelope, so that no client gets an error of another shape.
 struct ErrorResponses: Sendable {
     let logger: Logger
+    private let outages = OutageLines()
+
+    init(logger: Logger) { self.logger = logger }
 
     /// The response of `handler`, or the envelope of its error.
     nonisolated(nonsending) func respond(
@@ -27,7 +32,10 @@ struct ErrorResponses: Sendable {
             refusal.headers[.connection] = "close"
             return try Self.envelope(refusal)
         } catch {
-            if let refusal = Refusal(of: error) { return try Self.envelope(refusal) }
+            if let refusal = Refusal(of: error) {
+                if StoreOutage(error) != nil { outages.log(error, request, logger) }
+                return try Self.envelope(refusal)
+            }
             logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return try Self.envelope(
                 Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))
@@ -60,5 +68,29 @@ struct ErrorEnvelopes: RouterMiddleware {
         let response = try await errors.respond(to: request) { try await next(request, context) }
         // A client would read a body after a response to HEAD as the next response (RFC 9110 §9.3.2).
         return request.method == .head ? response.createHeadResponse() : response
+    }
+}
+
+/// Logs requests that the database cannot serve, at most one a minute: clients repeat them.
+private final class OutageLines: Sendable {
+    private struct State {
+        var last: ContinuousClock.Instant?
+        var failed = 0
+    }
+
+    private let state = Mutex(State())
+
+    func log(_ error: any Error, _ request: Request, _ logger: Logger) {
+        let now = ContinuousClock.now
+        let failed = state.withLock { state -> Int? in
+            state.failed += 1
+            if let last = state.last, now - last < .seconds(60) { return nil }
+            defer { state = State(last: now) }
+            return state.failed
+        }
+        guard let failed else { return }
+        logger.error(
+            "requests failed; see /readyz for the remedy",
+            metadata: ["path": "\(request.uri.path)", "error": "\(error)", "since_last_line": "\(failed)"])
     }
 }

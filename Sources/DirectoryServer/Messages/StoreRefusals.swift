@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryStore
 import HTTPTypes
+import HostSystem
 
 /// The HTTP status, code and text of every error of the store.
 extension Refusal {
@@ -11,19 +12,33 @@ extension Refusal {
         switch error {
         case let refusal as Refusal: self = refusal
         case let error as StoreError: self = .store(error)
+        case let error as WorkerThreads.Refusal: self = .work(error)
         case let error as TokenError: self = .token(error)
         case let error as UploadError: self = .upload(error)
         case let error as DebugUploadError: self = .debugUpload(error)
         case let mistake as any OperatorError: self = .mistake(mistake)
-        case _ where DirectoryDatabase.isOutage(error): self = .outage
-        default: return nil
+        default:
+            guard let outage = StoreOutage(error) else { return nil }
+            self = .outage(outage)
         }
     }
 
-    /// The database is away; events wait at their senders.
-    private static let outage = Refusal(
-        .serviceUnavailable, "The directory's database cannot be reached", code: "database_away",
-        headers: [.retryAfter: "5"], guidance: "Send it again in a moment, with the same key")
+    /// The database serves nobody; events wait at their senders.
+    private static func outage(_ outage: StoreOutage) -> Refusal {
+        func refusal(_ message: String, _ code: String, retry: Int) -> Refusal {
+            Refusal(
+                .serviceUnavailable, message, code: code, headers: [.retryAfter: "\(retry)"],
+                guidance: "Send it again later, with the same key")
+        }
+        return switch outage {
+        case .full: refusal("The directory's disk is full", "disk_full", retry: 60)
+        case .readOnly: refusal("The directory cannot write to its disk", "disk_read_only", retry: 60)
+        case .broken: refusal("The directory's disk returns errors", "disk_failed", retry: 60)
+        case .damaged: refusal("The directory's database is damaged", "database_damaged", retry: 300)
+        case .locked: refusal("Another program has held the directory's database", "database_locked", retry: 5)
+        case .away: refusal("The directory's database cannot be reached", "database_away", retry: 5)
+        }
+    }
 
     private static func store(_ error: StoreError) -> Refusal {
         switch error {
@@ -36,6 +51,24 @@ extension Refusal {
                 .tooManyRequests, "This account stores no more today", code: "QUOTA_REACHED",
                 headers: [.retryAfter: "\(secondsLeft)"],
                 guidance: "Try again tomorrow (UTC), or ask the operator to raise events.mb_per_day")
+        case .tooManyDevices(let most):
+            Refusal(
+                .tooManyRequests, "This account has \(most) devices, and registers no more", code: "TOO_MANY_DEVICES",
+                headers: [.retryAfter: "86400"], details: ["limit": .int(most)],
+                guidance: "Ask the operator to raise clients.devices_per_account, or to revoke a misused key")
+        }
+    }
+
+    private static func work(_ error: WorkerThreads.Refusal) -> Refusal {
+        switch error {
+        case .full:
+            Refusal(
+                .serviceUnavailable, "Too many requests of operators are in progress", code: "busy",
+                headers: [.retryAfter: "5"], guidance: "Send it again in a moment")
+        case .stopped:
+            Refusal(
+                .serviceUnavailable, "The directory stops; nothing was changed", code: "stopping",
+                headers: [.retryAfter: "10"], guidance: "Send it again after its start")
         }
     }
 
@@ -99,6 +132,7 @@ extension Refusal {
         case .invalid: .badRequest("\(mistake)")
         case .missing: .notFound("\(mistake)")
         case .conflict: Refusal(.conflict, "\(mistake)", code: "conflict")
+        case .unavailable: Refusal(.serviceUnavailable, "\(mistake)", code: "unavailable")
         }
     }
 }

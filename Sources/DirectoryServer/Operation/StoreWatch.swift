@@ -21,25 +21,29 @@ final class StoreWatch: Service {
     }
 
     private let write: @Sendable () async throws -> Void
+    private let damage: @Sendable () -> (problem: String, details: String)?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - write: writes once to the store.
+    ///   - damage: the damage of the store that any request has found; nil for none.
     ///   - now: tests replace it.
     init(
         write: @escaping @Sendable () async throws -> Void,
+        damage: @escaping @Sendable () -> (problem: String, details: String)? = { nil },
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, logger: Logger
     ) {
         self.write = write
+        self.damage = damage
         self.now = now
         self.logger = logger
     }
 
     /// Watches a database.
     convenience init(_ database: DirectoryDatabase, logger: Logger) {
-        self.init(write: { try await database.probe() }, logger: logger)
+        self.init(write: { try await database.probe() }, damage: { database.damage }, logger: logger)
     }
 
     func run() async throws {
@@ -49,8 +53,9 @@ final class StoreWatch: Service {
         }
     }
 
-    /// The reason why the store cannot be written, with its remedy; nil normally.
+    /// The reason why the store cannot be written, or its damage, with the remedy; nil normally.
     var problem: String? {
+        if let damage = damage() { return damage.problem }
         let (problem, began) = state.withLock { ($0.problem, $0.began) }
         guard let began, case let wait = now() - began, wait > Self.patience else { return problem }
         return "a write has waited \(wait.components.seconds) s for the database; check the disk, and imports that run"
@@ -68,13 +73,17 @@ final class StoreWatch: Service {
         } catch {
             problem = "\(error)"
         }
+        let damage = damage()
+        problem = damage?.problem ?? problem
         let before = state.withLock { [problem] state in
             defer { state = State(problem: problem) }
             return state.problem
         }
         guard problem != before else { return }
         if let problem {
-            logger.error("the store cannot be written", metadata: ["problem": "\(problem)"])
+            logger.error(
+                damage == nil ? "the store cannot be written" : "the store is damaged",
+                metadata: ["problem": "\(damage?.details ?? problem)"])
         } else {
             logger.notice("the store can be written again")
         }

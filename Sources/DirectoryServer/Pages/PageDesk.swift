@@ -30,7 +30,11 @@ struct PageDesk: Sendable {
     /// The text of a refusal or of a trouble of the disk; nil for other errors.
     private func problem(of error: any Error, path: String) -> PageProblem? {
         if let problem = error as? PageProblem { return problem }
-        if let refusal = Refusal(of: error) { return PageProblem(refusal.status, Self.sentence(refusal.message)) }
+        // For the operator, the text with file and remedy.
+        let isOfDisk = StoreOutage(error).map { $0 != .away } ?? false
+        if !isOfDisk, let refusal = Refusal(of: error) {
+            return PageProblem(refusal.status, Self.sentence(refusal.message))
+        }
         guard let trouble = database.trouble(of: error) else { return nil }
         logger.error("a page failed", metadata: ["path": "\(path)", "reason": "\(error)"])
         return PageProblem(.serviceUnavailable, trouble + " Nothing was changed.")

@@ -110,13 +110,22 @@ package final class DirectoryDatabase: Sendable {
     /// The cause of a failed read or write and its remedy; nil for errors of other kinds.
     package func trouble(of error: any Error) -> String? { engine.trouble(of: error) }
 
-    /// True if the database cannot be reached or takes no writes for a while; the same request may succeed later.
-    package static func isOutage(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.isOutage == true }
-
     /// Writes to the database without changing it, so that a full disk or a lost server shows.
     ///
     /// - Throws: `StoreProblem`.
     package func probe() async throws(StoreProblem) { try await engine.probe() }
+
+    /// The first damage of the database that any statement has found; nil for none.
+    ///
+    /// `problem` is for everybody and names no file; `details` are for the log. Both have the remedy.
+    package var damage: (problem: String, details: String)? {
+        engine.damage.text.map { ("the database is damaged; stop herald-directory and restore a backup", $0) }
+    }
+
+    /// Reads the whole file for damage; on a large one it takes minutes of a thread that may wait.
+    ///
+    /// - Throws: a database error, or an error of the turn.
+    package func lookForDamage(_ turn: WorkTurn) throws { try engine.lookForDamage(turn) }
 
     /// Times of commits in seconds, from the begin of a transaction to the disk.
     package var commitTimes: Distribution { commits.times.distribution }

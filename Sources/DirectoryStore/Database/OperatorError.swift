@@ -13,4 +13,6 @@ package enum OperatorMistakeKind: Hashable, Sendable {
     case missing
     /// The request conflicts with the present state.
     case conflict
+    /// The directory cannot do it now.
+    case unavailable
 }

@@ -6,6 +6,8 @@ package enum StoreError: Error, Hashable {
     case busy
     /// The account's clients have stored their bytes of this day; the next day begins in `secondsLeft` seconds.
     case quotaReached(secondsLeft: Int64)
+    /// The account has as many devices as it may have.
+    case tooManyDevices(Int)
 
     /// The quota of the day of `now`, in seconds since 1970.
     static func quotaReached(now: Int64) -> StoreError { .quotaReached(secondsLeft: 86_400 - now % 86_400) }

@@ -10,8 +10,10 @@ import GRDB
 /// block it.
 final class KeyReader: Sendable {
     private let connection: DatabaseQueue
+    private let damage: DamageRecord
 
-    init(path: String) throws {
+    init(path: String, _ damage: DamageRecord) throws {
+        self.damage = damage
         var configuration = Configuration()
         configuration.qos = .default  // the package's own asks for a niceness below 0
         configuration.readonly = true
@@ -20,6 +22,6 @@ final class KeyReader: Sendable {
 
     /// Runs statements that are a transaction each.
     func read<Value>(_ work: (any SQLConnection) throws -> Value) throws -> Value {
-        try connection.unsafeRead { try work(SQLiteConnection($0)) }
+        try damage.watching { try connection.unsafeRead { try work(SQLiteConnection($0)) } }
     }
 }

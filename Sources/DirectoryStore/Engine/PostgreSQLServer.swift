@@ -49,6 +49,7 @@ package struct DatabaseServer: Hashable, Sendable {
 /// Thread-safe.
 final class PostgreSQLServer: StoreEngine {
     let store: PostgreSQLStore
+    let damage: DamageRecord
     private let standby: PostgreSQLStore?
     private let keys: KeyLookup
     private let folder: String
@@ -69,10 +70,13 @@ final class PostgreSQLServer: StoreEngine {
         } catch {
             throw DirectoryDatabaseError(path: address.description, problem: .server("\(error)"))
         }
-        store = PostgreSQLStore(address, sessions: server.connections, snapshots: server.feeds)
+        damage = DamageRecord(of: "the database \(address.description)")
+        store = PostgreSQLStore(address, damage, sessions: server.connections, snapshots: server.feeds)
         if let url = server.replica {
             let address = try server.address(url, primary: false)
-            standby = PostgreSQLStore(address, sessions: server.connections, snapshots: server.feeds)
+            standby = PostgreSQLStore(
+                address, DamageRecord(of: "the database \(address.description)"), sessions: server.connections,
+                snapshots: server.feeds)
         } else {
             standby = nil
         }
@@ -119,6 +123,8 @@ final class PostgreSQLServer: StoreEngine {
             throw error as? StoreProblem ?? .server("\(error)")
         }
     }
+
+    func lookForDamage(_: WorkTurn) {}
 
     func sizes() async throws -> (database: Int64, log: Int64) { (try await store.read { try Self.size($0) }, 0) }
 

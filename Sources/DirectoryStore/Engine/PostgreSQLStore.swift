@@ -9,6 +9,7 @@ final class PostgreSQLStore: SQLPool {
     private let pool: PostgreSQLPool
     private let address: PostgreSQLAddress
     private let statements = PortableStatements()
+    private let damage: DamageRecord
     private let commits: SessionLane
     /// Snapshots that are open.
     private let snapshots = Mutex(0)
@@ -26,8 +27,9 @@ final class PostgreSQLStore: SQLPool {
     /// - Parameters:
     ///   - sessions: most connections for requests.
     ///   - snapshots: most connections for long responses, each for the time of one response.
-    init(_ address: PostgreSQLAddress, sessions: Int, snapshots: Int) {
+    init(_ address: PostgreSQLAddress, _ damage: DamageRecord, sessions: Int, snapshots: Int) {
         self.address = address
+        self.damage = damage
         mostSnapshots = snapshots
         pool = PostgreSQLPool(
             address, sessions: sessions, application: Self.application, timeLimit: Self.requestLimit)
@@ -42,40 +44,54 @@ final class PostgreSQLStore: SQLPool {
     var place: String { address.description }
 
     func read<Value: Sendable>(_ work: @Sendable (any SQLConnection) throws -> Value) throws -> Value {
-        try pool.runBlocking { [statements, shard] session in
-            try session.transaction(.readOnly) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try damage.watching {
+            try pool.runBlocking { [statements, shard] session in
+                try session.transaction(.readOnly) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+            }
         }
     }
 
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.run { [statements, shard] session in
-            try session.transaction(.readOnly) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try await damage.watching {
+            try await pool.run { [statements, shard] session in
+                try session.transaction(.readOnly) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+            }
         }
     }
 
     func write<Value: Sendable>(
         _ isolation: SQLIsolation, _ work: @Sendable (any SQLConnection) throws -> Value
     ) throws -> Value {
-        try pool.runBlocking { [statements, shard] session in
-            try session.transaction(isolation.level) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try damage.watching {
+            try pool.runBlocking { [statements, shard] session in
+                try session.transaction(isolation.level) {
+                    try work(PostgreSQLConnection($0, statements, shard: shard))
+                }
+            }
         }
     }
 
     func write<Value: Sendable>(
         _ isolation: SQLIsolation, _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.run { [statements, shard] session in
-            try session.transaction(isolation.level) { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try await damage.watching {
+            try await pool.run { [statements, shard] session in
+                try session.transaction(isolation.level) {
+                    try work(PostgreSQLConnection($0, statements, shard: shard))
+                }
+            }
         }
     }
 
     func readEach<Value: Sendable>(
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.run { [statements, shard] session in
-            try session.repeating { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+        try await damage.watching {
+            try await pool.run { [statements, shard] session in
+                try session.repeating { try work(PostgreSQLConnection($0, statements, shard: shard)) }
+            }
         }
     }
 
@@ -93,11 +109,11 @@ final class PostgreSQLStore: SQLPool {
 
     func session<Value>(_ work: (any SQLSession) throws -> Value) throws -> Value {
         let session = PostgreSQLSession(address, application: Self.application, timeLimit: Self.longLimit)
-        return try work(PostgreSQLWork(session, statements, shard: shard))
+        return try work(PostgreSQLWork(session, statements, damage, shard: shard))
     }
 
     func group(_ work: @escaping @Sendable (any SQLSession) -> Void) {
-        commits.run { [statements, shard] in work(PostgreSQLWork($0, statements, shard: shard)) }
+        commits.run { [statements, damage, shard] in work(PostgreSQLWork($0, statements, damage, shard: shard)) }
     }
 
     /// The role and the standbys of the server.
@@ -143,16 +159,18 @@ final class SessionLane: Sendable {
 /// A session for several transactions.
 private final class PostgreSQLWork: SQLSession {
     private let session: PostgreSQLSession
+    private let damage: DamageRecord
     let connection: any SQLConnection
 
-    init(_ session: PostgreSQLSession, _ statements: PortableStatements, shard: Int) {
+    init(_ session: PostgreSQLSession, _ statements: PortableStatements, _ damage: DamageRecord, shard: Int) {
         self.session = session
+        self.damage = damage
         connection = PostgreSQLConnection(session, statements, shard: shard)
     }
 
     func transaction(writes _: Bool, _ work: () throws -> Bool) throws {
         do {
-            try session.transaction { _ in if try !work() { throw Undone() } }
+            try damage.watching { try session.transaction { _ in if try !work() { throw Undone() } } }
         } catch is Undone {}
     }
 

@@ -13,6 +13,7 @@ final class SQLiteFile: StoreEngine {
     let database: DatabasePool
     let connections: SQLitePool
     let folder: String
+    let damage: DamageRecord
     /// A connection for the key lookup of every request.
     private let keys: KeyReader
 
@@ -23,22 +24,26 @@ final class SQLiteFile: StoreEngine {
     init(folder: String, creates: Bool) throws(DirectoryDatabaseError) {
         self.folder = folder
         let path = folder + "/directory.sqlite"
+        damage = DamageRecord(of: path)
         do {
             if !FileManager.default.fileExists(atPath: path) {
                 try Self.create(path, in: folder, isAllowed: creates)
             }
             let database = try DatabasePool(path: path, configuration: Self.configuration)
-            guard try !database.read({ try Self.migrator.hasBeenSuperseded($0) }) else {
-                throw DirectoryDatabaseError(path: path, problem: .newer)
-            }
+            guard try !database.read(Self.isNewer) else { throw DirectoryDatabaseError(path: path, problem: .newer) }
             // An acknowledged event must survive a power cut, because its sender deletes it. Only the writer gets a
             // large cache, because events change the same index pages repeatedly.
             let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
             try database.writeWithoutTransaction { try $0.execute(sql: writer) }
             try Self.migrator.migrate(database)
+            try database.writeWithoutTransaction { database in
+                if try Self.schema(database) < Self.version {
+                    try database.execute(sql: "PRAGMA user_version = \(Self.version)")
+                }
+            }
             self.database = database
-            connections = SQLitePool(database) { try Self.connection(path) }
-            keys = try KeyReader(path: path)
+            connections = SQLitePool(database, damage) { try Self.connection(path) }
+            keys = try KeyReader(path: path, damage)
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
@@ -113,6 +118,19 @@ final class SQLiteFile: StoreEngine {
         // KiB. Each long sync response has a connection of its own, so this limits the memory of a hundred of them.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
         return configuration
+    }
+
+    /// The schema of this program: the count of its migrations.
+    static var version: Int { migrator.migrations.count }
+
+    /// The schema of the file, in its head; 0 before the first migration.
+    static func schema(_ database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    }
+
+    /// True for a file that a later program has changed: it has another migration, or a higher schema.
+    static func isNewer(_ database: Database) throws -> Bool {
+        try migrator.hasBeenSuperseded(database) || schema(database) > version
     }
 
     static var migrator: DatabaseMigrator {

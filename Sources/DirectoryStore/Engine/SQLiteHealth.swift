@@ -22,11 +22,14 @@ extension SQLiteFile {
                     ?? "\(folder) cannot be written: \(SystemError.text(errno)). Give it back to this user with chown.")
         }
         do {
-            if try database.read({ try Self.migrator.hasBeenSuperseded($0) }) {
+            if try database.read(Self.isNewer) {
                 problems.append(DirectoryDatabaseError(path: path, problem: .newer).description + ", and restart it.")
             }
         } catch {
             problems.append(trouble(of: error) ?? "\(path) cannot be read: \(error)")
+        }
+        if let damage = damage.text, !problems.contains(where: { $0.contains("damaged") }) {
+            problems.append(damage + ".")
         }
         return DirectoryHealth(
             free: space?.free, total: space?.total, databaseBytes: Self.size(path), logBytes: Self.size(path + "-wal"),
@@ -58,7 +61,7 @@ extension SQLiteFile {
     }
 
     /// True after a newer program has migrated the open database.
-    private var isNewer: Bool { (try? database.read({ try Self.migrator.hasBeenSuperseded($0) })) == true }
+    private var isNewer: Bool { (try? database.read(Self.isNewer)) == true }
 
     private func backups() -> [DirectoryHealth.Backup] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -80,6 +83,21 @@ extension SQLiteFile {
             let file = FileHandle(forReadingAtPath: path)
         else { return false }
         return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+    }
+
+    func lookForDamage(_ turn: WorkTurn) throws {
+        var configuration = Configuration()
+        (configuration.readonly, configuration.qos) = (true, .default)
+        try damage.watching {
+            try DatabaseQueue(path: path, configuration: configuration).inDatabase { database in
+                // One table after another: a reader of the whole file would keep the log from being emptied.
+                for table in try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'") {
+                    let found = try String.fetchOne(database, sql: "PRAGMA quick_check('\(table)')")
+                    if let found, found != "ok" { return damage.add(String(found.prefix(200))) }
+                    try turn.rest(milliseconds: 1)
+                }
+            }
+        }
     }
 
     func sizes() async throws -> (database: Int64, log: Int64) { (Self.size(path), Self.size(path + "-wal")) }

@@ -10,21 +10,24 @@ final class SQLitePool: SQLPool {
     /// Opens a connection for long work, so that the pool's writer waits for its last step only.
     private let opened: @Sendable () throws -> DatabaseQueue
 
-    init(_ pool: DatabasePool, opened: @escaping @Sendable () throws -> DatabaseQueue) {
+    private let damage: DamageRecord
+
+    init(_ pool: DatabasePool, _ damage: DamageRecord, opened: @escaping @Sendable () throws -> DatabaseQueue) {
         self.pool = pool
+        self.damage = damage
         self.opened = opened
     }
 
     var dialect: SQLDialect { .sqlite }
 
     func read<Value: Sendable>(_ work: @Sendable (any SQLConnection) throws -> Value) throws -> Value {
-        try pool.read { try work(SQLiteConnection($0)) }
+        try damage.watching { try pool.read { try work(SQLiteConnection($0)) } }
     }
 
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.read { try work(SQLiteConnection($0)) }
+        try await damage.watching { try await pool.read { try work(SQLiteConnection($0)) } }
     }
 
     func readEach<Value: Sendable>(
@@ -36,51 +39,66 @@ final class SQLitePool: SQLPool {
     func write<Value: Sendable>(
         _: SQLIsolation, _ work: @Sendable (any SQLConnection) throws -> Value
     ) throws -> Value {
-        try pool.write { try work(SQLiteConnection($0)) }
+        try damage.watching { try pool.write { try work(SQLiteConnection($0)) } }
     }
 
     func write<Value: Sendable>(
         _: SQLIsolation, _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.write { try work(SQLiteConnection($0)) }
+        try await damage.watching { try await pool.write { try work(SQLiteConnection($0)) } }
     }
 
-    func snapshot() throws -> any SQLSnapshot { SQLiteSnapshot(try pool.makeSnapshot()) }
+    func snapshot() throws -> any SQLSnapshot {
+        SQLiteSnapshot(try damage.watching { try pool.makeSnapshot() }, damage)
+    }
 
     func session<Value>(_ work: (any SQLSession) throws -> Value) throws -> Value {
-        try opened().inDatabase { try work(SQLiteSession($0)) }
+        try damage.watching { try opened().inDatabase { try work(SQLiteSession($0, damage, beside: pool)) } }
     }
 
     func group(_ work: @escaping @Sendable (any SQLSession) -> Void) {
-        pool.asyncWriteWithoutTransaction { work(SQLiteSession($0)) }
+        pool.asyncWriteWithoutTransaction { [damage] in work(SQLiteSession($0, damage)) }
     }
 }
 
 /// A snapshot of the SQLite file.
 private final class SQLiteSnapshot: SQLSnapshot {
     private let snapshot: DatabaseSnapshot
+    private let damage: DamageRecord
 
-    init(_ snapshot: DatabaseSnapshot) { self.snapshot = snapshot }
+    init(_ snapshot: DatabaseSnapshot, _ damage: DamageRecord) { (self.snapshot, self.damage) = (snapshot, damage) }
 
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await snapshot.read { try work(SQLiteConnection($0)) }
+        try await damage.watching { try await snapshot.read { try work(SQLiteConnection($0)) } }
     }
 }
 
 /// A connection to the SQLite file between its transactions.
 private final class SQLiteSession: SQLSession {
     private let database: Database
+    private let damage: DamageRecord
+    /// The pool of a session with a connection of its own.
+    private let pool: DatabasePool?
     let connection: any SQLConnection
 
-    init(_ database: Database) {
+    init(_ database: Database, _ damage: DamageRecord, beside pool: DatabasePool? = nil) {
         self.database = database
+        self.damage = damage
+        self.pool = pool
         connection = SQLiteConnection(database)
     }
 
     func transaction(writes: Bool, _ work: () throws -> Bool) throws {
-        try database.inTransaction(writes ? .immediate : .deferred) { try work() ? .commit : .rollback }
+        func transact() throws {
+            try damage.watching {
+                try database.inTransaction(writes ? .immediate : .deferred) { try work() ? .commit : .rollback }
+            }
+        }
+        guard writes, let pool else { return try transact() }
+        // The pool's writer has a queue that serves each writer in order. SQLite's lock has no queue.
+        try pool.writeWithoutTransaction { _ in try transact() }
     }
 }
 

@@ -11,7 +11,7 @@ extension SQLiteFile {
                 // The number in the head of the file, which nothing else uses; the page is written all the same.
                 let number = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 try database.execute(sql: "PRAGMA user_version = \(number)")
-                return try Self.migrator.hasBeenSuperseded(database)
+                return try Self.isNewer(database)
             }
             if isNewer { throw StoreProblem.newer }
         } catch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HostSystem
 import PostgreSQL
 
 /// The place of a directory's database, with what its two kinds do in different ways.
@@ -23,6 +24,12 @@ protocol StoreEngine: AnyObject, Sendable {
     func takesLease(_ work: String, holder: String) async throws -> Bool
 
     func probe() async throws(StoreProblem)
+
+    /// The damage that any statement has found.
+    var damage: DamageRecord { get }
+
+    /// Reads all of a file for damage; does nothing for a server, which has checks of its own.
+    func lookForDamage(_ turn: WorkTurn) throws
 
     func health() -> DirectoryHealth
 
