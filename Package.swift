@@ -340,7 +340,8 @@ let package = Package(
         .testTarget(
             name: "DirectoryStoreTests",
             dependencies: [
-                "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures",
+                "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "HostSystem", "SafeText",
+                "DirectoryFixtures",
                 "TestFixtures",
             ],
             swiftSettings: strict),

@@ -147,6 +147,8 @@ package final class DirectoryServer: Service {
             host: options.host, port: options.port, key: "listen")
         let services: [any Service] =
             [contract, housekeeping, logos, watch] + (try admin(pages: site, logger: quiet).map { [$0] } ?? [])
+            // Stops first, because an import would hold the others up.
+            + [LongWorkService(database: database, now: options.now, logger: logger)]
         // The shutdown is graceful, because a failed listener is no error of the other services.
         let group = ServiceGroup(
             configuration: .init(

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import HostSystem
 
 /// `herald-directory backup`: a copy of the database, taken beside a running server.
 struct BackupCommand: ParsableCommand {
@@ -22,6 +23,8 @@ struct BackupCommand: ParsableCommand {
     @OptionGroup var options: StateOptions
 
     func run() throws {
+        // The server beside this command goes first.
+        OwnThread.lower(to: 10)
         let database = try options.open()
         try reportingRefusals { try database.backUp(to: file) }
         Output.write("\(file) written\n")

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import HostSystem
 
 /// `herald-directory copy`: a directory from its SQLite file into a PostgreSQL database.
 struct CopyCommand: ParsableCommand {
@@ -24,6 +25,7 @@ struct CopyCommand: ParsableCommand {
     var to: String
 
     func run() throws {
+        OwnThread.lower(to: 10)
         let copy: DatabaseCopy
         do {
             copy = try DatabaseCopy(from: from, to: DatabaseServer(url: to))

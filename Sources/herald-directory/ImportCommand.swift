@@ -39,6 +39,8 @@ struct ImportCommand: ParsableCommand {
     var replace = false
 
     func run() throws {
+        // The server beside this command goes first.
+        OwnThread.lower(to: 10)
         let region = try validRegion()
         let normaliser = NumberNormaliser(region: region)
         let (database, account) = try options.open(creates: true)

@@ -2,6 +2,7 @@
 
 import DirectoryFixtures
 import Foundation
+import HostSystem
 import TestFixtures
 import Testing
 
@@ -22,33 +23,32 @@ struct ImportProgressTests {
         }
     }
 
-    /// Holds the lock of writers until the semaphore is signalled.
-    private static func occupy(_ database: DirectoryDatabase) async throws -> DispatchSemaphore {
-        let release = DispatchSemaphore(value: 0)
-        let (taken, take) = AsyncStream<Void>.makeStream()
-        Thread.detachNewThread {
-            try? database.pool.session { session in
-                try session.transaction(writes: true) {
+    /// Takes all turns of long work until the semaphore is signalled, once for each.
+    private static func occupy(_ database: DirectoryDatabase) async throws -> [DispatchSemaphore] {
+        let releases = (0..<WorkerThreads.longWorks).map { _ in DispatchSemaphore(value: 0) }
+        for release in releases {
+            let (taken, take) = AsyncStream<Void>.makeStream()
+            Task {
+                try await database.longWork.run { _ in
                     take.finish()
                     release.wait()
-                    return false
                 }
             }
+            for await _ in taken {}
         }
-        for await _ in taken {}
-        return release
+        return releases
     }
 
     @Test func `its page shows the progress, then the preview, then the result`() async throws {
         try await PageVisitor.run(edit: { $0.importPatience = .zero }) { visitor in
-            // Another writer has the database, so the work cannot end.
-            let release = try await Self.occupy(visitor.directory.database)
+            // Other long work has the machine, so the import has no turn.
+            let releases = try await Self.occupy(visitor.directory.database)
             let sent = try await visitor.post("/accounts/main/import/text", ["text": Self.text])
             let path = try #require(sent.headers["location"])
-            let page = try await Self.page(path, with: "All lines are read", visitor)
+            let page = try await Self.page(path, with: "The first lines are being read", visitor)
             #expect(page.contains("data-live=\"\(path)/progress\"") && page.contains("<progress max=\"100\">"))
             #expect(!page.contains("Import these changes"))
-            release.signal()
+            for release in releases { release.signal() }
             _ = try await Self.page(path, with: "Import these changes", visitor)
             let confirmed = try await visitor.post(path)
             let next = try #require(confirmed.headers["location"])
@@ -59,14 +59,14 @@ struct ImportProgressTests {
 
     @Test func `a file that is being read can be cancelled, which changes nothing and frees its slot`() async throws {
         try await PageVisitor.run(edit: { $0.importPatience = .zero }) { visitor in
-            let release = try await Self.occupy(visitor.directory.database)
+            let releases = try await Self.occupy(visitor.directory.database)
             let sent = try await visitor.post("/accounts/main/import/text", ["text": Self.text])
             let path = try #require(sent.headers["location"])
             let page = try await Self.page(path, with: "Cancel the import", visitor)
             #expect(page.contains("action=\"\(path)/cancel\""))
             let cancelled = try await visitor.follow(try await visitor.post(path + "/cancel"))
             #expect(cancelled.text.contains("Nothing was imported."))
-            release.signal()
+            for release in releases { release.signal() }
             let gone = try await visitor.get(path)
             #expect(gone.status == 404 && gone.text.contains("or the server was restarted"))
         }

@@ -46,8 +46,8 @@ struct AdminFileRoutes: Sendable {
         try await receive(admin.request, into: path)
         let (normaliser, how) = (NumberNormaliser(region: region), options)
         let (code, logos) = (region.map { "\($0)" }, LogoCheck.place(logos: folder, publicURL: publicURL))
-        let result = try await admin.blocking {
-            try BrandImport(admin.database, account: account, region: code, logos: logos) {
+        let result = try await admin.longWork { turn in
+            try BrandImport(admin.database, account: account, region: code, logos: logos, turn: turn) {
                 normaliser.normalise(Array($0.utf8))
             }.run(path: path, how, now: now())
         }

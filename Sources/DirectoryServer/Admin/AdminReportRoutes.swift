@@ -54,7 +54,7 @@ struct AdminReportRoutes: Sendable {
         enum Format: String, CaseIterable { case json, csv }
         let (month, reference) = (try admin.pathPart("month"), admin.text("account"))
         let format: Format = try admin.choice("format") ?? .json
-        let reports = try await admin.blocking {
+        let reports = try await admin.longWork { _ in
             let account = try reference.map { try AccountList(admin.database).find($0) }
             return try MonthReports(admin.database).reports(month: month, account: account)
         }

@@ -3,8 +3,8 @@
 import Branding
 import BrandingAPI
 import DirectoryStore
-import Dispatch
 import Foundation
+import HostSystem
 import Hummingbird
 
 /// A request of the operator, with access to its path and query.
@@ -15,9 +15,12 @@ struct AdminRequest: Sendable {
 
     /// Runs blocking work outside the event loops and the cooperative pool.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { done in
-            DispatchQueue.global().async { done.resume(with: Result { try body() }) }
-        }
+        try await database.operatorWork.run { _ in try body() }
+    }
+
+    /// Runs work of seconds or minutes below all other threads, in rounds with other such work.
+    func longWork<Value: Sendable>(_ body: @escaping @Sendable (WorkTurn) throws -> Value) async throws -> Value {
+        try await database.longWork.run(body)
     }
 
     /// A part of the path, percent-decoded.

@@ -150,9 +150,9 @@ struct ImportPages: Sendable {
     ) async throws -> BrandImport.Result {
         let (database, place, now) = (request.database, place, desk.now)
         let normaliser = NumberNormaliser(region: work.region)
-        return try await request.blocking {
+        return try await request.longWork { turn in
             try BrandImport(
-                database, account: work.account, region: work.region.map { "\($0)" }, logos: place,
+                database, account: work.account, region: work.region.map { "\($0)" }, logos: place, turn: turn,
                 onProgress: { try work.advance(to: $0) }
             ) {
                 normaliser.normalise(Array($0.utf8))

@@ -3,6 +3,7 @@
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import HostSystem
 import Hummingbird
 import SafeText
 import WebPages
@@ -37,6 +38,11 @@ struct OperatorRequest: Sendable {
     /// Runs blocking work outside the event loops.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await admin.blocking(body)
+    }
+
+    /// Runs work of seconds or minutes below all other threads, in rounds with other such work.
+    func longWork<Value: Sendable>(_ body: @escaping @Sendable (WorkTurn) throws -> Value) async throws -> Value {
+        try await admin.longWork(body)
     }
 
     /// A telephone number as this session may see it.

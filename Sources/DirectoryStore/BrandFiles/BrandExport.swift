@@ -20,35 +20,41 @@ package struct BrandExport {
     private let snapshot: any SQLSnapshot
     private let account: AccountID
     private let format: Format
-    private let encoder = JSONEncoder()
     private var last: Int64 = -1
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first, format: Format) throws {
         snapshot = try database.pool.snapshot()
         self.account = account
         self.format = format
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     }
 
     /// The next piece of the file; nil at the end.
     package mutating func next() async throws -> [UInt8]? {
-        let (account, last) = (account, last)
-        let items = try await snapshot.read { database in
-            try database.rows(
+        let (account, last, format) = (account, last, format)
+        // The lines are made on the thread of the snapshot, which belongs to no pool of tasks.
+        let (lines, end) = try await snapshot.read { database in
+            let items = try database.rows(
                 """
                 SELECT * FROM brand_number WHERE account = ? AND number > ? AND (active OR held)
                 ORDER BY number LIMIT \(Self.pageSize)
                 """, [account.row, max(last, 0)]
             ).map(BrandEntries.item)
+            return (try Self.lines(items, format), items.last.flatMap { Int64($0.phoneNumber) } ?? .max)
         }
         var piece: [UInt8] = []
         if last < 0, format == .csv { piece += CSVLine.text(ImportRows.columns.map { .plain($0) }).utf8 }
-        for item in items { piece += try line(item) }
-        self.last = items.last.flatMap { Int64($0.phoneNumber) } ?? .max
+        piece += lines
+        self.last = end
         return piece.isEmpty ? nil : piece
     }
 
-    private func line(_ item: BrandingItem) throws -> [UInt8] {
+    private static func lines(_ items: [BrandingItem], _ format: Format) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try items.reduce(into: []) { $0 += try line($1, format, encoder) }
+    }
+
+    private static func line(_ item: BrandingItem, _ format: Format, _ encoder: JSONEncoder) throws -> [UInt8] {
         switch format {
         case .csv:
             let texts = [item.brandName, item.logoURL, item.callReason, item.brandID]

@@ -2,12 +2,15 @@
 
 package import Branding
 import BrandingAPI
+package import HostSystem
 
 /// Imports brands from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or
 /// one JSON object per line.
 ///
 /// Every row is checked before any row is written. A file with an invalid row changes nothing, unless `skipsInvalid` is
-/// set. The file is streamed into `EntryStaging` on a connection of its own and merged in one transaction.
+/// set. The file is streamed into `EntryStaging` on a connection of its own. PostgreSQL merges it in one transaction,
+/// beside which other accounts and all events are written. SQLite has one writer, so `SteppedMerge` makes many short
+/// transactions. An import that has begun to merge is finished even after a kill (`ImportJournal`).
 package struct BrandImport: Sendable {
     /// The options of an import.
     package struct Options: Hashable, Sendable {
@@ -76,6 +79,10 @@ package struct BrandImport: Sendable {
             if problems.count < 1000 { problems.append(problem) }
         }
 
+        fileprivate mutating func take(_ merged: EntryStaging.Merged) {
+            (imported, unchanged, deactivated) = (merged.changed, merged.unchanged, merged.deactivated)
+        }
+
         /// True when all rows of the file are invalid.
         package var isEmpty: Bool { rejected > 0 && imported + unchanged == 0 }
     }
@@ -84,6 +91,7 @@ package struct BrandImport: Sendable {
     private let account: AccountID
     private let region: String?
     private let logos: LogoCheck
+    private let turn: WorkTurn
     private let onProgress: @Sendable (Progress) throws -> Void
     private let normalise: @Sendable (String) -> E164Number?
 
@@ -92,17 +100,20 @@ package struct BrandImport: Sendable {
     /// - Parameters:
     ///   - region: region of numbers in national format; nil for none.
     ///   - logos: location of the logo files that entries name.
+    ///   - turn: the import's turn among other long works; it passes it on between two batches.
     ///   - onProgress: called after every 1,000 rows, on the thread of the import; its error ends the import without a change.
     ///   - normalise: parses a number in the operator's notation.
     package init(
         _ database: DirectoryDatabase, account: AccountID = .first, region: String? = nil,
-        logos: LogoCheck.Place = .asServed, onProgress: @escaping @Sendable (Progress) throws -> Void = { _ in },
+        logos: LogoCheck.Place = .asServed, turn: WorkTurn = .alone,
+        onProgress: @escaping @Sendable (Progress) throws -> Void = { _ in },
         normalise: @escaping @Sendable (String) -> E164Number?
     ) {
         self.database = database
         self.account = account
         self.region = region
         self.logos = LogoCheck(database, in: logos)
+        self.turn = turn
         self.onProgress = onProgress
         self.normalise = normalise
     }
@@ -144,37 +155,114 @@ package struct BrandImport: Sendable {
         } catch {
             return Result(rejected: 1, problems: [error], isWritten: false)
         }
-        return try database.pool.session { session in
-            let database = session.connection
-            let staging = try EntryStaging(database)
-            // Writes the temporary table only, so it blocks no other writer.
-            try session.transaction(writes: false) {
-                try gather(&rows, of: source, into: staging, &result)
-                return true
-            }
-            if source.hasFailed { throw BrandImportError.brokenOff }
-            result.warnings = try warnings(staging, database)
-            guard result.rejected == 0 || options.skipsInvalid else {
-                result.isWritten = false
+        guard database.pool.dialect == .sqlite, !options.isTrial else {
+            return try database.pool.session { session in
+                let staging = try EntryStaging(session.connection)
+                guard try isReady(&rows, of: source, options, staging, session, &result) else { return result }
+                try mergeAtOnce(staging, options, now, session, &result)
                 return result
             }
-            try onProgress(.merging)
-            if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
-            try session.transaction(writes: true) {
-                _ = try ChangeCounter.lock(account, database)
-                if options.plans || options.expectedPlan != nil {
-                    let plan = try ImportPlan(account, replaces: options.replaces, database)
-                    if let expected = options.expectedPlan, expected != plan.digest { throw BrandImportError.moved }
-                    result.plan = plan
-                }
-                let merged = try staging.merge(into: account, replaces: options.replaces, now: now())
-                (result.imported, result.unchanged) = (merged.changed, merged.unchanged)
-                result.deactivated = merged.deactivated
-                return !options.isTrial
-            }
-            result.isWritten = !options.isTrial
+        }
+        let journal = try ImportJournal(in: database.folder)
+        // Rows whose merge has begun are kept, so that the merge can go on.
+        defer { journal.removeUnlessBegun() }
+        return try database.pool.session { session in
+            let staging = try EntryStaging(session.connection, file: journal.rows)
+            guard try isReady(&rows, of: source, options, staging, session, &result) else { return result }
+            try mergeInSteps(staging, journal, options, now, session, &result)
             return result
         }
+    }
+
+    /// Reads the file into a staging; false if invalid rows refuse it.
+    private func isReady(
+        _ rows: inout ImportRows, of source: ByteSource, _ options: Options, _ staging: EntryStaging,
+        _ session: any SQLSession, _ result: inout Result
+    ) throws -> Bool {
+        // Writes the staging only, so it blocks no other writer.
+        try session.transaction(writes: false) {
+            try gather(&rows, of: source, into: staging, &result)
+            return true
+        }
+        if source.hasFailed { throw BrandImportError.brokenOff }
+        result.warnings = try warnings(staging, session.connection)
+        guard result.rejected == 0 || options.skipsInvalid else {
+            result.isWritten = false
+            return false
+        }
+        try onProgress(.merging)
+        if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
+        return true
+    }
+
+    /// Merges in one transaction, or computes the result of a trial.
+    private func mergeAtOnce(
+        _ staging: EntryStaging, _ options: Options, _ now: () -> Int64, _ session: any SQLSession,
+        _ result: inout Result
+    ) throws {
+        let database = session.connection
+        try session.transaction(writes: !options.isTrial) {
+            if !options.isTrial { _ = try ChangeCounter.lock(account, database) }
+            result.plan = try plan(options, database)
+            result.take(
+                try options.isTrial
+                    ? staging.trial(into: account, replaces: options.replaces)
+                    : staging.merge(into: account, replaces: options.replaces, now: now()))
+            return !options.isTrial
+        }
+        result.isWritten = !options.isTrial
+    }
+
+    /// Merges in short transactions, after every other import of the account.
+    private func mergeInSteps(
+        _ staging: EntryStaging, _ journal: ImportJournal, _ options: Options, _ now: () -> Int64,
+        _ session: any SQLSession, _ result: inout Result
+    ) throws {
+        let connection = session.connection
+        try withoutActuallyEscaping(now) { now in
+            let merge = SteppedMerge(
+                session: session, staging: staging, account: account, replaces: options.replaces, now: now,
+                rest: { try turn.rest(milliseconds: Self.rest) })
+            let lock = try MergeLock.take(account, database, turn, now: now)
+            defer { lock.release() }
+            try merge.prepare()
+            try session.transaction(writes: false) {
+                result.plan = try plan(options, connection)
+                return true
+            }
+            let begun = ImportJournal.Merge(account: account.row, replaces: options.replaces)
+            try session.transaction(writes: true) {
+                // The plan took its time, and holds if nothing has changed meanwhile.
+                if options.expectedPlan != nil, let plan = result.plan,
+                    try plan.basis != ImportPlan.Basis(account, connection)
+                {
+                    throw BrandImportError.moved
+                }
+                try journal.begin(begun, in: database.folder)
+                return true
+            }
+            do {
+                result.take(try merge.run())
+            } catch {
+                let isStopped = error as? WorkerThreads.Refusal == .stopped
+                throw BrandImportError.unfinished(
+                    isStopped ? "the program ends" : database.trouble(of: error) ?? "\(error)")
+            }
+        }
+        journal.remove()
+    }
+
+    /// Milliseconds between two steps of a merge, for other programs that wait for SQLite's lock.
+    static let rest: UInt32 = 10
+
+    /// The plan of an import that asks for it.
+    ///
+    /// - Throws: `BrandImportError.moved` for another plan than the expected one.
+    private func plan(_ options: Options, _ database: any SQLConnection) throws -> ImportPlan? {
+        guard options.plans || options.expectedPlan != nil else { return nil }
+        let plan = try ImportPlan(account, replaces: options.replaces, database) { try turn.pause() }
+        if let expected = options.expectedPlan, expected != plan.digest { throw BrandImportError.moved }
+        return plan
     }
 
     /// One warning for each missing logo.
@@ -198,7 +286,10 @@ package struct BrandImport: Sendable {
         var count = 0
         while let row = rows.next() {
             count += 1
-            if count % 1000 == 0 { try onProgress(.reading(source.progress.read, of: source.progress.size)) }
+            if count % 1000 == 0 {
+                try onProgress(.reading(source.progress.read, of: source.progress.size))
+                try turn.pause()
+            }
             do {
                 let entry = try entry(row.content.get(), line: row.line)
                 reject(try staging.add(entry, line: row.line), &result)
@@ -249,8 +340,16 @@ package enum BrandImportError: OperatorError, Hashable {
     case replacesWithNothing
     /// The import would change something else than its preview.
     case moved
+    /// The merge has begun and is not complete; the text has the reason.
+    case unfinished(String)
 
-    package var kind: OperatorMistakeKind { self == .moved ? .conflict : .invalid }
+    package var kind: OperatorMistakeKind {
+        switch self {
+        case .moved: .conflict
+        case .unfinished: .unavailable
+        case .folder, .unreadable, .brokenOff, .replacesAndSkips, .replacesWithNothing: .invalid
+        }
+    }
 
     package var description: String {
         switch self {
@@ -261,6 +360,11 @@ package enum BrandImportError: OperatorError, Hashable {
             "an import with replacement cannot skip invalid rows, because their numbers would be deactivated"
         case .replacesWithNothing:
             "the file has no numbers, so replacement would deactivate all numbers; nothing was changed"
+        case .unfinished(let reason):
+            """
+            only a part of the rows is imported: \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason); the server \
+            goes on with the others within a minute, and so does the next import of this account
+            """
         case .moved: "the brands changed after the preview; nothing was imported; look at the new preview"
         }
     }

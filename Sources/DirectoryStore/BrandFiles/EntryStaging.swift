@@ -2,10 +2,10 @@
 
 import Branding
 
-/// Collects entries in a temporary table and merges them into the account in one step.
+/// Collects entries in a table of their own and merges them into the account.
 ///
 /// The database keeps the table apart. Collecting takes no lock on other tables and constant memory, whatever the length
-/// of the input. The table belongs to one connection; a second staging there replaces it.
+/// of the input. The table is a temporary one of its connection, or in a file beside the database of SQLite.
 final class EntryStaging {
     /// The result of a merge.
     struct Merged: Hashable {
@@ -23,7 +23,7 @@ final class EntryStaging {
         let earlier: Int
     }
 
-    private let database: any SQLConnection
+    let database: any SQLConnection
     private var waiting: [(entry: BrandEntries.Entry, line: Int)] = []
 
     /// Entries of one statement.
@@ -33,15 +33,32 @@ final class EntryStaging {
         SQLColumn("brand_id", .text), SQLColumn("logo_url", .text), SQLColumn("call_reason", .text),
     ]
 
+    /// Collects in a temporary table; a second staging on the connection replaces it.
     init(_ database: any SQLConnection) throws {
         self.database = database
-        let (integer, text) = (database.dialect.integer, database.dialect.text)
-        try database.makeTemporaryTable(
-            "incoming",
-            """
+        try database.makeTemporaryTable("incoming", Self.definition(database.dialect))
+    }
+
+    /// Collects in an empty database of SQLite, or reads the entries of an earlier program from it.
+    ///
+    /// - Parameter file: its path. The connection keeps it attached under the name `staging`.
+    init(_ database: any SQLConnection, file: String) throws {
+        self.database = database
+        try database.execute("ATTACH DATABASE ? AS staging", [file])
+        // The file counts once it is complete and synced; until then a power cut may ruin it.
+        _ = try database.rows("PRAGMA staging.journal_mode = OFF")
+        try database.execute("PRAGMA staging.synchronous = OFF")
+        try database.execute("PRAGMA staging.cache_size = -16384")
+        try database.execute(
+            "CREATE TABLE IF NOT EXISTS staging.incoming (\(Self.definition(database.dialect)))")
+    }
+
+    private static func definition(_ dialect: SQLDialect) -> String {
+        let (integer, text) = (dialect.integer, dialect.text)
+        return """
             number \(integer) PRIMARY KEY, line \(integer) NOT NULL, name \(text) NOT NULL, brand_id \(text) NOT NULL,
             logo_url \(text), call_reason \(text)
-            """)
+            """
     }
 
     /// Adds an entry.
@@ -96,7 +113,20 @@ final class EntryStaging {
         ).map { ($0[0], $0[1], $0[2]) }
     }
 
-    /// Writes the differences, each with a change number; must run inside a transaction.
+    /// The result that a merge would have, without writing.
+    func trial(into account: AccountID, replaces: Bool) throws -> Merged {
+        let changed = try database.value(
+            Int.self, "SELECT count(*) FROM incoming \(Self.known) WHERE \(Self.differs)", ["account": account.row])
+        var merged = Merged(changed: changed ?? 0)
+        merged.unchanged = try count() - merged.changed
+        if replaces {
+            let missing = "SELECT count(*) FROM brand_number WHERE account = ? AND \(Self.isMissing)"
+            merged.deactivated = try database.value(Int.self, missing, [account.row]) ?? 0
+        }
+        return merged
+    }
+
+    /// Writes the differences, each with a change number; must run inside a transaction, as one step.
     ///
     /// Change numbers follow the numeric order of the table on disk; a random order takes many times as long.
     ///
@@ -108,7 +138,7 @@ final class EntryStaging {
         let base = try ChangeCounter.lock(account, database)
         if database.dialect == .postgreSQL, try count() > Self.batchSize { try database.execute("ANALYZE incoming") }
         try mergeBrands(account, now: now)
-        merged.changed = try database.execute(Self.mergeNumbers, ["account": account.row, "now": now, "base": base])
+        merged.changed = try database.execute(Self.mergeNumbers(), ["account": account.row, "now": now, "base": base])
         merged.unchanged = try count() - merged.changed
         try ChangeCounter.advance(account, by: merged.changed, database)
         if replaces {
@@ -131,12 +161,16 @@ final class EntryStaging {
             INSERT INTO brand (account, id, name, logo, reason, updated)
             SELECT :account, brand_id, name, logo_url, call_reason, :now
             FROM (\(Self.lastOfEachBrand)) AS last
-            WHERE true
-            ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
-            updated = CASE WHEN brand.updated > excluded.updated THEN brand.updated ELSE excluded.updated END
-            WHERE brand.name IS DISTINCT FROM excluded.name OR brand.logo IS DISTINCT FROM excluded.logo
+            WHERE true \(Self.brandConflict)
             """, ["account": account.row, "now": now])
     }
+
+    /// The ending of an insertion of brands: a known brand gets another name or logo.
+    static let brandConflict = """
+        ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
+        updated = CASE WHEN brand.updated > excluded.updated THEN brand.updated ELSE excluded.updated END
+        WHERE brand.name IS DISTINCT FROM excluded.name OR brand.logo IS DISTINCT FROM excluded.logo
+        """
 
     /// The entries by brand, each the last of its brand.
     static let lastOfEachBrand =
@@ -159,18 +193,26 @@ final class EntryStaging {
             OR NOT (known.active OR known.held))
         """
 
-    private static let mergeNumbers = """
+    /// The account's number of an entry.
+    private static let known =
+        "LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number"
+
+    /// The statement that writes entries with their differences.
+    ///
+    /// - Parameter range: a condition on `incoming.number` that chooses entries.
+    static func mergeNumbers(_ range: String = "true") -> String {
+        """
         INSERT INTO brand_number
             (account, number, name, brand_id, logo_url, call_reason, updated, active, held, change)
         SELECT :account, incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
             :now, owner = 'active', owner <> 'active', :base + row_number() OVER (ORDER BY incoming.number)
-        FROM incoming JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
-            LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
-        WHERE \(differs)
+        FROM incoming JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id \(known)
+        WHERE \(range) AND \(differs)
         ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
             logo_url = excluded.logo_url, call_reason = excluded.call_reason,
             updated = CASE WHEN brand_number.updated > excluded.updated THEN brand_number.updated ELSE excluded.updated END,
             active = excluded.active, held = excluded.held,
             change = excluded.change
         """
+    }
 }

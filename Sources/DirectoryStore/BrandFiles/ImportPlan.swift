@@ -38,20 +38,44 @@ package struct ImportPlan: Hashable, Sendable {
     package internal(set) var brandCount = 0
     /// SHA-256 of every change, in hexadecimal digits.
     package internal(set) var digest = ""
+    /// The state of the account for which this plan holds.
+    let basis: Basis
+
+    /// A state of an account's numbers and brands; another change makes another basis.
+    struct Basis: Hashable, Sendable {
+        private let head: ChangeCounter.Head
+        private let brands: Int
+        /// The time of the last change of a brand, in seconds since 1970; nil without brands.
+        private let changed: Int64?
+
+        /// Reads the present state, in a fraction of the time of a plan.
+        init(_ account: AccountID, _ database: any SQLConnection) throws {
+            head = try ChangeCounter.head(account, database)
+            let time = "SELECT max(updated) FROM brand WHERE account = ?"
+            changed = try database.value(Int64.self, time, [account.row])
+            brands = try database.value(Int.self, "SELECT count(*) FROM brand WHERE account = ?", [account.row]) ?? 0
+        }
+    }
 
     /// Compares the rows of a staging with an account; reads only, inside the caller's transaction.
     ///
-    /// - Parameter replaces: true includes the numbers without a row, which are deactivated.
-    init(_ account: AccountID, replaces: Bool, _ database: any SQLConnection) throws {
-        var hash = SHA256()
-        hash.update(data: Data((replaces ? "replace" : "merge").utf8))
+    /// - Parameters:
+    ///   - replaces: true includes the numbers without a row, which are deactivated.
+    ///   - pause: called after every thousand changes; its error ends the comparison.
+    init(
+        _ account: AccountID, replaces: Bool, _ database: any SQLConnection, pause: @escaping () throws -> Void = {}
+    ) throws {
+        basis = try Basis(account, database)
+        var hash = PlanHash(pause: pause)
+        hash.add(replaces ? "replace" : "merge")
         try readNumbers(account, &hash, database)
         if replaces { try readRemoved(account, &hash, database) }
         try readBrands(account, &hash, database)
-        digest = Hexadecimal.text(hash.finalize())
+        digest = hash.digest
     }
 
-    private mutating func readNumbers(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws
+    private mutating func readNumbers(_ account: AccountID, _ hash: inout PlanHash, _ database: any SQLConnection)
+        throws
     {
         try database.forEach(
             """
@@ -63,7 +87,7 @@ package struct ImportPlan: Hashable, Sendable {
             WHERE \(EntryStaging.differs) ORDER BY incoming.number
             """, ["account": account.row]
         ) { row in
-            Self.add(row, to: &hash)
+            try hash.add(row)
             let isInUse: Bool = row[6]
             let change = Change(
                 number: Self.number(row), before: isInUse ? Self.values(row, at: 7) : nil,
@@ -78,7 +102,8 @@ package struct ImportPlan: Hashable, Sendable {
         }
     }
 
-    private mutating func readRemoved(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws
+    private mutating func readRemoved(_ account: AccountID, _ hash: inout PlanHash, _ database: any SQLConnection)
+        throws
     {
         try database.forEach(
             """
@@ -86,14 +111,15 @@ package struct ImportPlan: Hashable, Sendable {
             AND \(EntryStaging.isMissing) ORDER BY number
             """, [account.row]
         ) { row in
-            Self.add(row, to: &hash)
+            try hash.add(row)
             removedCount += 1
             guard removed.count < Self.kept else { return }
             removed.append(Change(number: Self.number(row), before: Self.values(row, at: 1), after: nil))
         }
     }
 
-    private mutating func readBrands(_ account: AccountID, _ hash: inout SHA256, _ database: any SQLConnection) throws {
+    private mutating func readBrands(_ account: AccountID, _ hash: inout PlanHash, _ database: any SQLConnection) throws
+    {
         try database.forEach(
             """
             SELECT incoming.brand_id, incoming.name, incoming.logo_url, brand.name, brand.logo
@@ -103,16 +129,8 @@ package struct ImportPlan: Hashable, Sendable {
             ORDER BY incoming.brand_id
             """, [account.row]
         ) { row in
-            Self.add(row, to: &hash)
+            try hash.add(row)
             brandCount += 1
-        }
-    }
-
-    private static func add(_ row: SQLRow, to hash: inout SHA256) {
-        for column in 0..<row.count {
-            // A length before each text keeps two texts from reading as one.
-            let text = row.printed(column) ?? "-"
-            hash.update(data: Data("\(text.utf8.count):\(text)".utf8))
         }
     }
 
@@ -124,4 +142,27 @@ package struct ImportPlan: Hashable, Sendable {
     private static func values(_ row: SQLRow, at column: Int) -> Values {
         Values(name: row[column], brandID: row[column + 1], logo: row[column + 2], reason: row[column + 3])
     }
+}
+
+/// The hash of a plan's changes.
+private struct PlanHash {
+    private var hash = SHA256()
+    private var count = 0
+    private let pause: () throws -> Void
+
+    init(pause: @escaping () throws -> Void) { self.pause = pause }
+
+    mutating func add(_ text: String) { hash.update(data: Data(text.utf8)) }
+
+    mutating func add(_ row: SQLRow) throws {
+        for column in 0..<row.count {
+            // A length before each text keeps two texts from reading as one.
+            let text = row.printed(column) ?? "-"
+            hash.update(data: Data("\(text.utf8.count):\(text)".utf8))
+        }
+        count += 1
+        if count.isMultiple(of: 1_000) { try pause() }
+    }
+
+    var digest: String { Hexadecimal.text(hash.finalize()) }
 }

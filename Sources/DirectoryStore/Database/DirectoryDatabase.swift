@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import HostSystem
 package import MetricsPage
 import PostgreSQL
 
@@ -22,6 +23,11 @@ package final class DirectoryDatabase: Sendable {
     let unchanged = UnchangedResponses()
     /// Small writes of requests, batched into transactions.
     let commits: GroupCommit
+    /// Imports and reports: below all other threads, and one after another on a small machine.
+    package let longWork = WorkerThreads(
+        name: "herald-longwork", niceness: 10, atOnce: WorkerThreads.longWorks, most: 32)
+    /// Reads and writes of operators.
+    package let operatorWork = WorkerThreads(name: "herald-operator", niceness: 5, atOnce: 4, most: 256)
     /// The name of this program in leases.
     private let holder = NewSecret.text("", bytes: 8)
 

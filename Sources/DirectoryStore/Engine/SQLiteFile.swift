@@ -112,8 +112,14 @@ final class SQLiteFile: StoreEngine {
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.qos = .default  // the package's own asks for a niceness below 0
-        // The merge of a million numbers blocks the writer for some seconds, even from a command beside the server.
-        configuration.busyMode = .timeout(60)
+        // Commands beside the server write too. SQLite's own wait grows to 100 ms, and a merge leaves 10 ms between two
+        // steps, so the wait could last as long as the merge.
+        configuration.busyMode = .callback { attempts in
+            usleep(2_000)
+            return attempts < 30_000
+        }
+        // The health check must find a free reader beside the work of operators.
+        configuration.maximumReaderCount = 10
         configuration.foreignKeysEnabled = true
         // KiB. Each long sync response has a connection of its own, so this limits the memory of a hundred of them.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }

@@ -66,7 +66,8 @@ extension SQLiteFile {
     private func backups() -> [DirectoryHealth.Backup] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let copies = names.prefix(1000).compactMap { name -> DirectoryHealth.Backup? in
-            guard !name.hasPrefix("directory.sqlite"), Self.isDatabase(folder + "/" + name) else { return nil }
+            guard !name.hasPrefix("directory.sqlite"), !ImportJournal.owns(name), Self.isDatabase(folder + "/" + name)
+            else { return nil }
             var status = stat()
             guard stat(folder + "/" + name, &status) == 0 else { return nil }
             return .init(name: name, bytes: Int64(status.st_size), written: Int64(status.st_mtim.tv_sec))
