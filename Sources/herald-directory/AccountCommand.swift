@@ -26,7 +26,9 @@ struct AccountCommand: ParsableCommand {
         var voip: Bool?
 
         @Option(
-            help: ArgumentHelp("active and trial let gateways brand, any other value stops them.", valueName: "status"))
+            help: ArgumentHelp(
+                "One of \(AccountState.all): active and trial let gateways brand, the others stop them.",
+                valueName: "status"))
         var status: String?
 
         @Option(help: ArgumentHelp("live, or testing for an account with test brands.", valueName: "mode"))

@@ -52,7 +52,9 @@ struct AccountListTests {
         (change.mode, change.includedImprints) = (nil, -1)
         #expect(throws: AccountStoreError.badIncluded) { try accounts.create(name: "other", change, now: 1) }
         (change.includedImprints, change.status) = (nil, "not a word")
-        #expect(throws: AccountStoreError.badStatus) { try accounts.create(name: "other", change, now: 1) }
+        #expect(throws: AccountStoreError.badStatus("not a word")) {
+            try accounts.create(name: "other", change, now: 1)
+        }
         #expect(try accounts.all(now: 1).count == 2)
     }
 

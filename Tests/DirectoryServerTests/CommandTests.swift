@@ -43,6 +43,16 @@ struct CommandTests {
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
+    @Test func `a status is one of a list, and a mistyped one changes nothing`() async throws {
+        #expect(try await run("account", "create", "acme").code == 0)
+        let refused = try await run("account", "--account", "acme", "--status", "actve")
+        #expect(
+            refused.code != 0 && refused.errors.contains("there is no status \"actve\"; choose one of active, trial"))
+        #expect(try await run("account", "list").output.contains("actve") == false)
+        let done = try await run("account", "--account", "acme", "--status", "past_due")
+        #expect(done.code == 0 && done.output.contains(#""account_status":"past_due""#))
+    }
+
     @Test func `a change prints a sentence, and one JSON object by its option`() async throws {
         let created = try await run("brand", "create", "Acme Bank", "--id", "acme")
         #expect(created.output == "brand acme created: Acme Bank; 0 active numbers\n", "\(created)")

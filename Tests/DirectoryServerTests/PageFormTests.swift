@@ -205,13 +205,60 @@ struct PageFormTests {
         try await PageVisitor.run { visitor in
             let bad = try await visitor.post(
                 "/accounts/main", ["status": "On Hold", "mode": "live", "cap": "", "included": "0"])
-            #expect(bad.status == 422 && bad.problem("status")?.contains("lower-case") == true)
+            #expect(bad.status == 422 && bad.problem("status")?.contains("There is no status") == true)
             let good = try await visitor.post(
                 "/accounts/main", ["status": "trial", "mode": "testing", "cap": "10", "included": "5", "dialer": "on"])
             #expect(good.status == 303)
             let summary = try AccountList(visitor.directory.database).summary(of: .first, now: 0)
             #expect(summary.status == "trial" && summary.mode == "testing" && summary.cap == 10)
             #expect(!summary.brandingEnabled && summary.voipDialerEnabled && summary.includedImprints == 5)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("active", true, nil, "on"), ("trial", true, nil, "on"), ("active", false, nil, "off"),
+            ("suspended", true, nil, "stopped by status"), ("past_due", true, nil, "stopped by status"),
+            ("closed", false, nil, "off"), ("active", true, 0, "stopped by cap"),
+        ] as [(String, Bool, Int?, String)])
+    func `the pages say what stops the brands of an account`(
+        status: String, isOn: Bool, cap: Int?, shown: String
+    ) async throws {
+        try await PageVisitor.run { visitor in
+            try visitor.directory.change { ($0.status, $0.brandingEnabled, $0.cap) = (status, isOn, cap) }
+            for path in ["/accounts", "/accounts/main"] {
+                let page = try await visitor.get(path).text
+                #expect(page.contains(">\(shown)<"), "\(path): \(status)")
+                for other in ["on", "off", "stopped by status", "stopped by cap"] where other != shown {
+                    #expect(!page.contains(">\(other)<"), "\(path): \(other)")
+                }
+            }
+        }
+    }
+
+    @Test func `a status of an earlier version stays until another is chosen`() async throws {
+        try await PageVisitor.run { visitor in
+            let database = visitor.directory.database
+            try await database.pool.write { try $0.execute("UPDATE account SET status = 'actve'") }
+            let page = try await visitor.get("/accounts/main").text
+            #expect(page.contains("actve (unknown, stops branding)") && page.contains(">stopped by status<"))
+            func save(_ status: String) async throws -> ReceivedResponse {
+                try await visitor.post(
+                    "/accounts/main",
+                    [
+                        "status": status, "mode": "live", "cap": "7", "included": "0", "branding": "on", "dialer": "on",
+                    ])
+            }
+            let kept = try await save("actve")
+            #expect(kept.status == 303)
+            #expect(try AccountList(database).summary(of: .first, now: 0).status == "actve")
+            #expect(try AccountList(database).summary(of: .first, now: 0).cap == 7)
+            let chosen = try await save("active")
+            #expect(chosen.status == 303)
+            let wrong = try await save("actve")
+            #expect(
+                wrong.status == 422
+                    && wrong.text.contains("choose one of active, trial, past_due, suspended, cancelled, closed"))
         }
     }
 

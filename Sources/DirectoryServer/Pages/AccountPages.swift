@@ -42,7 +42,7 @@ struct AccountPages: Sendable {
             let path = "/accounts/\(PagePath.encoded(account.name))"
             table.add(
                 .link(account.name, path), state(account),
-                account.brandingEnabled ? .tag("on", "good") : .tag("off", "bad"), .count(account.used),
+                branding(account), .count(account.used),
                 .text(account.cap.map { Amount.count($0) } ?? "none"),
                 .links(
                     PageLink(href: path + "/brands", linkText: "Brands"),
@@ -54,9 +54,19 @@ struct AccountPages: Sendable {
     }
 
     private static func state(_ account: AccountList.Summary) -> PageTable.Cell {
-        let isOpen = ["active", "trial"].contains(account.status)
         let mode = account.mode == "live" ? "" : ", \(account.mode)"
-        return .tag(account.status + mode, isOpen ? "good" : "bad")
+        return .tag(account.status + mode, AccountState.isOpen(account.status) ? "good" : "bad")
+    }
+
+    private static func branding(_ account: AccountList.Summary) -> PageTable.Cell {
+        account.isBranding ? .tag("on", "good") : .tag(gate(account), "bad")
+    }
+
+    /// The gate that stops the brands of an account, or `on`.
+    private static func gate(_ account: AccountList.Summary) -> String {
+        if !account.brandingEnabled { return "off" }
+        if !AccountState.isOpen(account.status) { return "stopped by status" }
+        return account.isCapReached ? "stopped by cap" : "on"
     }
 
     private static func newForm(name: String, problem: String?) -> EntryForm {
@@ -97,7 +107,7 @@ struct AccountPages: Sendable {
         let summary = account.summary
         let tiles = [
             PagePart.Tile("State", summary.status, summary.mode),
-            .init("Branding", summary.brandingEnabled ? "on" : "off"),
+            .init("Branding", Self.gate(summary)),
             .init("Events this month", Amount.count(summary.used), summary.cap.map { "cap \(Amount.count($0))" }),
             .init("Brands", Amount.count(feed.brands)),
             .init("Numbers", Amount.count(feed.active), feed.held > 0 ? "\(Amount.count(feed.held)) held back" : nil),
@@ -138,9 +148,9 @@ struct AccountPages: Sendable {
         EntryForm(
             account.path,
             [
-                .text(
-                    "status", "Status", status, hint: "active and trial brand calls, every other status stops them",
-                    suggestions: ["active", "trial", "suspended"], problem: problems["status"]),
+                .choice(
+                    "status", "Status", status, statuses(account.summary.status),
+                    hint: "active and trial brand calls, every other status stops them", problem: problems["status"]),
                 .choice(
                     "mode", "Mode", mode, [("live", "live"), ("testing", "testing")],
                     problem: problems["mode"]),
@@ -152,11 +162,19 @@ struct AccountPages: Sendable {
             ], button: "Save")
     }
 
+    /// The states to choose from, with one of an earlier version as long as the account has it.
+    private static func statuses(_ present: String) -> [(String, String)] {
+        let known = AccountState.allCases.map { ($0.rawValue, $0.rawValue) }
+        return AccountState(rawValue: present) == nil
+            ? [(present, "\(present) (unknown, stops branding)")] + known : known
+    }
+
     private func change(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         let form = request.form
         var change = AccountStore.Change()
-        (change.status, change.mode) = (form["status"], form["mode"])
+        change.status = form["status"] == account.summary.status ? nil : form["status"]
+        change.mode = form["mode"]
         (change.brandingEnabled, change.voipDialerEnabled) = (form.isTicked("branding"), form.isTicked("dialer"))
         var problems: [String: String] = [:]
         change.cap = form["cap"].isEmpty ? -1 : Self.count("cap", form["cap"], &problems)
@@ -169,15 +187,22 @@ struct AccountPages: Sendable {
                     to: account.path,
                     notice: PageNotice(.done, "Saved. Gateways and phones receive it with their next sync or event."))
             } catch let error as AccountStoreError {
-                let field =
-                    [AccountStoreError.badStatus: "status", .badMode: "mode", .badCap: "cap"][error] ?? "included"
-                problems[field] = PageDesk.sentence(error)
+                problems[Self.field(of: error)] = PageDesk.sentence(error)
             }
         }
         let again = Self.settings(
             account, status: form["status"], mode: form["mode"], isBranding: form.isTicked("branding"),
             isDialer: form.isTicked("dialer"), cap: form["cap"], included: form["included"], problems: problems)
         return try await page(request, account, form: again, status: .unprocessableContent)
+    }
+
+    private static func field(of error: AccountStoreError) -> String {
+        switch error {
+        case .badStatus: "status"
+        case .badMode: "mode"
+        case .badCap: "cap"
+        default: "included"
+        }
     }
 
     private static func count(_ field: String, _ text: String, _ problems: inout [String: String]) -> Int? {

@@ -13,7 +13,7 @@ extension DirectoryConfig {
     }
 
     /// True while the account's status lets it brand calls.
-    var hasActiveAccount: Bool { accountStatus == "active" || accountStatus == "trial" }
+    var hasActiveAccount: Bool { AccountState.isOpen(accountStatus ?? "") }
 
     /// True when the cap of this month is reached.
     var isCapReached: Bool {

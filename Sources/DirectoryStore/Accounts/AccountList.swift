@@ -27,6 +27,12 @@ package struct AccountList: Sendable {
         /// ISO 8601; nil for the first account of the database.
         package let created: String?
 
+        /// True when the cap of this month is reached.
+        package var isCapReached: Bool { cap.map { used >= $0 } ?? false }
+
+        /// True if gateways may brand calls of the account: by its switch, its status and its cap.
+        package var isBranding: Bool { brandingEnabled && AccountState.isOpen(status) && !isCapReached }
+
         package enum CodingKeys: String, CodingKey {
             case id, name, status, mode
             case brandingEnabled = "branding_enabled"

@@ -16,7 +16,7 @@ package struct AccountStore: Sendable {
     package struct Change: Sendable {
         package var brandingEnabled: Bool?
         package var voipDialerEnabled: Bool?
-        /// `active` and `trial` let gateways brand calls, every other value stops them.
+        /// A case of `AccountState`: `active` and `trial` let gateways brand calls, every other one stops them.
         package var status: String?
         /// `live` or `testing`.
         package var mode: String?
@@ -29,21 +29,15 @@ package struct AccountStore: Sendable {
 
         /// - Throws: `AccountStoreError` for the first invalid value.
         package func check() throws {
-            if let status, !(1...32).contains(status.utf8.count) || !status.utf8.allSatisfy(Self.isStatusByte) {
-                throw AccountStoreError.badStatus
-            }
+            if let status, AccountState(rawValue: status) == nil { throw AccountStoreError.badStatus(status) }
             if let mode, mode != "live", mode != "testing" { throw AccountStoreError.badMode }
             if let includedImprints, includedImprints < 0 { throw AccountStoreError.badIncluded }
             if let cap, cap < -1 { throw AccountStoreError.badCap }
         }
-
-        private static func isStatusByte(_ byte: UInt8) -> Bool {
-            (97...122).contains(byte) || byte == UInt8(ascii: "_")
-        }
     }
 
     /// The status of a closed account, which gets no new keys.
-    static let closed = "closed"
+    static let closed = AccountState.closed.rawValue
 
     /// Changes the account's state; gateways receive it with their next sync or event.
     ///
@@ -90,14 +84,22 @@ package struct AccountStore: Sendable {
     static func config(
         of account: AccountID, device: String? = nil, now: Int64, _ database: any SQLConnection
     ) throws -> DirectoryConfig {
-        // Of one statement, because each poll asks, and a server on another machine takes a round trip for each.
-        let statement = "SELECT account.*, (\(MonthUsage.sum)) AS used FROM account WHERE account.id = :account"
-        let values: SQLArguments = ["account": account.row, "month": MonthUsage.month(of: now)]
-        guard let row = try database.row(statement, values) else { return DirectoryConfig() }
-        let used: Int? = row["used"]
-        var config = Self.config(row, used: used ?? 0)
+        var config = try Self.config(of: account, month: MonthUsage.month(of: now), database)
         config.debugUI = try DebugRequests.debugUI(account, device: device, now: now, database)
         return config
+    }
+
+    /// The account's state with the usage of a month such as `2026-01`, without the gates of a debug upload.
+    static func config(
+        of account: AccountID, month: String, _ database: any SQLConnection
+    ) throws -> DirectoryConfig {
+        // Of one statement, because each poll asks, and a server on another machine takes a round trip for each.
+        let statement = "SELECT account.*, (\(MonthUsage.sum)) AS used FROM account WHERE account.id = :account"
+        guard let row = try database.row(statement, ["account": account.row, "month": month]) else {
+            return DirectoryConfig()
+        }
+        let used: Int? = row["used"]
+        return Self.config(row, used: used ?? 0)
     }
 
     /// The state of a row of `account`, without the gates of a debug upload.
@@ -125,7 +127,7 @@ package enum AccountStoreError: OperatorError, Hashable {
     case accountTaken(String)
     case noAccount(String)
     case isClosed
-    case badStatus
+    case badStatus(String)
     case badMode
     case badIncluded
     case badCap
@@ -149,7 +151,11 @@ package enum AccountStoreError: OperatorError, Hashable {
         case .accountTaken(let name): "there is an account named \"\(name)\" already; choose another name"
         case .noAccount(let name): "there is no account \"\(name)\"; list the accounts to see their names"
         case .isClosed: "the account is closed; give it the status active first"
-        case .badStatus: "a status has 1 to 32 lower-case letters and underscores, such as active or suspended"
+        case .badStatus(let text):
+            """
+            there is no status "\(text.prefix(64))"; choose one of \(AccountState.all): active and trial brand calls, \
+            the others stop them
+            """
         case .badMode: "the mode is live or testing"
         case .badIncluded: "the included imprints must be 0 or more"
         case .badCap: "the cap must be 0 or more, or -1 for none"

@@ -37,7 +37,7 @@ extension DirectoryDatabase {
             var figures = StoreFigures()
             figures.accounts = try database.value(Int.self, "SELECT count(*) FROM account") ?? 0
             figures.activeAccounts =
-                try database.value(Int.self, "SELECT count(*) FROM account WHERE status = 'active'") ?? 0
+                try database.value(Int.self, "SELECT count(*) FROM account WHERE status IN ('active', 'trial')") ?? 0
             figures.numbers = try database.value(Int.self, "SELECT count(*) FROM brand_number WHERE active") ?? 0
             figures.lastChange = try database.value(Int64.self, "SELECT max(last_change) FROM feed_head") ?? 0
             // The list of accounts lets the query use the primary key.
