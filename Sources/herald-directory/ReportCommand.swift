@@ -49,7 +49,7 @@ struct ReportCommand: ParsableCommand {
     private func write(_ report: MonthReport) {
         let reasons = report.reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         Output.write(
-            "\(report.account) \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
+            "\(report.account)\(report.mode == "live" ? "" : " (\(report.mode))") \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
                 + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
                 + ", \(report.returned) calls returned; \(report.deliveries) syncs delivered, "
                 + "\(report.acknowledgements) acknowledged; lookups: \(report.matched) matched, "

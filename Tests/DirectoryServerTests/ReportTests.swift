@@ -38,7 +38,7 @@ struct ReportTests {
             }
             #expect(first["imprints_counted"] == .int(2) && first["deliveries"] == .int(0))
             let csv = try await admin.ask("reports/2026-01?format=csv")
-            #expect(csv.text.contains("main,2026-01-02,acme,Acme Bank,displayed,yes,,1\r\n"))
+            #expect(csv.text.contains("main,2026-01-02,acme,Acme Bank,displayed,yes,,1,live\r\n"))
             for path in ["reports/2026-13", "reports/2026", "reports/2026-01-01"] {
                 let bad = try await admin.ask(path)
                 #expect(bad.status == 400)

@@ -18,7 +18,7 @@ struct ReportPages: Sendable {
 
     private func reports(_ request: OperatorRequest, _ month: String, _ name: String) async throws -> [MonthReport] {
         let database = request.database
-        return try await request.blocking {
+        return try await request.longWork { _ in
             let account = name.isEmpty ? nil : try AccountList(database).find(name)
             return try MonthReports(database).reports(month: month, account: account)
         }
@@ -64,7 +64,10 @@ struct ReportPages: Sendable {
             .init(
                 "Lookups with a brand", Amount.count(report.matched), "\(Amount.count(report.notMatched)) without"),
         ]
-        var parts = [PagePart.tiles(tiles, heading: "\(report.account), \(report.month)")]
+        var parts = [
+            PagePart.tiles(
+                tiles, heading: "\(report.account)\(report.mode == "live" ? "" : " (\(report.mode))"), \(report.month)")
+        ]
         guard !report.rows.isEmpty else {
             parts[0].texts = ["No event was reported in this month."]
             return parts

@@ -21,16 +21,20 @@ package enum AccountQuota {
     ) throws -> Bool {
         if limit == 0 { return true }
         let day = String(Timestamp.string(from: now).prefix(10))
-        let taken = try database.value(
-            Int.self, "SELECT CAST(sum(bytes) AS BIGINT) FROM day_stored WHERE account = ? AND day = ?",
-            [account.row, day])
-        if let taken, taken >= limit { return false }
+        if try taken(by: account, on: day, database) >= limit { return false }
         try database.execute(
             """
             INSERT INTO day_stored (account, day, shard, bytes) VALUES (?, ?, ?, ?)
             ON CONFLICT (account, day, shard) DO UPDATE SET bytes = day_stored.bytes + excluded.bytes
             """, [account.row, day, database.shard, bytes + row])
         return true
+    }
+
+    /// The bytes that an account has taken on a day such as `2026-01-31`.
+    static func taken(by account: AccountID, on day: String, _ database: any SQLConnection) throws -> Int {
+        try database.value(
+            Int.self, "SELECT CAST(sum(bytes) AS BIGINT) FROM day_stored WHERE account = ? AND day = ?",
+            [account.row, day]) ?? 0
     }
 
     /// The names of the accounts at their limit on a day such as `2026-01-31`.

@@ -106,17 +106,34 @@ package struct BrandNumbers: Sendable {
     }
 
     /// The brand of a number, and the reason for which an event of it would not count.
-    typealias Attribution = (brandID: String?, reason: UncountedReason?)
+    struct Attribution: Hashable, Sendable {
+        let brandID: String?
+        private let reason: UncountedReason?
+        /// The time since which the number is out of use, in seconds since 1970; nil for a number in use.
+        private let outSince: Int64?
+
+        init(brandID: String?, reason: UncountedReason?, outSince: Int64? = nil) {
+            (self.brandID, self.reason, self.outSince) = (brandID, reason, outSince)
+        }
+
+        /// The reason against an event.
+        ///
+        /// - Parameter displayed: the time of the display, in seconds since 1970; nil if it is not known.
+        func reason(at displayed: Int64?) -> UncountedReason? {
+            if let displayed, let outSince, displayed < outSince { return nil }
+            return reason
+        }
+    }
 
     /// The attribution of a number that the account does not have.
-    static let unknown: Attribution = (nil, .noMatch)
+    static let unknown = Attribution(brandID: nil, reason: .noMatch)
 
     static func attribution(
         of number: E164Number?, _ account: AccountID, _ database: any SQLConnection
     ) throws -> Attribution {
         guard let number else { return unknown }
         let statement = """
-            SELECT brand_id, active, held, owner FROM brand_number LEFT JOIN brand
+            SELECT brand_id, active, held, owner, brand_number.updated FROM brand_number LEFT JOIN brand
             ON brand.account = brand_number.account AND brand.id = brand_id
             WHERE brand_number.account = ? AND number = ?
             """
@@ -125,10 +142,16 @@ package struct BrandNumbers: Sendable {
 
     /// The attribution of a number, by its row with the owner of its brand.
     static func attribution(_ row: SQLRow) -> Attribution {
-        if row["active"] { return (row["brand_id"], nil) }
-        guard row["held"] else { return (row["brand_id"], .noMatch) }
+        let brandID: String? = row["brand_id"]
+        if row["active"] { return Attribution(brandID: brandID, reason: nil) }
+        guard row["held"] else {
+            // A number that is out of use changes no more, so its last change took it out.
+            return Attribution(brandID: brandID, reason: .noMatch, outSince: row["updated"])
+        }
         let owner: String? = row["owner"]
-        return (row["brand_id"], owner == BrandList.Owner.suspended.rawValue ? .ownerSuspended : .ownerUnresolved)
+        return Attribution(
+            brandID: brandID,
+            reason: owner == BrandList.Owner.suspended.rawValue ? .ownerSuspended : .ownerUnresolved)
     }
 
     static func numberRow(_ row: SQLRow) -> NumberRow {

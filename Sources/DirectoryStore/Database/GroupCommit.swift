@@ -22,6 +22,9 @@ final class GroupCommit: Sendable {
         var isScheduled = false
     }
 
+    /// A serial queue has a thread of its own; tasks that work cannot delay a commit.
+    private static let queue = DispatchQueue(label: "herald.directory.commits")
+
     private let pool: any SQLPool
     private let state = Mutex(State())
     /// Times of transactions that commit.
@@ -44,12 +47,12 @@ final class GroupCommit: Sendable {
     private func enqueue(_ write: any PendingWrite) {
         guard let isFirst = add(write) else { return write.end(StoreError.busy) }
         guard isFirst else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.window)) { [self] in
+        Self.queue.asyncAfter(deadline: .now() + .milliseconds(Self.window)) { [self] in
             pool.group { [self] in commit(take(), $0) }
         }
     }
 
-    /// Makes a write in the next transaction; PostgreSQL makes those of all requests at once.
+    /// Makes a write in the next transaction, together with those of other requests.
     func write<Write: SharedWrite>(_ write: Write) async throws -> Write.Value {
         try await withCheckedThrowingContinuation { continuation in
             enqueue(AwaitedWrite(write, continuation) { try write.run($0) })
@@ -78,14 +81,15 @@ final class GroupCommit: Sendable {
 
     private func commit(_ group: [any PendingWrite], _ session: any SQLSession) {
         var group = group[...]
-        var batches = session.connection.dialect == .postgreSQL
+        var batches = true
         while !group.isEmpty {
-            var (current, hasBegun) = (group.startIndex, false)
+            var (current, hasBegun, isTogether) = (group.startIndex, false, false)
             let began = ContinuousClock.now
             do {
                 try session.transaction(writes: true) {
-                    (current, hasBegun) = (group.startIndex, true)
+                    (current, hasBegun, isTogether) = (group.startIndex, true, batches)
                     let done = batches ? try runTogether(group, session.connection) : []
+                    isTogether = false
                     while current < group.endIndex {
                         if !done.contains(current) { try group[current].run(session.connection) }
                         current += 1
@@ -96,7 +100,7 @@ final class GroupCommit: Sendable {
                 return group.forEach { $0.end(nil) }
             } catch  where (error as? PostgreSQLError)?.isOutage == true {
                 return group.forEach { $0.end(error) }
-            } catch  where batches && hasBegun {
+            } catch  where isTogether {
                 // One after another shows which write fails.
                 batches = false
             } catch  where hasBegun && current < group.endIndex {
@@ -111,14 +115,12 @@ final class GroupCommit: Sendable {
     private func runTogether(
         _ group: ArraySlice<any PendingWrite>, _ connection: any SQLConnection
     ) throws -> Set<Int> {
-        guard let connection = connection as? PostgreSQLConnection,
-            let first = group.lazy.compactMap(\.shared).first
-        else { return [] }
+        guard let first = group.lazy.compactMap(\.shared).first else { return [] }
         return try Self.runAll(like: first, group, connection)
     }
 
     private static func runAll<Write: SharedWrite>(
-        like _: Write, _ group: ArraySlice<any PendingWrite>, _ connection: PostgreSQLConnection
+        like _: Write, _ group: ArraySlice<any PendingWrite>, _ connection: any SQLConnection
     ) throws -> Set<Int> {
         let writes = group.indices.compactMap { place in (group[place].shared as? Write).map { (place, $0) } }
         let values = try Write.run(writes.map(\.1), connection)
@@ -127,7 +129,7 @@ final class GroupCommit: Sendable {
     }
 }
 
-/// A write that PostgreSQL makes together with those of other requests, in fewer round trips.
+/// A write that is made together with those of other requests, in fewer statements.
 protocol SharedWrite: Sendable {
     associatedtype Value: Sendable
 
@@ -135,7 +137,7 @@ protocol SharedWrite: Sendable {
     func run(_ database: any SQLConnection) throws -> Value
 
     /// Makes several writes, as if one after another; returns their values in their order.
-    static func run(_ writes: [Self], _ database: PostgreSQLConnection) throws -> [Value]
+    static func run(_ writes: [Self], _ database: any SQLConnection) throws -> [Value]
 }
 
 /// A write of a group, with its type erased.

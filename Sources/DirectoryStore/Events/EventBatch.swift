@@ -5,9 +5,11 @@ import BrandingAPI
 import Foundation
 import PostgreSQL
 
-/// The events of many requests, recorded in three round trips to PostgreSQL, whatever their number.
+/// The events of many requests, recorded together.
 ///
-/// The decisions are those of `EventLedger.record`, event by event in order. Only reads and writes are shared.
+/// The decisions are those of `EventLedger.record`, event by event in order. Only reads and writes are shared: PostgreSQL
+/// takes three round trips, whatever the number of events. SQLite reads an account once, and writes each counter once
+/// instead of once for each event (`EventBatchOfSQLite.swift`).
 struct EventBatch {
     /// The events of one request.
     struct Part: SharedWrite {
@@ -20,7 +22,7 @@ struct EventBatch {
 
         func run(_ database: any SQLConnection) throws -> [EventResponse] { try EventLedger.record(self, database) }
 
-        static func run(_ parts: [Part], _ database: PostgreSQLConnection) throws -> [[EventResponse]] {
+        static func run(_ parts: [Part], _ database: any SQLConnection) throws -> [[EventResponse]] {
             try EventBatch.record(parts, database)
         }
     }
@@ -33,22 +35,22 @@ struct EventBatch {
     /// An account that is nearer to its cap counts under a lock, so the cap is exact.
     private static let capMargin = 20_000
 
-    private struct AccountDay: Hashable {
+    struct AccountDay: Hashable {
         let account: AccountID
         let period: String
     }
 
-    private struct NumberKey: Hashable {
+    struct NumberKey: Hashable {
         let account: AccountID
         let number: E164Number
     }
 
-    private struct EventKey: Hashable {
+    struct EventKey: Hashable {
         let account: AccountID
         let key: String
     }
 
-    private struct Outcome: Hashable {
+    struct Outcome: Hashable {
         let account: AccountID
         let day: String
         let brandID: String
@@ -56,38 +58,53 @@ struct EventBatch {
         let reason: String
     }
 
-    private let database: PostgreSQLConnection
-    private var configs: [AccountDay: DirectoryConfig] = [:]
-    private var hasRequests: Set<AccountID> = []
-    private var attributions: [NumberKey: BrandNumbers.Attribution] = [:]
+    let database: any SQLConnection
+    /// Nil on SQLite.
+    private let server: PostgreSQLConnection?
+    var configs: [AccountDay: DirectoryConfig] = [:]
+    var hasRequests: Set<AccountID> = []
+    var attributions: [NumberKey: BrandNumbers.Attribution] = [:]
     private var known: [EventKey: EventResponse] = [:]
-    private var stored: [AccountDay: Int] = [:]
+    var stored: [AccountDay: Int] = [:]
+    /// Accounts whose debug requests are read.
+    var readAccounts: Set<AccountID> = []
 
     // Rows and counts for the writes.
     private var rows: [[SQLValue]] = []
-    private var outcomes: [Outcome: Int] = [:]
-    private var counted: [AccountDay: Int] = [:]
-    private var bytes: [AccountDay: Int] = [:]
+    var outcomes: [Outcome: Int] = [:]
+    var counted: [AccountDay: Int] = [:]
+    var bytes: [AccountDay: Int] = [:]
 
     /// Records events, or finds the earlier events of their keys, inside the caller's transaction.
     ///
     /// - Throws: `KeyTaken` if the transaction has to run again, or a database error.
-    static func record(_ parts: [Part], _ database: PostgreSQLConnection) throws -> [[EventResponse]] {
+    static func record(_ parts: [Part], _ database: any SQLConnection) throws -> [[EventResponse]] {
         var batch = EventBatch(database)
-        try batch.read(parts)
-        try batch.lockNearCap(parts)
+        if let server = batch.server {
+            try batch.read(parts, server)
+            try batch.lockNearCap(server)
+        }
         let responses = try parts.map { part in try part.events.map { try batch.decide($0, part) } }
-        try batch.write()
+        if let server = batch.server { try batch.write(server) } else { try batch.writeCounts() }
         return responses
     }
 
-    private init(_ database: PostgreSQLConnection) { self.database = database }
+    private init(_ database: any SQLConnection) {
+        self.database = database
+        server = database as? PostgreSQLConnection
+    }
 }
 
 // The state before the events, in one round trip.
 extension EventBatch {
-    private mutating func read(_ parts: [Part]) throws {
-        let months = Set(parts.map { AccountDay(account: $0.account, period: MonthUsage.month(of: $0.now)) })
+    private mutating func read(_ parts: [Part], _ database: PostgreSQLConnection) throws {
+        let months = Set(
+            parts.flatMap { part in
+                // The response has the usage of the present month, and the decision needs that of the event's.
+                let months =
+                    [MonthUsage.month(of: part.now)] + part.events.map { EventTime($0.event, now: part.now).month }
+                return months.map { AccountDay(account: part.account, period: $0) }
+            })
         let days = Set(
             parts.filter { $0.limit > 0 }.map { AccountDay(account: $0.account, period: Self.day($0.now)) })
         let numbers = Set(
@@ -141,7 +158,7 @@ extension EventBatch {
     private static func attributions(_ numbers: [NumberKey]) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            SELECT brand_number.account, brand_number.number, brand_id, active, held, owner
+            SELECT brand_number.account, brand_number.number, brand_id, active, held, owner, brand_number.updated
             FROM unnest($1::bigint[], $2::bigint[]) AS asked (account, number)
             JOIN brand_number USING (account, number)
             LEFT JOIN brand ON brand.account = brand_number.account AND brand.id = brand_id
@@ -165,7 +182,7 @@ extension EventBatch {
     }
 
     /// Reads the counts again under a lock for accounts that may reach their cap with these events.
-    private mutating func lockNearCap(_ parts: [Part]) throws {
+    private mutating func lockNearCap(_ database: PostgreSQLConnection) throws {
         let near = configs.filter { _, config in
             guard case .events(let cap) = config.capThisMonth else { return false }
             let used = config.usedThisMonth ?? 0
@@ -183,15 +200,18 @@ extension EventBatch {
         }
     }
 
-    private static func day(_ now: Int64) -> String { String(Timestamp.string(from: now).prefix(10)) }
+    static func day(_ now: Int64) -> String { DayOutcomes.day(of: now) }
 }
 
 // The decision on one event.
 extension EventBatch {
     private mutating func decide(_ reported: ReportedEvent, _ part: Part) throws -> EventResponse {
         let event = reported.event
-        let month = AccountDay(account: part.account, period: MonthUsage.month(of: part.now))
-        var config = configs[month] ?? DirectoryConfig()
+        let time = EventTime(event, now: part.now)
+        if server == nil { try readState(for: event, at: time, part) }
+        let present = AccountDay(account: part.account, period: MonthUsage.month(of: part.now))
+        let month = AccountDay(account: part.account, period: time.month)
+        var config = configs[present] ?? DirectoryConfig()
         config.debugUI =
             hasRequests.contains(part.account)
             ? try DebugRequests.debugUI(part.account, device: event.deviceID, now: part.now, database)
@@ -204,24 +224,34 @@ extension EventBatch {
         let number = E164Number(event.phoneNumber).map { NumberKey(account: part.account, number: $0) }
         let attribution = number.flatMap { attributions[$0] } ?? BrandNumbers.unknown
         var reason =
-            reported.warning == nil ? UncountedReason.of(event, of: attribution, config) : UncountedReason.eventDropped
+            reported.warning == nil
+            ? UncountedReason.of(event, of: attribution, at: time, configs[month] ?? config)
+            : UncountedReason.eventDropped
         var response = EventLedger.response(to: reported, reason, now: part.now)
-        let meta = try EventLedger.text(event.meta)
+        let meta = reported.meta
+        var earlier: EventResponse?
         if reason != nil, !takes(meta?.utf8.count ?? 0, part) {
             reason = .eventDropped
             response.reason = reason?.rawValue
+            if server == nil { earlier = try earlierResponse(to: key) }
         } else {
-            rows.append(EventLedger.values(event, meta, as: response, part.account, now: part.now))
-            if let key { known[key] = response }
+            let row = EventLedger.values(event, meta, as: response, part.account, now: part.now)
+            if server != nil { rows.append(row) } else if try !insert(row) { earlier = try earlierResponse(to: key) }
+            if earlier == nil, let key { known[key] = response }
+        }
+        if var response = earlier {
+            response.config = config.forClients
+            return response
         }
         outcomes[
             Outcome(
-                account: part.account, day: Self.day(part.now), brandID: attribution.brandID ?? "",
+                account: part.account, day: time.day, brandID: attribution.brandID ?? "",
                 outcome: event.outcome, reason: reason?.rawValue ?? ""), default: 0] += 1
         if reason == nil {
             counted[month, default: 0] += 1
-            config.usedThisMonth = (config.usedThisMonth ?? 0) + 1
-            configs[month]?.usedThisMonth = config.usedThisMonth
+            let used = configs[month]?.usedThisMonth ?? 0
+            configs[month]?.usedThisMonth = used + 1
+            config.usedThisMonth = configs[present]?.usedThisMonth
         }
         response.config = config.forClients
         return response
@@ -240,14 +270,14 @@ extension EventBatch {
 
 // The writes, in one round trip. Rows of counters are sorted, so that two programs lock them in one order.
 extension EventBatch {
-    private func write() throws {
+    private func write(_ database: PostgreSQLConnection) throws {
         var commands = [PostgreSQLCommand]()
         if !rows.isEmpty {
             commands.append(
                 database.insertion(
                     into: "event", EventLedger.columns, rows, "ON CONFLICT (account, event_key) DO NOTHING"))
         }
-        if !outcomes.isEmpty { commands.append(outcomeCounts) }
+        if !outcomes.isEmpty { commands.append(outcomeCounts(shard: database.shard)) }
         for (table, column, counts) in [("month_usage", "counted", counted), ("day_stored", "bytes", bytes)]
         where !counts.isEmpty {
             commands.append(Self.sums(table, column, counts, shard: database.shard))
@@ -257,7 +287,7 @@ extension EventBatch {
         guard rows.isEmpty || results[0].affected == rows.count else { throw KeyTaken() }
     }
 
-    private var outcomeCounts: PostgreSQLCommand {
+    private func outcomeCounts(shard: Int) -> PostgreSQLCommand {
         let sorted = outcomes.sorted {
             ($0.key.account.row, $0.key.day, $0.key.brandID, $0.key.outcome, $0.key.reason)
                 < ($1.key.account.row, $1.key.day, $1.key.brandID, $1.key.outcome, $1.key.reason)
@@ -275,7 +305,7 @@ extension EventBatch {
                 .integers(sorted.map(\.key.account.row)), .texts(sorted.map(\.key.day)),
                 .texts(sorted.map(\.key.brandID)), .texts(sorted.map(\.key.outcome)),
                 .texts(sorted.map(\.key.reason)), .integers(sorted.map { Int64($0.value) }),
-                .integer(Int64(database.shard)),
+                .integer(Int64(shard)),
             ])
     }
 

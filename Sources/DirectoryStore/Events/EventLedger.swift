@@ -71,22 +71,27 @@ package struct EventLedger: Sendable {
         _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
     ) throws -> EventResponse {
         let event = reported.event
+        let time = EventTime(event, now: now)
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
+        let isPresent = time.month == MonthUsage.month(of: now)
+        var decided = config
+        if !isPresent { decided.usedThisMonth = try MonthUsage.counted(by: account, now: time.counted, database) }
         let attribution = try BrandNumbers.attribution(of: E164Number(event.phoneNumber), account, database)
         let reason =
-            reported.warning == nil ? UncountedReason.of(event, of: attribution, config) : UncountedReason.eventDropped
+            reported.warning == nil
+            ? UncountedReason.of(event, of: attribution, at: time, decided) : UncountedReason.eventDropped
         var response = Self.response(to: reported, reason, now: now)
-        let meta = try text(event.meta)
+        let meta = reported.meta
         if reason != nil,
             try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
         {
-            response = try dropped(event, response, brandID: attribution.brandID, account, now: now, database)
+            response = try dropped(event, response, brandID: attribution.brandID, account, at: time, database)
         } else if try insert(event, meta, as: response, account, now: now, database) {
             try DayOutcomes.add(
-                account, brandID: attribution.brandID, outcome: event.outcome, reason: reason, now: now, database)
+                account, brandID: attribution.brandID, outcome: event.outcome, reason: reason, at: time, database)
             if reason == nil {
-                try MonthUsage.add(to: account, now: now, database)
-                config.usedThisMonth = (config.usedThisMonth ?? 0) + 1
+                try MonthUsage.add(to: account, month: time.month, database)
+                if isPresent { config.usedThisMonth = (config.usedThisMonth ?? 0) + 1 }
             }
         } else {
             response = try known(event.eventKey, account, database)
@@ -103,7 +108,7 @@ package struct EventLedger: Sendable {
         try database.execute(insertion, SQLArguments(values(event, meta, as: response, account, now: now))) > 0
     }
 
-    private static let insertion = """
+    static let insertion = """
         INSERT INTO event (\(columns.map(\.name).joined(separator: ", ")))
         VALUES (\(repeatElement("?", count: columns.count).joined(separator: ", ")))
         ON CONFLICT (account, event_key) DO NOTHING
@@ -129,10 +134,6 @@ package struct EventLedger: Sendable {
         return values.map(\.sqlArgument)
     }
 
-    static func text(_ meta: [String: JSONValue]?) throws -> String? {
-        try meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-    }
-
     /// The response to a new event, without the account's state.
     static func response(to reported: ReportedEvent, _ reason: UncountedReason?, now: Int64) -> EventResponse {
         var response = EventResponse(success: true)
@@ -147,7 +148,7 @@ package struct EventLedger: Sendable {
 
     /// The response to an event that is not stored because of the daily limit; the day's counters include it.
     private static func dropped(
-        _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, now: Int64,
+        _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, at time: EventTime,
         _ database: any SQLConnection
     ) throws -> EventResponse {
         if let key = event.eventKey {
@@ -158,7 +159,7 @@ package struct EventLedger: Sendable {
         var response = response
         response.reason = UncountedReason.eventDropped.rawValue
         try DayOutcomes.add(
-            account, brandID: brandID, outcome: event.outcome, reason: .eventDropped, now: now, database)
+            account, brandID: brandID, outcome: event.outcome, reason: .eventDropped, at: time, database)
         return response
     }
 

@@ -4,9 +4,9 @@ import BrandingAPI
 
 /// Counts events by day, brand, outcome and reason, in the transaction that records each event.
 enum DayOutcomes {
-    /// Counts an event; `reason` is nil when it counts towards the month, `now` is seconds since 1970.
+    /// Counts an event; `reason` is nil when it counts towards the month.
     static func add(
-        _ account: AccountID, brandID: String?, outcome: String, reason: UncountedReason?, now: Int64,
+        _ account: AccountID, brandID: String?, outcome: String, reason: UncountedReason?, at time: EventTime,
         _ database: any SQLConnection
     ) throws {
         let statement = """
@@ -17,8 +17,10 @@ enum DayOutcomes {
         try database.execute(
             statement,
             [
-                account.row, String(Timestamp.string(from: now).prefix(10)), brandID ?? "", outcome,
-                reason?.rawValue ?? "", database.shard,
+                account.row, time.day, brandID ?? "", outcome, reason?.rawValue ?? "", database.shard,
             ])
     }
+
+    /// The day in UTC of a time in seconds since 1970, such as `2026-01-31`.
+    static func day(of time: Int64) -> String { String(Timestamp.string(from: time).prefix(10)) }
 }

@@ -6,6 +6,8 @@ import SafeText
 /// The report of an account for a calendar month, in UTC; computed from the daily counters, never from events.
 package struct MonthReport: Codable, Hashable, Sendable {
     package let account: String
+    /// `live`, or `testing` for an account whose events are no bill.
+    package let mode: String
     /// Such as `2026-01`.
     package let month: String
     /// Events that count towards the month.
@@ -26,7 +28,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
     package let rows: [Line]
 
     package enum CodingKeys: String, CodingKey {
-        case account, month, reasons, deliveries, rows
+        case account, mode, month, reasons, deliveries, rows
         case counted = "imprints_counted"
         case uncounted = "not_counted"
         case returned = "return_calls"
@@ -56,9 +58,12 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// The outcomes that gateways and phones report for a return call.
     private static let returnOutcomes: Set = ["returned", "call_returned"]
 
-    init(account: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int], rows: [Line]) {
+    init(
+        account: String, mode: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int], rows: [Line]
+    ) {
         func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
         self.account = account
+        self.mode = mode
         self.month = month
         self.deliveries = deliveries
         acknowledgements = signals[.acknowledged, default: 0]
@@ -75,12 +80,13 @@ package struct MonthReport: Codable, Hashable, Sendable {
 
     /// The rows as CSV (RFC 4180) with a header line, safe for spreadsheets.
     package static func csv(_ reports: [MonthReport]) -> String {
-        let columns = ["account", "day", "brand_id", "brand_name", "outcome", "counted", "reason", "events"]
+        let columns = ["account", "day", "brand_id", "brand_name", "outcome", "counted", "reason", "events", "mode"]
         return reports.reduce(into: CSVLine.text(columns.map { .plain($0) })) { text, report in
             for line in report.rows {
                 let cells = [
                     report.account, line.day, line.brandID ?? "", line.name ?? "", line.outcome,
                     line.reason == nil ? "yes" : "no", line.reason ?? "", "\(line.events)",
+                    report.mode,
                 ]
                 text += CSVLine.text(cells.map { .text($0) })
             }
@@ -102,11 +108,11 @@ package struct MonthReports: Sendable {
         guard month.wholeMatch(of: /[0-9]{4}-(0[1-9]|1[0-2])/) != nil else { throw MonthReportError.badMonth(month) }
         return try database.pool.read { database in
             try database.rows(
-                "SELECT id, name FROM account WHERE id = ?1 OR ?1 IS NULL ORDER BY id", [account?.row]
+                "SELECT id, name, mode FROM account WHERE id = ?1 OR ?1 IS NULL ORDER BY id", [account?.row]
             ).map { row in
                 let account = AccountID(row: row["id"])
                 return MonthReport(
-                    account: row["name"], month: month,
+                    account: row["name"], mode: row["mode"], month: month,
                     deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
                     signals: try SignalCounts.counts(of: account, in: month, database),
                     rows: try Self.rows(account, month, database))
