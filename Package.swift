@@ -329,7 +329,7 @@ let package = Package(
                 "Hashing", "HostSystem", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
                 "TestFixtures", "PostgreSQL", "PostgreSQLTesting", "MetricsPage", grdb, crypto, nio, nioEmbedded,
                 nioHTTPTypes,
-                httpTypes, lifecycle, log,
+                httpTypes, lifecycle, log, arguments,
             ],
             swiftSettings: strict),
         .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),

@@ -17,7 +17,7 @@ struct CheckConfigCommand: ParsableCommand {
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
-    var config = "/etc/herald/herald-directory.yaml"
+    var config = StateOptions.packagedFile
 
     func run() throws {
         do {

@@ -62,7 +62,7 @@ struct RunCommand: AsyncParsableCommand {
         let service = DirectoryServer(database: database, options: server, logger: logger)
         let report = SystemdReport(server: service, address: "\(host):\(port)", logger: logger)
         let reload = ReloadService(
-            path: options.config, running: configuration, hangups: hangups, server: service, level: level,
+            path: options.file, running: configuration, hangups: hangups, server: service, level: level,
             logger: logger)
         let group = ServiceGroup(
             configuration: .init(

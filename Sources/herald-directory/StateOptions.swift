@@ -3,23 +3,42 @@
 import ArgumentParser
 import ConfigurationFiles
 import DirectoryStore
+import Glibc
 
 /// The location of the database, an option of every command.
 struct StateOptions: ParsableArguments {
+    /// The configuration of the packages, which every command reads where it exists.
+    static let packagedFile = "/etc/herald/herald-directory.yaml"
+    /// The file that is read without `--config`; tests replace it.
+    @TaskLocal static var defaultFile = packagedFile
+
     @Option(help: ArgumentHelp("Folder of the database.", valueName: "folder"))
     var state: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("A configuration file that names the folder.", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The configuration file; \(StateOptions.packagedFile) by default, where it exists and no database is named.",
+            valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("A PostgreSQL database instead of the folder.", valueName: "url"))
     var database: String?
 
+    /// The path of the configuration file: the option's, or the default one where it exists; nil without a file.
+    ///
+    /// `--state` and `--database` name another directory than that of the default file.
+    var file: String? {
+        if let config { return config }
+        guard state == nil, database == nil, access(Self.defaultFile, F_OK) == 0 else { return nil }
+        return Self.defaultFile
+    }
+
     /// The configuration file; nil without one.
     func configuration() throws -> DirectoryConfiguration? {
-        guard let config else { return nil }
+        guard let file else { return nil }
         do {
-            return try DirectoryConfiguration.load(path: config)
+            return try DirectoryConfiguration.load(path: file)
         } catch {
             throw CommandFailure("\(error)")
         }
