@@ -150,7 +150,7 @@ struct AccountCommand: ParsableCommand {
     struct RenewFeed: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Have all clients sync by time once, after the restore of a backup or a failover that lost changes.",
+                "Have all clients receive the whole set once, after the restore of a backup or a failover that lost changes.",
             discussion: """
                 Example:
                   herald-directory account renew-feed --account acme
@@ -160,7 +160,7 @@ struct AccountCommand: ParsableCommand {
 
         func run() throws {
             try options.openAccount().renewFeed()
-            Output.write("the feed has a new epoch; clients receive what changed since the time of their last sync\n")
+            Output.write("the feed has a new epoch; each client receives the whole set with its next sync\n")
         }
     }
 }

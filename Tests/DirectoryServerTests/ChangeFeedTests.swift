@@ -55,6 +55,49 @@ struct ChangeFeedTests {
         #expect(next.feed.cursor.text == start.feed.cursor.text)
     }
 
+    @Test func `a change in the second after the begin of its poll is delivered once`() async throws {
+        let database = try Engine.open(TemporaryFolder().path)
+        let entries = BrandEntries(database)
+        _ = try entries.put([entry("+61491570001", "one")], now: 100)
+        // The poll began at 100 and reads what was written at 101, at its head and again before its page.
+        _ = try entries.put([entry("+61491570002", "two")], now: 101)
+        let parameters = ChangeFeed.Parameters(account: .first, since: SyncCursor(seconds: 100, change: 1), now: 100)
+        let polled = try await database.pool.read { try PolledAccount(.first, since: parameters.since, now: 100, $0) }
+        _ = try entries.put([entry("+61491570003", "three")], now: 102)
+        let first = try await database.pool.read { try FeedStart(parameters, polled, logos: LogoURLs(), $0) }
+        #expect(try Self.items(first.page).map(\.brandName) == ["two", "three"])
+        for now in [103, 110, 100_000] as [Int64] {
+            let next = try await database.pool.read {
+                try Self.items(Self.start(since: SyncCursor(first.feed.cursor.text), now: now, $0).page)
+            }
+            #expect(next.isEmpty, "at \(now)")
+        }
+        // The clock of the change was an hour ahead; its time says nothing about the cursor.
+        _ = try entries.put([entry("+61491570004", "four")], now: 3_700)
+        let ahead = try await database.pool.read { try Self.start(since: first.feed.cursor, now: 104, $0) }
+        #expect(ahead.feed.cursor.seconds == 104)
+    }
+
+    @Test func `a renewed feed sends everything to clients of the epoch before`() async throws {
+        let database = try Engine.open(TemporaryFolder().path)
+        let entries = BrandEntries(database)
+        _ = try entries.put([entry("+61491570001", "kept"), entry("+61491570002", "restored")], now: 50)
+        #expect(try entries.deactivate(#require(E164Number("+61491570001")), now: 50))
+        // The client has seen another value of the second number, which the restore undid.
+        let client = SyncCursor(seconds: 90, change: 4)
+        try AccountStore(database).renewFeed()
+        let start = try await database.pool.read { try Self.start(since: client, includesInactive: true, now: 100, $0) }
+        #expect(try Self.items(start.page).map(\.brandName) == ["restored", "kept"])
+        #expect(try Self.items(start.page).map(\.isActive) == [nil, false])
+        let next = try await database.pool.read {
+            try Self.start(since: SyncCursor(start.feed.cursor.text), includesInactive: true, now: 110, $0)
+        }
+        #expect(next.page.entries == 0)
+        // A time from elsewhere still means "changed at or after it".
+        let time = try #require(SyncCursor("1970-01-01T00:00:51Z"))
+        #expect(try await database.pool.read { try Self.start(since: time, now: 110, $0) }.page.entries == 0)
+    }
+
     /// Backed up at change 2, put back when clients stood at 4, changed again since.
     @Test func `a database that was put back sends what came after, though it counts the same numbers again`()
         async throws

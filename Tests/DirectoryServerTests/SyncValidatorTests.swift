@@ -77,6 +77,44 @@ struct SyncValidatorTests {
         }
     }
 
+    // RFC 9110 §13.1.3: a state that is not newer than the time is unchanged. A time in the future says nothing.
+    @Test(arguments: [
+        ("Wed, 31 Dec 2025 23:59:59 GMT", 200), ("Thu, 01 Jan 2026 00:00:00 GMT", 304),
+        ("Thu, 01 Jan 2026 00:00:05 GMT", 304), ("Thu, 01 Jan 2026 00:01:00 GMT", 304),
+        ("Thu, 01 Jan 2026 00:01:01 GMT", 200), ("Fri, 01 Jan 2027 00:00:00 GMT", 200),
+    ])
+    func `a time after the state brings 304 until now`(time: String, status: Int) async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            #expect(try await directory.ask(Self.path).status == 200)
+            directory.time.now += 60
+            #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": time]).status == status)
+            // A change after that time is never missed.
+            directory.time.now += 2
+            try directory.put(entry("+61491570157"))
+            #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": time]).status == 200)
+        }
+    }
+
+    @Test func `a whole body has its size in a header, and a stream has none`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            for path in [Self.path, "/api/mobile/config", "/api/mobile/branding/lookup?e164=%2B61491570156"] {
+                let response = try await directory.ask(path)
+                #expect(response.headers["x-response-size"] == "\(response.body.count)", "\(path)")
+            }
+            let bad = try await directory.ask("/api/mobile/branding/lookup")
+            #expect(bad.status == 400 && bad.headers["x-response-size"] == "\(bad.body.count)")
+            let tag = try #require(try await directory.ask(Self.path).headers["etag"])
+            let unchanged = try await directory.ask(Self.path, headers: ["If-None-Match": tag])
+            #expect(unchanged.status == 304 && unchanged.headers["x-response-size"] == nil)
+            _ = try BrandEntries(directory.database).put(
+                (0..<1_500).map { try entry("+6149157\(1_000 + $0)") }, now: directory.time.now)
+            let long = try await directory.ask(Self.path)
+            #expect(long.headers["x-response-size"] == nil && long.body.count > 100_000)
+        }
+    }
+
     @Test func `a disk that takes no writes turns no sync down, unchanged or not`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))

@@ -54,8 +54,27 @@ struct SyncRoutes: Sendable {
         headers[.contentType] = JSONBody.mediaType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
+        if !isPacked, let whole = try feed.whole() {
+            let body = self.body(whole, entries: feed.pages.first.entries, deliveries, now: now)
+            return Response(status: .ok, headers: headers, body: body)
+        }
         return Response(
             status: .ok, headers: headers, body: body(feed, isPacked: isPacked, deliveries, now: now))
+    }
+
+    /// Sends a whole feed, with its length, and counts its delivery after the last byte.
+    private func body(_ text: ByteBuffer, entries: Int, _ deliveries: SyncDeliveries, now: Int64) -> ResponseBody {
+        ResponseBody(contentLength: text.readableBytes) { writer in
+            try await writer.write(text)
+            try await writer.finish(nil)
+            await count(entries, deliveries, now: now)
+        }
+    }
+
+    private func count(_ entries: Int, _ deliveries: SyncDeliveries, now: Int64) async {
+        await lost.attempt("the count of a delivery") {
+            try await deliveries.recordDelivery(entries: entries, now: now)
+        }
     }
 
     /// Streams a feed and counts its delivery after the last byte.
@@ -66,9 +85,7 @@ struct SyncRoutes: Sendable {
             var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
             let entries = try await feed.write(to: &writer)
             try await writer.finish(nil)
-            await lost.attempt("the count of a delivery") {
-                try await deliveries.recordDelivery(entries: entries, now: now)
-            }
+            await count(entries, deliveries, now: now)
         }
     }
 

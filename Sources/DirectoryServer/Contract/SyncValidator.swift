@@ -10,7 +10,7 @@ import Hummingbird
 extension SyncState {
     /// True if the client already holds this state.
     func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
-        ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
+        ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), now: now, request)
     }
 
     /// The value of `Last-Modified`; nil for a future time, and for a time that is not stored and may be used again.

@@ -108,6 +108,9 @@ struct KeyGate: RouterMiddleware {
             return try await next(bodies.plain, context)
         }
         response.set("X-API-Version", "v1")
+        if response.status != .notModified, let size = response.body.contentLength {
+            response.set("X-Response-Size", "\(size)")
+        }
         if let type { response.set(ClientType.header, type.rawValue) }
         if let window {
             response.set("X-RateLimit-Limit", "\(window.limit)")

@@ -10,15 +10,17 @@ enum ConditionalRequest {
     ///
     /// `If-None-Match` takes precedence (§13.2.2).
     ///
-    /// The time must equal the one sent before, because a time from the client's clock may lie between two states of
-    /// one second.
+    /// A state is not newer than a time at or after its own (§13.1.3). States have different times. A time in the future
+    /// is from a wrong clock and proves nothing.
     ///
-    /// - Parameter modified: seconds since 1970; nil if the time is not usable.
-    static func holds(_ tag: String, modified: Int64? = nil, _ request: Request) -> Bool {
+    /// - Parameters:
+    ///   - modified: seconds since 1970; nil if the time is not usable.
+    ///   - now: seconds since 1970.
+    static func holds(_ tag: String, modified: Int64? = nil, now: Int64 = .max, _ request: Request) -> Bool {
         if let list = request.headers[.ifNoneMatch] { return lists(list, tag) }
         guard let modified, let text = request.headers[.ifModifiedSince], let known = HTTPDate.seconds(from: text)
         else { return false }
-        return modified == known
+        return modified <= known && known <= now
     }
 
     /// True if a list of entity tags contains this one, weak or strong, or is `*` (§13.1.2).

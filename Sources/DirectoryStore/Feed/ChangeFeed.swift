@@ -21,6 +21,9 @@ package struct ChangeFeed: Sendable {
     private let isFull: Bool
 
     private static let pageSize = 1000
+    /// Seconds by which a change may be ahead of the request that delivers it: the time of a long poll, and the
+    /// difference of two nodes' clocks.
+    private static let ahead: Int64 = 60
 
     /// The parameters of a sync request.
     package struct Parameters: Sendable {
@@ -52,6 +55,8 @@ package struct ChangeFeed: Sendable {
         fileprivate(set) var last: Int64?
         /// The last change number of its entries; 0 without any.
         fileprivate var newest: Int64 = 0
+        /// The latest time of its entries, in seconds since 1970; 0 without any.
+        fileprivate var latest: Int64 = 0
     }
 
     /// Reads the start; several pages must be read from the same state of the database.
@@ -66,7 +71,8 @@ package struct ChangeFeed: Sendable {
         var config = polled.config
         config.debugUI = try DebugRequests.debugUI(account, device: parameters.device, now: parameters.now, database)
         self.config = config.forClients
-        cursor = SyncCursor(seconds: parameters.now, change: head.last, epoch: head.epoch)
+        cursor = SyncCursor(
+            seconds: Self.seconds(parameters.now, with: polled.changed), change: head.last, epoch: head.epoch)
         (start, since) = Self.beginning(parameters, polled)
         isFull = parameters.since == nil
     }
@@ -75,6 +81,8 @@ package struct ChangeFeed: Sendable {
         _ parameters: Parameters, _ polled: PolledAccount
     ) -> (start: Int64, since: Int64?) {
         guard let asked = parameters.since else { return (-1, nil) }
+        // The changes of another epoch include some that were undone, and no time identifies them.
+        if asked.isOfOtherEpoch(than: polled.head) { return (-1, nil) }
         guard let change = asked.change(in: polled.head) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
         // Only its time is valid then. A change with a future time was made with a wrong clock and proves nothing.
@@ -82,12 +90,21 @@ package struct ChangeFeed: Sendable {
         return isOther ? (-1, asked.seconds) : (change, nil)
     }
 
+    /// The time of a cursor: that of the request, or of the last change if it was made meanwhile.
+    ///
+    /// A cursor that is older than its own change would be taken for one from before a restored backup, and its changes
+    /// delivered again. A change far ahead was made with a wrong clock.
+    private static func seconds(_ now: Int64, with change: Int64) -> Int64 {
+        change > now && change <= now + ahead ? change : now
+    }
+
     /// Moves the cursor to the end of the only page, which may be read from a later state than the head.
     ///
     /// Changes become visible in the order of their numbers, so the page has all up to its last one.
     mutating func end(with page: Page) {
         guard page.last == nil, page.newest > head.last else { return }
-        cursor = SyncCursor(seconds: cursor.seconds, change: page.newest, epoch: head.epoch)
+        cursor = SyncCursor(
+            seconds: Self.seconds(cursor.seconds, with: page.latest), change: page.newest, epoch: head.epoch)
     }
 
     /// The query has one lower limit only.
@@ -110,6 +127,8 @@ package struct ChangeFeed: Sendable {
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)
             last = row[EntryJSONWriter.columnCount]
+            let updated: Int64 = row[EntryJSONWriter.timeColumn]
+            page.latest = max(page.latest, updated)
             page.entries += 1
         }
         (page.last, page.newest) = (page.entries == Self.pageSize ? last : nil, last)

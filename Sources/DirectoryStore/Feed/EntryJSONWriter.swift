@@ -10,6 +10,8 @@ struct EntryJSONWriter {
     /// The first columns of every row.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated, active"
     static let columnCount = 7
+    /// The place of `updated`.
+    static let timeColumn = 5
 
     private let logos: LogoURLs
     /// The last time written: most entries of a page have the same one.

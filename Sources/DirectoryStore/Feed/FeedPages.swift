@@ -57,6 +57,9 @@ package struct FeedPages: Sendable {
 
     package var first: ChangeFeed.Page { start.page }
 
+    /// True for a feed of one page.
+    package var isSingle: Bool { snapshot == nil }
+
     /// The page after another; nil after the last.
     package func page(after page: ChangeFeed.Page) async throws -> ChangeFeed.Page? {
         guard page.last != nil, let snapshot else { return nil }

@@ -6,8 +6,8 @@ import BrandingAPI
 ///
 /// The seconds are the server's time. The fraction has nine digits, because common time parsers read no more: the last
 /// digit of the feed's epoch, and the last eight of the client's last change number. The account's present change
-/// number gives the leading digits. Clients return the cursor unchanged. Any other time, and one of another epoch,
-/// means "changed at or after it", by the entries' own times.
+/// number gives the leading digits. Clients return the cursor unchanged. Any other time means "changed
+/// at or after it", by the entries' own times. A cursor of another epoch gets the whole set.
 package struct SyncCursor: Hashable, Sendable {
     /// Seconds since 1970.
     package let seconds: Int64
@@ -53,6 +53,13 @@ package struct SyncCursor: Hashable, Sendable {
     func change(in head: ChangeCounter.Head) -> Int64? {
         guard let ending, ending <= head.last, epoch == nil || epoch == head.epoch % 10 else { return nil }
         return head.last - (head.last - ending) % modulus
+    }
+
+    /// True for a cursor of this directory from before its change numbers began anew.
+    ///
+    /// Before the first renewal there is none, and another epoch is a time from elsewhere.
+    func isOfOtherEpoch(than head: ChangeCounter.Head) -> Bool {
+        head.epoch > 0 && epoch.map { $0 != head.epoch % 10 } ?? false
     }
 
     /// True if the client has seen changes that this state of the database may lack, as on a standby that lags.
