@@ -21,6 +21,8 @@ extension ServerPolicies {
         clients.forceUpdate = settings.forceUpdate
         clients.syncIntervalMinutes = settings.syncIntervalMinutes
         clients.cacheTTLHours = settings.cacheTTLHours
+        clients.blanksRemovedNumbers = settings.blanksRemovedNumbers
+        clients.devicesPerAccount = settings.devicesPerAccount
         keepDays = configuration.keepDays
     }
 }

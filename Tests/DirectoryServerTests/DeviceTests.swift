@@ -2,12 +2,36 @@
 
 import BrandingAPI
 import DirectoryFixtures
+import DirectoryServer
 import DirectoryStore
 import TestFixtures
 import Testing
 
 @Suite("POST mobile/device", .timeLimit(.minutes(8)), .bothEngines)
 struct DeviceTests {
+    @Test func `an account registers no more devices than it may have, and known ones go on`() async throws {
+        var clients = ClientSettings()
+        clients.devicesPerAccount = 3
+        try await RunningDirectory.run(clients: clients) { directory in
+            func register(_ device: String) async throws -> ReceivedResponse {
+                try await directory.post(
+                    "/" + APIPath.register, #"{"device_id":"\#(device)","platform":"ios"}"#)
+            }
+            for device in ["a", "b", "c", "a"] { #expect(try await register(device).status == 200) }
+            let refused = try await register("d")
+            #expect(refused.status == 429 && refused.text.contains("TOO_MANY_DEVICES"))
+            #expect(refused.headers["retry-after"] != nil)
+            #expect(try await register("b").status == 200)
+            // Of another account.
+            let other = try AccountList(directory.database).create(name: "other", now: 1)
+            let key = try AccountStore(directory.database, account: other).createKey(name: "k", now: 1)
+            let foreign = try await directory.ask(
+                "/" + APIPath.register, method: "POST", headers: ["X-API-Key": key],
+                body: #"{"device_id":"d","platform":"ios"}"#)
+            #expect(foreign.status == 200)
+        }
+    }
+
     private static let registration =
         #"{"device_id":"gateway-1","platform":"linux","os_version":"6.1","sdk_version":"0.1"}"#
     private static let update =

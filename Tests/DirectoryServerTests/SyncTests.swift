@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import DirectoryFixtures
+import DirectoryServer
 import DirectoryStore
 import Foundation
 import TestFixtures
@@ -10,6 +11,32 @@ import Testing
 
 @Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(8)), .bothEngines)
 struct SyncTests {
+    @Test(arguments: [false, true])
+    func `a phone gets a removed number once more, without a name, if the operator wants it`(isOn: Bool) async throws {
+        var clients = ClientSettings()
+        clients.blanksRemovedNumbers = isOn
+        try await RunningDirectory.run(clients: clients) { directory in
+            try directory.put("+61491570156", "+61491570157", logo: "https://l.example/a.png", reason: "Your order")
+            let phone = try AccountStore(directory.database).createKey(name: "phones", kind: .phone, now: 1)
+            func sync(_ key: String, _ query: String) async throws -> [BrandingItem] {
+                let response = try await directory.ask("/" + APIPath.sync + query, headers: ["X-API-Key": key])
+                return try response.decoded(SyncResponse.self).branding
+            }
+            let cursor = try await directory.sync().syncedAt
+            try directory.deactivate("+61491570156")
+            let changes = try await sync(phone, "?since=\(cursor)")
+            #expect(changes.map(\.phoneNumber) == (isOn ? ["+61491570156"] : []))
+            for change in changes {
+                #expect(change.brandName == "" && change.logoURL == nil && change.callReason == nil)
+                #expect(change.isActive == nil && change.brandID == "brand-1")
+            }
+            // A full response never has it, and a client that asks for such entries gets them as before.
+            #expect(try await sync(phone, "").map(\.phoneNumber) == ["+61491570157"])
+            #expect(try await sync(phone, "?since=\(cursor)&include_inactive=true").map(\.isActive) == [false])
+            #expect(try await sync(directory.key, "?since=\(cursor)").isEmpty)
+        }
+    }
+
     @Test(arguments: ["/mobile/branding/sync", "/api/mobile/branding/sync"])
     func `without since every active entry comes, with everything it has`(path: String) async throws {
         try await RunningDirectory.run { directory in

@@ -67,6 +67,10 @@ package struct DirectoryConfiguration: Sendable {
         package var syncIntervalMinutes = 15
         /// Hours for which a client may use its copy without a successful sync, 1 to 8,760.
         package var cacheTTLHours = 24
+        /// True sends phones a number that is out of use once more, with an empty name.
+        package var blanksRemovedNumbers = false
+        /// Devices of an account; 0 means no limit.
+        package var devicesPerAccount = 1_000_000
 
         /// The versions for one kind of client; nil omits the field.
         package struct Versions: Hashable, Sendable {
@@ -199,6 +203,9 @@ package struct DirectoryConfiguration: Sendable {
         clients.syncIntervalMinutes = section.integer(
             "sync_interval_minutes", default: clients.syncIntervalMinutes, in: 1...10_080)
         clients.cacheTTLHours = section.integer("cache_ttl_hours", default: clients.cacheTTLHours, in: 1...8760)
+        clients.blanksRemovedNumbers = section.bool("blank_removed_numbers", default: clients.blanksRemovedNumbers)
+        clients.devicesPerAccount = section.integer(
+            "devices_per_account", default: clients.devicesPerAccount, in: 0...100_000_000)
         return clients
     }
 

@@ -11,6 +11,10 @@ package struct ClientSettings: Hashable, Sendable {
     package var forceUpdate = false
     package var syncIntervalMinutes = 15
     package var cacheTTLHours = 24
+    /// True sends phones a number that is out of use once more, with an empty name.
+    package var blanksRemovedNumbers = false
+    /// Devices of an account; 0 means no limit.
+    package var devicesPerAccount = 0
 
     package init() {}
 

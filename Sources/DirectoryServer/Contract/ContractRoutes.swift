@@ -16,10 +16,11 @@ struct ContractRoutes: Sendable {
 
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
-        let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost, counters: counters)
+        let sync = SyncRoutes(
+            database: database, logos: logos, clients: clients, now: now, lost: lost, counters: counters)
         group.route(APIPath.sync, get: sync.sync, post: sync.acknowledge)
         group.route(APIPath.lookup, get: sync.lookup)
-        let reports = ReportRoutes(database: database, now: now, lost: lost, counters: counters)
+        let reports = ReportRoutes(database: database, clients: clients, now: now, lost: lost, counters: counters)
         group.route(APIPath.event, post: reports.event)
         group.route(APIPath.register, post: reports.register)
         group.route(APIPath.update, post: reports.update)

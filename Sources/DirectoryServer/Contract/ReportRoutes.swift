@@ -8,6 +8,7 @@ import Hummingbird
 /// `POST mobile/branding/event` and the four `mobile/device` routes.
 struct ReportRoutes: Sendable {
     let database: DirectoryDatabase
+    let clients: @Sendable () -> ClientSettings
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -34,7 +35,7 @@ struct ReportRoutes: Sendable {
 
     func register(_ request: Request, _ context: AccountContext) async throws -> Response {
         let device = try DeviceRegistration(try await JSONBody.object(of: request, levels: .max))
-        try await devices(context).register(device, now: now())
+        try await devices(context).register(device, most: clients().devicesPerAccount, now: now())
         return try JSONBody.response(Done(device: .init(device_id: device.deviceID, platform: device.platform)))
     }
 

@@ -12,6 +12,7 @@ import NIOCore
 struct SyncRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
+    let clients: @Sendable () -> ClientSettings
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -19,13 +20,15 @@ struct SyncRoutes: Sendable {
     /// Streams all active entries, or with `since` the changes after it.
     ///
     /// With `include_inactive=true` an incremental response also lists deactivated entries. Other clients never get
-    /// `is_active`, which the published schema does not have; their next full response leaves such entries out.
+    /// `is_active`, which the published schema does not have; their next full response leaves such entries out. Until
+    /// then phones can get such an entry with an empty name (`blanksRemovedNumbers`).
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
         let query = try SyncQuery(request)
         let (now, logos) = (now(), logos())
-        let parameters = ChangeFeed.Parameters(
+        var parameters = ChangeFeed.Parameters(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
+        parameters.blanksInactive = context.caller.kind == .phone && clients().blanksRemovedNumbers
         var (state, start) = try await ChangeFeed.begin(
             parameters, logos: logos, in: database, context.polled
         ) { state in

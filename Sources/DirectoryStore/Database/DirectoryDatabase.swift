@@ -21,6 +21,7 @@ package final class DirectoryDatabase: Sendable {
     package let storedPerDay: Int
     let keyUsage = KeyUsage()
     let unchanged = UnchangedResponses()
+    let deviceCounts = DeviceCounts()
     /// Small writes of requests, batched into transactions.
     let commits: GroupCommit
     /// Imports and reports: below all other threads, and one after another on a small machine.

@@ -14,12 +14,21 @@ package struct DeviceList: Sendable {
     }
 
     /// Registers a device; a second registration updates the fields it has and keeps the others.
-    package func register(_ device: DeviceRegistration, now: Int64) async throws {
-        try await database.commits.write { [account, limit = database.storedPerDay] database in
-            guard
-                try Self.isRegistered(device.deviceID, account, database)
-                    || AccountQuota.take(0, of: account, limit: limit, now: now, database)
-            else { throw StoreError.quotaReached(now: now) }
+    ///
+    /// - Parameters:
+    ///   - most: devices of the account, give or take those of a minute; 0 means no limit.
+    ///   - now: seconds since 1970.
+    /// - Throws: `StoreError`, or a database error.
+    package func register(_ device: DeviceRegistration, most: Int = 0, now: Int64) async throws {
+        let counts = database.deviceCounts
+        let isNew = try await database.commits.write { [account, limit = database.storedPerDay] database in
+            let isNew = try !Self.isRegistered(device.deviceID, account, database)
+            if isNew {
+                if most > 0, try counts.count(of: account, database) >= most { throw StoreError.tooManyDevices(most) }
+                guard try AccountQuota.take(0, of: account, limit: limit, now: now, database) else {
+                    throw StoreError.quotaReached(now: now)
+                }
+            }
             try database.execute(
                 """
                 INSERT INTO device (account, device_id, platform, os_version, app_version, sdk_version, device_type,
@@ -38,7 +47,9 @@ package struct DeviceList: Sendable {
                     account.row, device.deviceID, device.platform, device.osVersion, device.appVersion,
                     device.sdkVersion, device.deviceType, device.customerName, device.customerAccountNumber, now, now,
                 ])
+            return isNew
         }
+        if isNew { counts.add(to: account) }
     }
 
     /// Updates a device; false for an unregistered one.

@@ -18,6 +18,7 @@ package struct ChangeFeed: Sendable {
     /// Entries updated before this time, in seconds since 1970, are left out; nil for no such limit.
     private let since: Int64?
     private let includesInactive: Bool
+    private let blanksInactive: Bool
     private let isFull: Bool
 
     private static let pageSize = 1000
@@ -32,6 +33,9 @@ package struct ChangeFeed: Sendable {
         /// The client's cursor; nil for a full response.
         package var since: SyncCursor?
         package var includesInactive: Bool
+        /// True if an incremental response has deactivated entries with an empty name, for a client that does not ask
+        /// for them.
+        package var blanksInactive = false
         /// Seconds since 1970.
         package let now: Int64
 
@@ -68,6 +72,7 @@ package struct ChangeFeed: Sendable {
     init(_ parameters: Parameters, _ polled: PolledAccount, _ database: any SQLConnection) throws {
         head = polled.head
         (account, includesInactive) = (parameters.account, parameters.includesInactive)
+        blanksInactive = parameters.blanksInactive && !parameters.includesInactive
         var config = polled.config
         config.debugUI = try DebugRequests.debugUI(account, device: parameters.device, now: parameters.now, database)
         self.config = config.forClients
@@ -119,10 +124,10 @@ package struct ChangeFeed: Sendable {
 
     /// The entries after `previous`; nil reads the first page.
     func page(after previous: Page? = nil, logos: LogoURLs, _ database: any SQLConnection) throws -> Page {
-        let activity = isFull || !includesInactive ? "AND active" : ""
+        let activity = isFull || !(includesInactive || blanksInactive) ? "AND active" : ""
         let query = Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?"))
         let bounds = [account.row, previous?.last ?? start] + (since.map { [$0] } ?? [])
-        var (page, last, text) = (Page(), Int64(0), EntryJSONWriter(logos: logos))
+        var (page, last, text) = (Page(), Int64(0), EntryJSONWriter(logos: logos, blanksInactive: blanksInactive))
         try database.forEach(query, SQLArguments(bounds.map { .integer($0) })) { row in
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)

@@ -14,25 +14,34 @@ struct EntryJSONWriter {
     static let timeColumn = 5
 
     private let logos: LogoURLs
+    private let blanksInactive: Bool
     /// The last time written: most entries of a page have the same one.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
-    /// - Parameter logos: the URLs of logos that are files of this server.
-    init(logos: LogoURLs) { self.logos = logos }
+    /// - Parameters:
+    ///   - logos: the URLs of logos that are files of this server.
+    ///   - blanksInactive: true writes an inactive entry with an empty name and without `is_active`.
+    init(logos: LogoURLs, blanksInactive: Bool = false) {
+        self.logos = logos
+        self.blanksInactive = blanksInactive
+    }
 
     mutating func write(_ row: SQLRow, to text: inout [UInt8]) {
         let updated: Int64 = row[5]
         if updated != time.seconds { time = (updated, Timestamp.string(from: updated)) }
         let number: Int64 = row[0]
+        let isActive: Bool = row[6]
+        let isBlank = blanksInactive && !isActive
         text += #"{"phone_number_e164":"+"#.utf8
         text += String(number).utf8
         text += #"","brand_name":"#.utf8
-        Self.write(row[1], to: &text)
+        Self.write(isBlank ? "" : row[1], to: &text)
         text += #","brand_id":"#.utf8
         Self.write(row[2], to: &text)
         text += #","updated_at":""#.utf8
         text += time.text.utf8
         text += "\"".utf8
+        if isBlank { return text.append(UInt8(ascii: "}")) }
         if let logo = logos.url(of: row[3]) {
             text += #","logo_url":"#.utf8
             Self.write(logo, to: &text)
@@ -41,7 +50,6 @@ struct EntryJSONWriter {
             text += #","call_reason":"#.utf8
             Self.write(reason, to: &text)
         }
-        let isActive: Bool = row[6]
         text += (isActive ? "}" : #","is_active":false}"#).utf8
     }
 
