@@ -152,7 +152,7 @@ let package = Package(
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
         .target(
             name: "GatewayCluster",
-            dependencies: ["CallAccounting", "Hashing", "HostSystem", nio, nioPosix, lifecycle, log],
+            dependencies: ["CallAccounting", "Hashing", "HostSystem", "SafeText", nio, nioPosix, lifecycle, log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
@@ -197,11 +197,13 @@ let package = Package(
             name: "CallAccounting", dependencies: ["Branding", "Hashing", "MetricsPage", atomics],
             exclude: ["README.md"],
             swiftSettings: strict),
-        .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "BrandingAPI", dependencies: ["Branding", "SafeText"], exclude: ["README.md"], swiftSettings: strict),
 
         // Rules: SIP; callers, brands and the decision. No I/O on the call path, and no clock.
         .target(
-            name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
+            name: "SIPCore", dependencies: ["Hashing", "SafeText", "Timers", "COsip2", "CVector"],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "Branding", dependencies: ["HostFiles", "CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict
@@ -221,7 +223,7 @@ let package = Package(
         .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "WebPages",
-            dependencies: [mustache, hummingbird, httpTypes, nio, nioSSL, crypto, lifecycle, log],
+            dependencies: ["SafeText", mustache, hummingbird, httpTypes, nio, nioSSL, crypto, lifecycle, log],
             exclude: ["README.md"],
             resources: [
                 .embedInCode("Layout/layout.mustache"), .embedInCode("Layout/login.mustache"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// The body of `POST mobile/auth/token`, which requests the first tokens of a registered device.
 ///
 /// The request carries `X-API-Key`.
@@ -14,7 +16,7 @@ package struct TokenRequest: Codable, Hashable, Sendable {
 }
 
 /// The body of `POST mobile/auth/refresh`, which needs no other authentication.
-package struct RefreshRequest: Codable, Hashable, Sendable {
+package struct RefreshRequest: Codable, Hashable, Sendable, Redacted {
     package var refreshToken: String
 
     package enum CodingKeys: String, CodingKey {
@@ -26,8 +28,8 @@ package struct RefreshRequest: Codable, Hashable, Sendable {
 
 /// The response to both token requests.
 ///
-/// Tokens are secrets and are never logged.
-package struct TokenResponse: Codable, Hashable, Sendable {
+/// Tokens are secrets and print as `<redacted>`.
+package struct TokenResponse: Codable, Hashable, Sendable, Redacted {
     package var success: Bool
     /// The token for `Authorization: Bearer`.
     package var accessToken: String

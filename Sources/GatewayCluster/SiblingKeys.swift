@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hashing
+import SafeText
 
 /// The keys of the cluster's secrets: the first signs, all of them verify.
 package struct SiblingKeys: Hashable, Sendable {
     /// One secret of 16 bytes, as two halves.
-    package struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Sendable, Redacted {
         let first: UInt64
         let second: UInt64
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// A Kafka cluster and a topic of it, with TLS and login.
 package struct KafkaSettings: Sendable, Hashable {
     /// Files in PEM; nil for the system's roots and for no client certificate.
@@ -14,18 +16,17 @@ package struct KafkaSettings: Sendable, Hashable {
     }
 
     /// A login by SASL.
-    package struct Login: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    package struct Login: Sendable, Hashable, CustomStringConvertible {
         /// The name in Kafka's documentation, such as `SCRAM-SHA-512`.
         package var mechanism: String
         package var user: String
-        fileprivate var password: String
+        fileprivate var password: Concealed<String>
 
         package init(mechanism: String, user: String, password: String) {
-            (self.mechanism, self.user, self.password) = (mechanism, user, password)
+            (self.mechanism, self.user, self.password) = (mechanism, user, Concealed(password))
         }
 
         package var description: String { "\(mechanism) \(user)" }
-        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Brokers that are asked for the others, each with its port.
@@ -71,7 +72,8 @@ package struct KafkaSettings: Sendable, Hashable {
         }
         if let login {
             all += [
-                ("sasl.mechanism", login.mechanism), ("sasl.username", login.user), ("sasl.password", login.password),
+                ("sasl.mechanism", login.mechanism), ("sasl.username", login.user),
+                ("sasl.password", login.password.reveal()),
             ]
         }
         return all

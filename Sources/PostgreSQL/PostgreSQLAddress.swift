@@ -17,7 +17,7 @@ package struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Parameters of libpq by keyword; without the password.
     let parameters: [String: String]
-    private let password: String?
+    private let password: Concealed<String>?
 
     /// Hosts, ports and database, as in error texts; never with a password.
     package let description: String
@@ -52,7 +52,7 @@ package struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         }
         parameters.merge(defaults) { given, _ in given }
         self.parameters = parameters
-        self.password = password.flatMap { $0.isEmpty ? nil : $0 }
+        self.password = password.flatMap { $0.isEmpty ? nil : Concealed($0) }
         description = Self.shown(parameters)
     }
 
@@ -63,7 +63,7 @@ package struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         return PostgreSQLAddress(parameters: parameters, password: password)
     }
 
-    private init(parameters: [String: String], password: String?) {
+    private init(parameters: [String: String], password: Concealed<String>?) {
         (self.parameters, self.password) = (parameters, password)
         description = Self.shown(parameters)
     }
@@ -88,7 +88,7 @@ package struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         ]
         var all = parameters.merging(limits) { given, _ in given }
         all["client_encoding"] = "UTF8"
-        if let password { all["password"] = password }
+        if let password { all["password"] = password.reveal() }
         return all.sorted { $0.key < $1.key }
     }
 

@@ -44,7 +44,7 @@ struct SecretTests {
         dump(configuration, to: &dumped)
         let texts = [
             dumped, "\(configuration)", String(reflecting: configuration), String(describing: configuration.directory),
-            configuration.directory.map { "\($0.key) \($0.key.debugDescription)" } ?? "",
+            configuration.directory.map { "\($0.key) \(String(reflecting: $0.key))" } ?? "",
             ConfigurationSummary(configuration).text,
         ]
         for text in texts { #expect(!text.contains(secret)) }

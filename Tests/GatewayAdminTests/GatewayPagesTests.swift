@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import Logging
+import SafeText
 import Synchronization
 import TestFixtures
 import Testing
@@ -188,7 +189,7 @@ struct GatewayPagesTests {
     }
 
     @Test func `monitors need no login, people need the token`() async throws {
-        try await run(FixedPages(), access: .token("0123456789abcdef", isSecure: false)) {
+        try await run(FixedPages(), access: .token(Concealed("0123456789abcdef"), isSecure: false)) {
             (person: Person) async throws in
             for path in ["/healthz", "/readyz", "/metrics", "/status"] {
                 #expect(try await person.get(path).status == 200, "\(path)")

@@ -15,9 +15,11 @@ final class StartTests {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Runs herald to its end; `sections` follow those every configuration needs.
-    private func run(state: String = "state", _ sections: String = "admin: {enabled: false}") async throws
-        -> ChildProgram
-    {
+    ///
+    /// - Parameter wrapper: a program with its arguments that starts herald.
+    private func run(
+        state: String = "state", _ sections: String = "admin: {enabled: false}", through wrapper: [String] = []
+    ) async throws -> ChildProgram {
         // An address of the loopback network that no other test has.
         let text = """
             gateway: {state: \(state), runtime: run}
@@ -29,8 +31,43 @@ final class StartTests {
             """
         try text.write(toFile: folder + "/herald.yaml", atomically: true, encoding: .utf8)
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try await ChildProgram.run(
-            tests.appendingPathComponent("herald").path, ["run", "--config", folder + "/herald.yaml"])
+        let command =
+            wrapper + [tests.appendingPathComponent("herald").path, "run", "--config", folder + "/herald.yaml"]
+        return try await ChildProgram.run(command[0], Array(command.dropFirst()))
+    }
+
+    /// Runs its arguments, with standard error in the file `$0`, until the log says that the gateway is ready.
+    private static let stopOnceReady = """
+        "$@" 2>"$0" & child=$!
+        for turn in $(seq 600); do
+            grep -q "ready for calls" "$0" && break
+            kill -0 "$child" || break
+            sleep 0.1
+        done
+        kill -TERM "$child"; wait "$child"; status=$?; cat "$0" >&2; exit "$status"
+        """
+
+    @Test func `a run at the lowest log level writes no secret`() async throws {
+        let secret: [UInt8] = Array("\u{1}\u{2}gateway-secret".utf8)
+        try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
+        try Data(secret).write(to: URL(fileURLWithPath: folder + "/state/secret"))
+        for name in ["api-key", "signing", "webhook", "hep", "pages", "kafka"] {
+            try "the-secret-of-\(name)".write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
+        }
+        // Stops it as systemd would, after its services have started.
+        let ended = try await run(
+            """
+            admin: {listen: '127.83.17.1:9470', token_file: pages}
+            log: {level: trace}
+            directory: {url: 'http://127.0.0.1:9', api_key_file: api-key, bearer: true, signing: {id: a, secret_file: signing}}
+            outcomes: {webhook: {url: 'http://127.0.0.1:9', secret_file: webhook}, \
+            kafka: {brokers: ['127.0.0.1:9'], topic: t, sasl: {mechanism: PLAIN, user: u, password_file: kafka}, tls: {}}}
+            trace: {hep: {collector: '127.0.0.1:9060', auth_key_file: hep}}
+            """, through: ["sh", "-c", Self.stopOnceReady, folder + "/log"])
+        #expect(
+            ended.errors.contains("ready for calls") && ended.errors.contains("StateWatchService"), "\(ended.errors)")
+        #expect(!ended.errors.contains("the-secret-of-"))
+        #expect(!ended.errors.contains(secret.map { "\($0)" }.joined(separator: ", ")))
     }
 
     @Test(arguments: [

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// A secret from a file or the environment.
 ///
 /// Prints as `<redacted>`.
-package struct ConfiguredSecret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+package struct ConfiguredSecret: Hashable, Sendable, Redacted {
     private let text: String
     /// The secret's file if every user of the machine can read it.
     let openFile: String?
@@ -32,8 +32,4 @@ package struct ConfiguredSecret: Hashable, Sendable, CustomStringConvertible, Cu
     ///
     /// Called only where the secret is used.
     package func reveal() -> String { text }
-
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

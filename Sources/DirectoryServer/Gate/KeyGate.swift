@@ -7,6 +7,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import SafeText
 
 /// The context of a request before and after the check of its key.
 struct KeyedContext: RequestContext {
@@ -182,7 +183,7 @@ struct KeyGate: RouterMiddleware {
 }
 
 /// The credentials of a request: `X-API-Key`, or `Authorization: Bearer` with an access token.
-struct Credentials {
+struct Credentials: Redacted {
     private let key: String?
     private let token: String?
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SafeText
 
 /// The secrets with which API keys sign their requests.
 ///
@@ -12,7 +13,7 @@ package struct SigningSecrets: Sendable {
     package init(_ database: DirectoryDatabase) { self.database = database }
 
     /// A signing secret and its public id.
-    package struct Secret: Sendable {
+    package struct Secret: Sendable, Redacted {
         /// Public; the value of `X-Api-Id`.
         package let id: String
         package let secret: String

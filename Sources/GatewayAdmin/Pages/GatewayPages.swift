@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import HTTPTypes
 package import Logging
+package import SafeText
 package import WebPages
 
 /// The pages of a gateway on its admin port.
@@ -16,7 +17,7 @@ package struct GatewayPages: Sendable {
         /// Everybody on this machine.
         case thisMachine
         /// Holders of a token; `isSecure` if the admin port speaks TLS.
-        case token(String, isSecure: Bool)
+        case token(Concealed<String>, isSecure: Bool)
         /// Nobody; the text explains how to open the pages.
         case off(String)
     }
@@ -57,7 +58,7 @@ package struct GatewayPages: Sendable {
         let access: PageAccess =
             switch access {
             case .thisMachine: .loopback
-            case .token(let token, let isSecure): .token(token, isSecure: isSecure)
+            case .token(let token, let isSecure): .token(token.reveal(), isSecure: isSecure)
             case .off(let text): .off(text)
             }
         return PageSite(

@@ -5,6 +5,7 @@ import HostSystem
 package import Logging
 import NIOCore
 import NIOPosix
+package import SafeText
 import ServiceLifecycle
 import Synchronization
 
@@ -17,7 +18,7 @@ package struct HEPCollector: Hashable, Sendable {
     package var transport: Transport
     package var captureID: UInt32
     /// The collector's shared secret; empty for none.
-    package var authKey: String
+    package var authKey: Concealed<String>
     package var numbers: TraceOrder.Numbers
 
     package init(
@@ -27,7 +28,7 @@ package struct HEPCollector: Hashable, Sendable {
         self.port = port
         self.transport = transport
         self.captureID = captureID
-        self.authKey = authKey
+        self.authKey = Concealed(authKey)
         self.numbers = numbers
     }
 }
@@ -121,7 +122,7 @@ package final class HEPExporter: Service {
 
     /// Sends until the connection or the service ends.
     private func send(over channel: any Channel, _ collector: HEPCollector) async {
-        let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey)
+        let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey.reveal())
         let queue = HEPQueue(packet, collector.numbers) { [self] messages in
             droppedCount.wrappingAdd(UInt64(messages), ordering: .relaxed)
             stalls.store(true, ordering: .relaxed)

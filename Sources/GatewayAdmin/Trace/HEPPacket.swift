@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// Writes a traced message as a packet of the Homer Encapsulation Protocol, version 3.
 ///
 /// A packet is `HEP3`, its length in two bytes, and chunks. A chunk is a vendor (0), a type and a length in two bytes each, and
@@ -29,12 +31,12 @@ package struct HEPPacket: Sendable {
     }
 
     private let captureID: UInt32
-    private let authKey: [UInt8]
+    private let authKey: Concealed<[UInt8]>
 
     /// - Parameter authKey: the collector's shared secret; empty for none.
     package init(captureID: UInt32, authKey: String = "") {
         self.captureID = captureID
-        self.authKey = Array(authKey.utf8)
+        self.authKey = Concealed(Array(authKey.utf8))
     }
 
     /// The end of a hop: an address and a port.
@@ -94,6 +96,7 @@ package struct HEPPacket: Sendable {
         Self.append(.microseconds, UInt32(truncatingIfNeeded: head.wallMicroseconds % 1_000_000), to: &packet)
         Self.append(.payloadType, 1 as UInt8, to: &packet)
         Self.append(.captureID, captureID, to: &packet)
+        let authKey = authKey.reveal()
         if !authKey.isEmpty { Self.append(.authKey, to: &packet, longest: Self.longest) { $0 += authKey } }
         Self.append(.correlationID, to: &packet, longest: 1024, callID)
         Self.append(.payload, to: &packet, longest: Self.longest - (packet.count - start) - 6, payload)

@@ -4,6 +4,7 @@ import ConfigurationFiles
 import GatewayAdmin
 import HostSystem
 import Logging
+import SafeText
 import ServiceLifecycle
 import Synchronization
 import WebPages
@@ -149,7 +150,7 @@ extension GatewayPages.Access {
     init(_ access: HeraldConfiguration.PageAccess) {
         switch access {
         case .thisMachine: self = .thisMachine
-        case .token(let token, let isSecure): self = .token(token.reveal(), isSecure: isSecure)
+        case .token(let token, let isSecure): self = .token(Concealed(token.reveal()), isSecure: isSecure)
         case .off(let text): self = .off(text)
         }
     }

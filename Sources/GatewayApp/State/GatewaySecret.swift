@@ -5,12 +5,13 @@ import Foundation
 import HostFiles
 import HostSystem
 import SIPCore
+import SafeText
 
 /// The secret that keys branches, route cookies and call identifiers: 16 bytes in the state folder.
 ///
 /// A secret that cannot be read or written is replaced. The new one is kept in a spare folder or in memory. Calls go on; only
 /// requests in progress lose their transaction.
-struct GatewaySecret {
+struct GatewaySecret: Redacted {
     private static let size = 16
 
     private let bytes: [UInt8]

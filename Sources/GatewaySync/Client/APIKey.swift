@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// The customer's key for the directory.
 ///
 /// Prints as `<redacted>` in every text and log.
-package struct APIKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct APIKey: Hashable, Sendable, Redacted {
     /// The value of the `X-API-Key` header.
     ///
     /// No other code may read it.
@@ -18,10 +20,6 @@ package struct APIKey: Hashable, Sendable, CustomStringConvertible, CustomDebugS
         guard !bytes.isEmpty, bytes.count <= 1024, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         value = String(decoding: Array(bytes), as: UTF8.self)
     }
-
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Returns the text without the key, in case a server has echoed it.
     func redacting(_ text: String) -> String {

@@ -4,6 +4,7 @@ import BrandingAPI
 import Foundation
 import HostFiles
 import Logging
+import SafeText
 
 /// Holds the tokens of a client that signs in instead of sending its API key with each request.
 ///
@@ -21,7 +22,7 @@ actor BearerSession {
         var refresh: @Sendable (_ token: String, _ once: Bool) async throws(DirectoryError) -> TokenResponse
     }
 
-    private struct Tokens: Codable {
+    private struct Tokens: Codable, Redacted {
         var device: String
         /// Directory and key that the tokens belong to.
         var account: String
@@ -315,7 +316,8 @@ extension DirectoryClient {
             signIn: { () async throws(DirectoryError) -> TokenResponse in try await self.signIn() },
             refresh: { (token, once) async throws(DirectoryError) -> TokenResponse in
                 try await self.tokens(
-                    APIPath.refresh, RefreshRequest(refreshToken: token), secret: token, attempts: once ? 1 : nil)
+                    APIPath.refresh, RefreshRequest(refreshToken: token), secret: Concealed(token),
+                    attempts: once ? 1 : nil)
             })
     }
 

@@ -2,6 +2,7 @@
 
 package import BrandingAPI
 import Foundation
+import SafeText
 
 /// The contract's requests, one function each.
 extension DirectoryClient {
@@ -45,7 +46,7 @@ extension DirectoryClient {
 
     /// Requests tokens with the API key.
     func tokens(
-        _ path: String, _ request: some Encodable, secret: String? = nil, attempts: Int? = nil
+        _ path: String, _ request: some Encodable, secret: Concealed<String>? = nil, attempts: Int? = nil
     ) async throws(DirectoryError) -> TokenResponse {
         try decode(TokenResponse.self, await post(path, request, attempts: attempts, signsIn: true, secret: secret))
     }
@@ -53,7 +54,7 @@ extension DirectoryClient {
     @discardableResult
     func post(
         _ path: String, _ value: some Encodable, attempts: Int? = nil, signsIn: Bool = false,
-        secret: String? = nil
+        secret: Concealed<String>? = nil
     ) async throws(DirectoryError) -> Data {
         let encoder = JSONEncoder()
         // Sorted: a repeated event is the same request byte by byte.

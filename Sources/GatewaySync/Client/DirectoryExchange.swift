@@ -6,9 +6,15 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
+import SafeText
 
 /// A request to the directory, without its mount.
-struct DirectoryRequest: Sendable {
+///
+/// Prints as its path: bodies may contain tokens.
+struct DirectoryRequest: Sendable, Redacted {
+    var description: String { path }
+    var debugDescription: String { path }
+
     var path: String
     var query: [(name: String, value: String)] = []
     /// A JSON body makes it a POST.
@@ -29,11 +35,11 @@ struct DirectoryRequest: Sendable {
     /// They carry the API key or no credentials.
     var signsIn = false
     /// A secret of the body that no message may show.
-    var secret: String?
+    var secret: Concealed<String>?
 }
 
 /// One request on one mount and its complete response.
-struct DirectoryExchange {
+struct DirectoryExchange: Redacted {
     /// The error, with the facts that decide the next step.
     struct Failure: Error {
         var error: DirectoryError
@@ -178,9 +184,9 @@ struct DirectoryExchange {
     }
 
     /// Classifies a response outside 2xx by the next step.
-    private func refusal(_ status: Int, _ wait: Duration?, _ body: Data, secret: String?) -> Failure {
+    private func refusal(_ status: Int, _ wait: Duration?, _ body: Data, secret: Concealed<String>?) -> Failure {
         let message = ServerMessage(body) { text in
-            clean(secret.map { text.replacing($0, with: "<redacted>") } ?? text)
+            clean(secret.map { text.replacing($0.reveal(), with: "<redacted>") } ?? text)
         }
         switch status {
         // A firewall sends 403 too; 401 alone always concerns the credentials (RFC 9110 §15.5.2).

@@ -5,6 +5,7 @@ import BrandingAPI
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SafeText
 
 /// The result of one authenticated request to the directory that changes nothing there.
 package struct DirectoryProbe: Hashable, Sendable {
@@ -22,7 +23,7 @@ package struct DirectoryProbe: Hashable, Sendable {
 }
 
 /// The credentials of a probe.
-package enum ProbeCredentials: Hashable, Sendable {
+package enum ProbeCredentials: Hashable, Sendable, Redacted {
     /// The API key, as requests without a session carry it.
     case key
     /// The access token that a gateway with `directory.bearer` has stored; it is used, and never renewed.

@@ -3,11 +3,12 @@
 import BrandingAPI
 import Crypto
 import Foundation
+import SafeText
 
 /// Signs requests with a secret that directory and gateway share; off unless configured.
 ///
 /// Prints as `<redacted>`. Source: api-client-networking, "Request Signing Headers".
-package struct RequestSigning: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct RequestSigning: Sendable, Redacted {
     /// The application id, which is no secret.
     let id: String
     private let secret: SymmetricKey
@@ -19,10 +20,6 @@ package struct RequestSigning: Sendable, CustomStringConvertible, CustomDebugStr
         revealed = secret
         self.secret = SymmetricKey(data: Data(secret.utf8))
     }
-
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Returns the three headers of a request sent at `now`, in seconds since 1970.
     ///

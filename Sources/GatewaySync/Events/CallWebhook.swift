@@ -6,6 +6,7 @@ package import Foundation
 import Hashing
 import NIOCore
 import NIOHTTP1
+import SafeText
 
 /// Sends ended calls to the operator's own system, signed, one JSON object a request.
 ///
@@ -14,13 +15,13 @@ import NIOHTTP1
 /// followed. Safe from any thread.
 package final class CallWebhook: Sendable {
     private let url: String
-    private let secret: SymmetricKey
+    private let secret: Concealed<SymmetricKey>
     private let timeout: Duration
     private let http: HTTPClient
 
     package init(url: String, secret: String, timeout: Duration = .seconds(10)) {
         self.url = url
-        self.secret = SymmetricKey(data: Data(secret.utf8))
+        self.secret = Concealed(SymmetricKey(data: Data(secret.utf8)))
         self.timeout = timeout
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = TimeAmount(timeout)
@@ -54,7 +55,7 @@ package final class CallWebhook: Sendable {
     package func shutdown() async { try? await http.shutdown() }
 
     private func signature(of body: Data, at now: Int64) -> String {
-        var authentication = HMAC<SHA256>(key: secret)
+        var authentication = HMAC<SHA256>(key: secret.reveal())
         authentication.update(data: Data("\(now).".utf8))
         authentication.update(data: body)
         return Hexadecimal.text(authentication.finalize())

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hashing
+import SafeText
 
 /// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
 ///
 /// The nodes of a cluster share one. While a secret is replaced, the new one signs and up to two earlier ones verify.
-package struct Secret: Hashable, Sendable {
+package struct Secret: Hashable, Sendable, Redacted {
     private struct Key: Hashable {
         let first: UInt64
         let second: UInt64
@@ -70,7 +71,7 @@ package enum KeyedHashUse: UInt64, Sendable {
 }
 
 /// A keyed hash over parts of a message; each part is hashed with its length, so that no two lists of parts collide.
-package struct KeyedHash {
+package struct KeyedHash: Redacted {
     private var hash: SipHash
 
     fileprivate init(_ hash: SipHash) { self.hash = hash }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A type whose values no text shows.
+///
+/// Interpolations, descriptions, reflection and `dump` of a value print `<redacted>`. Every type that stores a secret
+/// conforms, or stores it as `Concealed`: loggers and service groups print whole objects.
+package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A secret, such as a password, a key or a token, that prints as `<redacted>`.
+package struct Concealed<Value: Sendable>: Redacted, Sendable {
+    private let value: Value
+
+    package init(_ value: Value) { self.value = value }
+
+    /// Returns the secret.
+    ///
+    /// Called only where the secret is used.
+    package func reveal() -> Value { value }
+}
+
+extension Concealed: Equatable where Value: Equatable {}
+extension Concealed: Hashable where Value: Hashable {}
