@@ -37,12 +37,13 @@ package struct LiveParts: Sendable {
     /// A body that ends when the client goes, its session ends or the program stops.
     ///
     /// Parts that did not change are not sent again.
+    ///
+    /// - Parameter slot: its place among the live streams, which it has until it ends.
     func body(
-        _ templates: PageTemplates, isAllowed: @escaping @Sendable () -> Bool,
-        whenDone: @escaping @Sendable () -> Void
+        _ templates: PageTemplates, _ slot: LiveSlot, isAllowed: @escaping @Sendable () -> Bool
     ) -> ResponseBody {
         ResponseBody { writer in
-            defer { whenDone() }
+            defer { withExtendedLifetime(slot) {} }
             var sent: [String: String] = [:]
             let end = ContinuousClock.now + Self.longest
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))

@@ -14,7 +14,7 @@ extension PageSite {
         var session = await session(of: request)
         let isNew = session == nil
         if access.hasLogin, session?.isLoggedIn != true { return loginFirst(page, request) }
-        let current = session ?? beginSession(request, isLoggedIn: false)
+        let current = session ?? sessions.fresh(cookie: cookieName(of: request))
         session = current
         do {
             var form = PageForm.none
@@ -80,14 +80,14 @@ extension PageSite {
         switch result {
         case .page(let template, let title, let content, let status, let notice):
             let frame = framed(page, request, session, title: title, notice: notice ?? session.notice)
-            if session.notice != nil { sessions.change(session.id) { $0.notice = nil } }
+            if session.notice != nil { sessions.change(session) { $0.notice = nil } }
             guard let html = templates.render(template, FramedPage(frame: frame, content: content)) else {
                 return problem(
                     PageProblem(.internalServerError, "There is no template \(template)."), frame, session, isNew)
             }
             return withCookie(html: html, status, session, isNew)
         case .redirect(let path, let notice):
-            if let notice { sessions.change(session.id) { $0.notice = notice } }
+            if let notice { sessions.change(session) { $0.notice = notice } }
             var response = redirect(Self.path(path))
             if isNew { setCookie(session, on: &response) }
             return response
@@ -100,7 +100,7 @@ extension PageSite {
             }
             return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
         case .live(let live):
-            guard openStream() else {
+            guard let slot = openStream() else {
                 return problem(
                     PageProblem(.serviceUnavailable, "Too many pages are open; this one does not update itself."), nil)
             }
@@ -108,8 +108,7 @@ extension PageSite {
             headers[.contentType] = "text/event-stream; charset=utf-8"
             return Response(
                 status: .ok, headers: headers,
-                body: live.body(
-                    templates, isAllowed: { [self] in mayWatch(session.id) }, whenDone: { [self] in closeStream() }))
+                body: live.body(templates, slot) { [self] in mayWatch(session.id) })
         }
     }
 

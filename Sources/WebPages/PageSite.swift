@@ -23,13 +23,14 @@ package final class PageSite: Sendable {
     /// A notice on the empty login page, such as how to make the first key.
     let loginNotice: (@Sendable () async -> PageNotice?)?
     let ticket: LoginTicket?
-    /// Whether many wrong logins of anybody stop all logins for a minute.
+    /// Whether the responses to wrong logins are delayed.
     let limitsLogins: Bool
     let sessions: PageSessions
     let wrong = WrongLogins()
     let now: @Sendable () -> ContinuousClock.Instant
+    let pause: @Sendable (Duration) async -> Void
     let logger: Logger
-    private let streams = Mutex(0)
+    private let streams = LiveStreams()
 
     /// - Parameters:
     ///   - name: shown in the head of every page, such as `herald sbc-1`.
@@ -37,12 +38,13 @@ package final class PageSite: Sendable {
     ///   - loginNotice: a notice on the empty login page; nil for none.
     ///   - ticket: ends sessions whose secret has become invalid; nil keeps them.
     ///   - limitsLogins: false if the check of the access slows down wrong secrets itself.
-    ///   - now: replaced by tests.
+    ///   - now: replaced by tests, like `pause`.
     package init(
         name: String, version: String, templates: PageTemplates, access: PageAccess, pages: [Page],
         masksNumbers: Bool = false, loginNotice: (@Sendable () async -> PageNotice?)? = nil,
         ticket: LoginTicket? = nil, limitsLogins: Bool = true, logger: Logger,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
         self.name = name
         self.version = version
@@ -53,7 +55,7 @@ package final class PageSite: Sendable {
         self.loginNotice = loginNotice
         (self.ticket, self.limitsLogins) = (ticket, limitsLogins)
         self.logger = logger
-        self.now = now
+        (self.now, self.pause) = (now, pause)
         sessions = PageSessions(now: now)
     }
 
@@ -71,7 +73,6 @@ package final class PageSite: Sendable {
             guard page.method == .get else { continue }
             router.head(RouterPath(page.path)) { [self] request, context in
                 let whole = await response(of: page, request, context.parameters, address(context))
-                if whole.headers[.contentType]?.hasPrefix("text/event-stream") == true { closeStream() }
                 return whole.createHeadResponse()
             }
         }
@@ -108,7 +109,9 @@ package final class PageSite: Sendable {
     }
 
     private func change(_ page: PageRequest, _ body: @Sendable (inout PageSessions.Session) -> Void) {
-        if let id = Self.cookie(page.request, access) { sessions.change(id, body) }
+        let cookie = cookieName(of: page.request)
+        guard let session = sessions.find(Self.cookie(page.request, access), cookie: cookie) else { return }
+        sessions.change(session, body)
     }
 
     /// A path of this site, or `/`: a form must not send the browser elsewhere.
@@ -119,16 +122,15 @@ package final class PageSite: Sendable {
         return text
     }
 
-    /// Reserves a live stream; false if too many are open.
-    func openStream() -> Bool {
-        streams.withLock { count in
+    /// Reserves a live stream; nil if too many are open.
+    func openStream() -> LiveSlot? {
+        let isFree = streams.count.withLock { count in
             guard count < Self.mostStreams else { return false }
             count += 1
             return true
         }
+        return isFree ? LiveSlot(streams) : nil
     }
-
-    func closeStream() { streams.withLock { $0 -= 1 } }
 
     /// The name of the session's cookie.
     ///
@@ -145,10 +147,20 @@ package final class PageSite: Sendable {
 
     /// Whether the session that began a live stream may still see it.
     func mayWatch(_ id: String) -> Bool { !access.hasLogin || sessions.isLoggedIn(id) }
+}
 
-    /// Begins a session of the browser that sent a request.
-    func beginSession(_ request: Request, isLoggedIn: Bool, ticket: String? = nil) -> PageSessions.Session {
-        sessions.begin(
-            isLoggedIn: isLoggedIn, cookie: Self.cookieName(access, host: request.head.authority), ticket: ticket)
-    }
+/// The number of live streams.
+final class LiveStreams: Sendable {
+    let count = Mutex(0)
+}
+
+/// A place among the live streams, free again when the last reference to it ends.
+///
+/// The body of a response has it. A client that goes before the first byte ends its response without the body.
+final class LiveSlot: Sendable {
+    private let streams: LiveStreams
+
+    fileprivate init(_ streams: LiveStreams) { self.streams = streams }
+
+    deinit { streams.count.withLock { $0 -= 1 } }
 }

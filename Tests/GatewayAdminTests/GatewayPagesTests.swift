@@ -188,6 +188,20 @@ struct GatewayPagesTests {
         #expect(source.questions == [RingQuestion(number: "0891234", trunk: "gone", attestation: "A")])
     }
 
+    @Test func `clients that go before the first byte give their live pages back`() async throws {
+        try await run(FixedPages()) { person in
+            let request = "GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            for _ in 0..<60 { _ = IdleConnections(1, to: person.port, sending: request) }
+            // The server learns of the last resets with its next writes, two seconds later at most.
+            var head = ""
+            repeat {
+                try await Task.sleep(for: .milliseconds(50))
+                head = try await person.headOfLive()
+            } while !head.hasPrefix("HTTP/1.1 200")
+            #expect(head.contains("text/event-stream"))
+        }
+    }
+
     @Test func `monitors need no login, people need the token`() async throws {
         try await run(FixedPages(), access: .token(Concealed("0123456789abcdef"), isSecure: false)) {
             (person: Person) async throws in
@@ -345,6 +359,17 @@ struct Person {
     func token(_ cookie: String) async throws -> String {
         let page = try await get("/", cookie).body
         return String(try #require(page.firstMatch(of: /data-token="([^"]+)"/)).1)
+    }
+
+    /// The begin of the response to a request for live parts, whose connection is then closed.
+    func headOfLive() async throws -> String {
+        let port = port
+        return await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                let connection = IdleConnections(1, to: port, sending: "GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                done.resume(returning: connection.received())
+            }
+        }
     }
 
     /// The head of the response to a form.

@@ -37,6 +37,8 @@ struct TestSite {
 
     let saved = Saved()
     let clock = TestClock()
+    /// The delays of responses.
+    let pauses = Saved()
     let access: PageAccess
 
     static var loopback: TestSite { TestSite(access: .loopback) }
@@ -53,7 +55,8 @@ struct TestSite {
         ])
         let site = PageSite(
             name: "herald <1>", version: "1", templates: templates, access: access, pages: pages, masksNumbers: true,
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { [clock] in clock.now })
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { [clock] in clock.now },
+            pause: { [pauses] in pauses.add("\($0)") })
         let router = Router()
         site.add(to: router, address: { _ in "192.0.2.1" })
         try await Application(router: router).test(.router) { try await body(Client(client: $0)) }

@@ -12,8 +12,8 @@ extension PageSite {
 
     func loginForm(_ request: Request, notice: PageNotice?, status: HTTPResponse.Status = .ok) -> Response {
         guard case .login(let label, _, _) = access else { return redirect("/") }
-        let known = sessions.find(Self.cookie(request, access))
-        let session = known ?? beginSession(request, isLoggedIn: false)
+        let known = storedSession(of: request)
+        let session = known ?? sessions.fresh(cookie: cookieName(of: request))
         let frame = PageFrame(
             site: name, version: version, title: "Log in", entries: [], token: session.token, here: "/",
             hasLogin: false,
@@ -24,7 +24,7 @@ extension PageSite {
 
     /// The session of a request, unless its secret has become invalid.
     func session(of request: Request) async -> PageSessions.Session? {
-        guard let session = sessions.find(Self.cookie(request, access)) else { return nil }
+        guard let session = storedSession(of: request) else { return nil }
         guard let ticket, let text = session.ticket, (try? await ticket.isValid(text)) == false else { return session }
         sessions.end(session.id)
         return nil
@@ -33,22 +33,16 @@ extension PageSite {
     func login(_ request: Request, _ address: String) async -> Response {
         guard case .login(let label, _, let check) = access else { return redirect("/") }
         guard PageAccess.isOwn(request.headers, host: request.head.authority),
-            let session = sessions.find(Self.cookie(request, access)),
+            let session = storedSession(of: request),
             let body = try? await request.body.collect(upTo: 4096)
         else { return loginForm(request, problem: "The form is too old. Try again.", status: .forbidden) }
         let form = PageForm.urlEncoded(Array(buffer: body))
         guard PageSessions.isEqual(form["token"], session.token) else {
             return loginForm(request, problem: "The form is too old. Try again.", status: .forbidden)
         }
-        guard !limitsLogins || wrong.allows(now()) else {
-            return loginForm(
-                request, problem: "Too many wrong logins. Wait a minute and try again.", status: .tooManyRequests)
-        }
         do {
             guard try await check(form["secret"], address) else {
-                wrong.add(now())
-                logger.warning("wrong login for the pages", metadata: ["address": "\(address)"])
-                return loginForm(request, problem: "This \(label) is wrong.", status: .unauthorized)
+                return await refused(request, label, address)
             }
         } catch let problem as PageProblem {
             return loginForm(request, problem: problem.text, status: problem.status)
@@ -59,7 +53,31 @@ extension PageSite {
         sessions.end(session.id)
         var response = redirect("/")
         setCookie(
-            beginSession(request, isLoggedIn: true, ticket: ticket?.text(form["secret"])), on: &response)
+            sessions.begin(cookie: cookieName(of: request), ticket: ticket?.text(form["secret"])), on: &response)
         return response
     }
+
+    /// The response to a wrong secret, which comes late.
+    private func refused(_ request: Request, _ label: String, _ address: String) async -> Response {
+        logger.warning("wrong login for the pages", metadata: ["address": "\(address)"])
+        guard limitsLogins else {
+            return loginForm(request, problem: "This \(label) is wrong.", status: .unauthorized)
+        }
+        guard let wait = wrong.enter(now()) else {
+            return loginForm(
+                request, problem: "This \(label) is wrong, and too many wrong ones come at once.",
+                status: .tooManyRequests)
+        }
+        defer { wrong.leave() }
+        await pause(wait)
+        return loginForm(request, problem: "This \(label) is wrong.", status: .unauthorized)
+    }
+
+    /// The session of the request's cookie.
+    private func storedSession(of request: Request) -> PageSessions.Session? {
+        sessions.find(Self.cookie(request, access), cookie: cookieName(of: request))
+    }
+
+    /// The name of the session's cookie at the host of a request.
+    func cookieName(of request: Request) -> String { Self.cookieName(access, host: request.head.authority) }
 }
