@@ -71,6 +71,27 @@ struct LogoServerTests {
         }
     }
 
+    @Test func `a client that holds all connections loses one to another client`() async throws {
+        var limits = LogoServer.Limits()
+        limits.connections = 8
+        let bounds = limits
+        try await RunningServer.run(
+            {
+                LogoServer(
+                    $0, cache: FixedLogos(files: [Self.name: Array("bytes".utf8)]), traffic: LogoTraffic(),
+                    limits: bounds, logger: $1)
+            },
+            { port in
+                let holder = IdleConnections(20, to: port, from: 2)
+                // From 127.0.0.1, while the other one holds all of them for the whole test.
+                for _ in 0..<3 {
+                    let response = try await LoopbackClient.get("/logos/\(Self.name)", port: port)
+                    #expect(response.text == "bytes")
+                }
+                withExtendedLifetime(holder) {}
+            })
+    }
+
     private func withServer(
         lifetime: Duration = .seconds(450), _ body: @escaping @Sendable (Int, LogoTraffic) async throws -> Void
     ) async throws {

@@ -24,9 +24,7 @@ package struct LogoServer: Service {
 
     /// Limits of the connections of phones.
     package struct Limits: Sendable {
-        /// Concurrent connections.
-        ///
-        /// More wait until the system refuses them.
+        /// Concurrent connections of all clients, which share them.
         package var connections = 256
         /// Time after which every connection is closed.
         package var lifetime: Duration = .seconds(30)
@@ -58,16 +56,20 @@ package struct LogoServer: Service {
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
+        let connections = FairConnections(limits.connections, key: "logos.listen", logger: logger)
+        let lifetime = TimeAmount(limits.lifetime)
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
             var configuration = configuration
-            configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.connections, logger: quiet)
+            // Some more are accepted, because one of another client may take a place.
+            configuration.availableConnectionsDelegate = MaximumAvailableConnections(
+                limits.connections + 16, logger: quiet)
             return Application(
                 responder: LogoRoute(
                     cache: cache, traffic: traffic, pictures: pictures, phonebooks: phonebooks),
                 server: .http1(
                     configuration: .init(
-                        additionalChannelHandlers: [ConnectionLifetime(TimeAmount(limits.lifetime))],
-                        idleTimeout: TimeAmount(limits.lifetime),
+                        additionalChannelHandlers: [FairConnection(connections, lifetime: lifetime)],
+                        idleTimeout: lifetime,
                         httpDecoderConfiguration: .init(
                             maxHeaderFieldSize: 4096, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
                 configuration: configuration, onServerRunning: onRunning, logger: quiet)
@@ -159,21 +161,4 @@ enum EntityTags {
             return word == tag || word == "W/\(tag)" || word == "*"
         }
     }
-}
-
-/// Closes a connection after a time, so that an idle peer does not hold it longer.
-private final class ConnectionLifetime: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Never
-
-    private let lifetime: TimeAmount
-    private var end: Scheduled<Void>?
-
-    init(_ lifetime: TimeAmount) { self.lifetime = lifetime }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        end = context.eventLoop.scheduleTask(in: lifetime) { channel.close(promise: nil) }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { end?.cancel() }
 }
