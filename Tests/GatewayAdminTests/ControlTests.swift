@@ -104,6 +104,24 @@ struct ControlTests {
             ])
     }
 
+    @Test(arguments: [
+        ("/v1/drain", "on", "yyy"), ("/v1/drain", "on", "no"), ("/v1/drain", "on", "0"), ("/v1/drain", "on", ""),
+        ("/v1/drain", "on", "True"), ("/v1/sync", "full", "1"), ("/v1/targets", "enabled", "off"),
+    ])
+    func `a flag that is neither true nor false changes nothing`(path: String, name: String, value: String) async throws
+    {
+        let folder = try Folder()
+        let gateway = ScriptedGateway(Self.results[0])
+        try await Self.withServer(folder.path, gateway) {
+            let client = ControlClient(folder: folder.path)
+            let refused = await #expect(throws: ControlFailure.self) {
+                let _: ControlledState = try await client.post(path, query: [name: value])
+            }
+            #expect(refused?.description == "\(name) must be true or false; nothing was changed")
+        }
+        #expect(gateway.orders.withLock { $0 }.isEmpty && gateway.asked.withLock { $0 }.isEmpty)
+    }
+
     @Test func `the log names the user behind an order, and no question`() async throws {
         let folder = try Folder()
         let log = Mutex<[String]>([])

@@ -13,7 +13,7 @@ import Logging
 /// | `GET /v1/status` | the state of the gateway |
 /// | `GET /v1/customers` | the customers; `?name=acme` only one |
 /// | `POST /v1/reload` | reads the configuration again; responds when it is applied or refused |
-/// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again |
+/// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again. Every flag is `true` or `false`, else 400. |
 /// | `GET /v1/log-level` | the level of the log |
 /// | `POST /v1/log-level` | `?level=debug&seconds=600` sets it for a time; without `level` the configured one returns |
 /// | `GET /v1/targets` | the targets of calls |
@@ -32,9 +32,9 @@ struct ControlRoutes: Sendable {
         let router = Router(context: ControlContext.self)
         router.add(middleware: OrderLog(logger: logger))
         router.post("/v1/sync") { request, _ in
+            guard let full = Self.flag(request, "full", default: false) else { return try Self.noFlag("full") }
             let sync = await control.sync(
-                full: request.uri.queryParameters["full"] == "true",
-                customer: request.uri.queryParameters["customer"].map(String.init))
+                full: full, customer: request.uri.queryParameters["customer"].map(String.init))
             return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
         router.get("/v1/status") { _, _ in try ControlResponse.value(await control.state()) }
@@ -47,7 +47,7 @@ struct ControlRoutes: Sendable {
             return try ControlResponse.value(reload, status: reload.applied ? .ok : .conflict)
         }
         router.post("/v1/drain") { request, _ in
-            let isOn = request.uri.queryParameters["on"] != "false"
+            guard let isOn = Self.flag(request, "on", default: true) else { return try Self.noFlag("on") }
             return try await Self.refusing(.conflict) { () async throws(ControlProblem) in try await control.drain(isOn)
             }
         }
@@ -77,12 +77,25 @@ struct ControlRoutes: Sendable {
     private func addTargets(to router: Router<ControlContext>) {
         router.get("/v1/targets") { _, _ in try ControlResponse.value(await control.targets()) }
         router.post("/v1/targets") { request, _ in
-            let query = request.uri.queryParameters
+            guard let isEnabled = Self.flag(request, "enabled", default: true) else {
+                return try Self.noFlag("enabled")
+            }
+            let name = request.uri.queryParameters["name"].map(String.init) ?? ""
             return try await Self.refusing { () async throws(ControlProblem) in
-                try await control.setTarget(
-                    query["name"].map(String.init) ?? "", isDisabled: query["enabled"] == "false")
+                try await control.setTarget(name, isDisabled: !isEnabled)
             }
         }
+    }
+
+    /// Reads a parameter that is `true` or `false`; nil for any other value.
+    private static func flag(_ request: Request, _ name: Substring, default usual: Bool) -> Bool? {
+        let values = request.uri.queryParameters.filter { $0.key == name }.map(\.value)
+        guard let value = values.first else { return usual }
+        return values.count == 1 && (value == "true" || value == "false") ? value == "true" : nil
+    }
+
+    private static func noFlag(_ name: String) throws -> Response {
+        try ControlResponse.refusal("\(name) must be true or false; nothing was changed", status: .badRequest)
     }
 
     /// The value of an order, or its refusal.
