@@ -12,31 +12,52 @@ package struct OpenFiles: Hashable, Sendable {
     /// The limit of all descriptors.
     package let allowed: Int
 
-    /// Descriptors beside those connections: databases, logs, sockets of its own.
-    static let others = 1024
+    /// Connections that the HTTP ports may need.
+    package let http: Int
 
-    package init(connections: Int, allowed: Int) {
-        self.connections = connections
-        self.allowed = allowed
+    /// Descriptors beside those connections: databases, logs, sockets of its own, HTTP ports.
+    static let others = 1024
+    /// Descriptors without which no program works: libraries end a process that gets none.
+    static let least = 200
+
+    package init(connections: Int, http: Int = 0, allowed: Int) {
+        (self.connections, self.http, self.allowed) = (connections, http, allowed)
     }
 
     /// Raises the limit of this process to its need, at most to the hard limit.
     ///
     /// Never lowers it.
-    package static func allow(connections: Int) -> OpenFiles {
+    ///
+    /// - Parameters:
+    ///   - connections: of SIP peers, or of the clients of a directory.
+    ///   - http: connections of the HTTP ports beside these.
+    package static func allow(connections: Int, http: Int = 0) -> OpenFiles {
         var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return OpenFiles(connections: connections, allowed: .max) }
+        guard getrlimit(resource, &limit) == 0 else {
+            return OpenFiles(connections: connections, http: http, allowed: .max)
+        }
         let wanted = min(rlim_t(connections + others), limit.rlim_max)
         if wanted > limit.rlim_cur {
             let usual = limit.rlim_cur
             limit.rlim_cur = wanted
             if setrlimit(resource, &limit) != 0 { limit.rlim_cur = usual }
         }
-        return OpenFiles(connections: connections, allowed: Int(clamping: limit.rlim_cur))
+        return OpenFiles(connections: connections, http: http, allowed: Int(clamping: limit.rlim_cur))
     }
 
     /// Connections that leave enough descriptors for the rest, at most the requested number.
-    package var allowedConnections: Int { min(connections, max(allowed - Self.others, allowed / 2)) }
+    package var allowedConnections: Int {
+        min(connections, max(allowed - Self.others, (allowed - min(http, allowed)) / 2))
+    }
+
+    /// Describes a limit that is too small for a start, for the operator; nil for a sufficient one.
+    package var refusal: String? {
+        guard allowed < Self.least else { return nil }
+        return """
+            the system allows \(allowed) open files, and a start needs at least \(Self.least); raise LimitNOFILE= of the unit, \
+            or the limits of the shell (ulimit -Hn, ulimit -Sn)
+            """
+    }
 
     /// Describes a shortage for the operator; nil without one.
     package var shortage: String? {

@@ -104,6 +104,7 @@ struct RunCommand: AsyncParsableCommand {
         setPages(configuration, &server)
         server.adminCertificate = try configuration.certificate()
         let files = OpenFiles.allow(connections: configuration.connections)
+        if let refusal = files.refusal { throw CommandFailure(refusal) }
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.allowedConnections
         server.connections.perClient = configuration.connectionsPerClient

@@ -28,6 +28,19 @@ struct OpenFilesTests {
                 """)
     }
 
+    @Test func `HTTP ports count where the limit is small`() {
+        #expect(OpenFiles(connections: 10_000, http: 368, allowed: 1024).allowedConnections == 328)
+        #expect(OpenFiles(connections: 10_000, http: 368, allowed: 11_024).allowedConnections == 10_000)
+        #expect(OpenFiles(connections: 10_000, http: 368, allowed: 300).allowedConnections == 0)
+    }
+
+    @Test(arguments: [(64, false), (100, false), (199, false), (200, true), (1024, true)])
+    func `a start needs two hundred`(allowed: Int, isEnough: Bool) {
+        let refusal = OpenFiles(connections: 0, allowed: allowed).refusal
+        #expect((refusal == nil) == isEnough)
+        if let refusal { #expect(refusal.contains("\(allowed) open files") && refusal.contains("LimitNOFILE=")) }
+    }
+
     @Test func `the limit of the process is raised as far as the hard one allows, and never lowered`() {
         let before = limit()
         let files = OpenFiles.allow(connections: Int(before.rlim_cur))

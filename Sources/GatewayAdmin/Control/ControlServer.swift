@@ -17,7 +17,7 @@ package struct ControlServer: Service {
     /// The name of the socket in `gateway.runtime`.
     package static let socketName = "control.sock"
     /// Concurrent connections: commands of a few operators.
-    private static let connections = 16
+    package static let connections = 16
     /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
     /// Time that running commands have to end when the gateway stops.

@@ -23,6 +23,8 @@ package struct AdminServer: Service {
     private let certificate: ServerCertificate?
     private let logger: Logger
     private let limits = ConnectionShares.Limits()
+    /// Connections that are open at most.
+    package static let mostConnections = ConnectionShares.Limits().most
 
     /// Prepares a server.
     ///

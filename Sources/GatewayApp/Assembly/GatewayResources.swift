@@ -2,6 +2,7 @@
 
 import Branding
 import ConfigurationFiles
+import GatewayAdmin
 import GatewayStore
 import HostSystem
 import Logging
@@ -25,28 +26,44 @@ struct GatewayResources {
     /// Opens everything; the order is that of the checks in the log.
     init(_ start: GatewayStart) async throws {
         let configuration = start.configuration
+        // Before anything is opened.
+        let connections = try Self.streamConnections(configuration, start.logger)
         troubles = StateTroubles(logger: start.logger)
         claims = try StateFolder.claim(
             [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)], reporting: troubles)
         // The slowest step of a start runs beside all others.
         savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         secret = GatewaySecret(in: configuration.state, spare: configuration.runtime, reporting: troubles)
-        let connections = Self.streamConnections(configuration, start.logger)
         memory = .current()
         reachability = ReachabilityLog(logger: start.logger)
         var transport = try OpenTransport(
-            configuration, streamConnections: connections, onTrouble: reachability.streamFailed)
+            configuration, streamConnections: connections, memory: memory, onTrouble: reachability.streamFailed)
         try await transport.start()
         self.transport = transport
     }
 
     /// Raises the limit of open files and returns the number of TCP and TLS connections it allows.
-    private static func streamConnections(_ configuration: HeraldConfiguration, _ logger: Logger) -> Int {
+    ///
+    /// - Throws: `CommandFailure` for a limit under which no start works.
+    private static func streamConnections(_ configuration: HeraldConfiguration, _ logger: Logger) throws -> Int {
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
         let streams = hasStreams ? configuration.streams.connections : 0
-        // The directory of each customer may have two connections.
-        let files = OpenFiles.allow(connections: streams + 2 * configuration.customers.count)
+        let files = configuration.openFiles
+        if let refusal = files.refusal { throw CommandFailure(refusal) }
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         return min(streams, files.allowedConnections)
+    }
+}
+
+extension HeraldConfiguration {
+    /// The limit of open files of this process, raised to the need of this configuration.
+    var openFiles: OpenFiles {
+        let hasStreams = listen.contains { $0.transport != .udp }
+        // The directory of each customer may have two connections.
+        let connections = (hasStreams ? streams.connections : 0) + 2 * customers.count
+        let http =
+            (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
+            + ControlServer.connections
+        return OpenFiles.allow(connections: connections, http: http)
     }
 }

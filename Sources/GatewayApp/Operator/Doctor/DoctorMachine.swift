@@ -60,8 +60,9 @@ enum DoctorMachine {
 
     /// The limit of open files of this process, which `LimitNOFILE=` may change for the service.
     private static func openFiles(_ configuration: HeraldConfiguration) -> DoctorFinding? {
-        guard configuration.listen.contains(where: { $0.transport != .udp }) else { return nil }
-        let files = OpenFiles.allow(connections: configuration.streams.connections)
+        let files = configuration.openFiles
+        if let refusal = files.refusal { return DoctorFinding("open files", .error, refusal) }
+        guard files.connections > 0 else { return nil }
         guard let shortage = files.shortage else {
             return DoctorFinding("open files", .ok, "\(files.allowed) are allowed to this user")
         }
