@@ -91,8 +91,10 @@ extension HeraldConfiguration {
                         + "and gets 482; write the peer's address")
             }
         }
+        let pbxHosts = pbxByHost
         for trunk in trunks {
-            for pbx in pbx where pbx.isAlso(trunk) {
+            let shared = Set(trunk.targets.filter { !$0.address.isName }.flatMap { pbxHosts[$0.address.host] ?? [] })
+            for pbx in shared.sorted().map({ pbx[$0] }) {
                 remarks.append(
                     "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): requests "
                         + "from there count as the PBX's and get no brand; write the PBX's own address, or sources with ports"
@@ -101,6 +103,30 @@ extension HeraldConfiguration {
             remarks += trunk.sourceRemarks(by: listen[trunk.listener].transport)
         }
         return remarks
+    }
+
+    /// Positions of the PBXs without sources of their own, by the hosts of their targets.
+    private var pbxByHost: [String: [Int]] {
+        var found: [String: [Int]] = [:]
+        for (position, pbx) in pbx.enumerated() where pbx.sources.isEmpty {
+            for target in pbx.targets { found[target.address.host, default: []].append(position) }
+        }
+        return found
+    }
+
+    /// Trusted trunks that only the source addresses of plain UDP identify, as one remark of `check-config`.
+    var plainTrustRemarks: [String] {
+        let plain = trunks.filter { trunk in
+            trunk.isTrusted && trunk.certificateNames.isEmpty && listen[trunk.listener].transport == .udp
+                && trunk.sources.contains { !$0.isLoopback }
+        }
+        guard let first = plain.first else { return [] }
+        let others = plain.count - 1
+        let names = others == 0 ? "trunk \(first.name) is" : "trunk \(first.name) and \(others) more are"
+        return [
+            "\(names) trusted by UDP source address, which a sender can forge: anybody who does can claim a number and get "
+                + "its brand; filter spoofed packets at the border, or use TLS with certificate_names"
+        ]
     }
 
     /// Remarks about numbers that travel unencrypted.
@@ -176,16 +202,6 @@ extension HeraldConfiguration.Listener {
     }
 }
 
-extension HeraldConfiguration.PBX {
-    /// True if a target of the trunk has the address of this PBX, with any port.
-    fileprivate func isAlso(_ trunk: HeraldConfiguration.Trunk) -> Bool {
-        guard sources.isEmpty else { return false }
-        return trunk.targets.contains { hop in
-            !hop.address.isName && targets.contains { $0.address.host == hop.address.host }
-        }
-    }
-}
-
 extension HeraldConfiguration.Trunk {
     /// Remarks about trusted sources that are wider than a carrier's network.
     fileprivate func sourceRemarks(by transport: HeraldConfiguration.Transport) -> [String] {
@@ -204,6 +220,9 @@ extension HeraldConfiguration.Trunk {
 }
 
 extension SourceRange {
+    /// True for a part of 127.0.0.0/8, and for ::1.
+    fileprivate var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") && prefixLength >= 8 }
+
     /// Creates the range of one address, with any port.
     fileprivate init(only address: EndpointAddress) {
         self.init(

@@ -124,5 +124,5 @@ package struct ConfigurationSummary {
         return parts.isEmpty ? [] : ["phones  " + parts.joined(separator: "; ")]
     }
 
-    private var remarks: [String] { configuration.remarks.map { "note    \($0)" } }
+    private var remarks: [String] { (configuration.remarks + configuration.plainTrustRemarks).map { "note    \($0)" } }
 }

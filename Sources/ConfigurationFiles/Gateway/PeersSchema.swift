@@ -6,6 +6,12 @@ import Branding
 struct PeersSchema {
     let root: ConfigurationSection
     let listen: [HeraldConfiguration.Listener]
+    private let listenNames: NamePositions
+
+    init(root: ConfigurationSection, listen: [HeraldConfiguration.Listener]) {
+        (self.root, self.listen) = (root, listen)
+        listenNames = NamePositions(listen.map(\.name))
+    }
 
     // MARK: PBX
 
@@ -15,7 +21,7 @@ struct PeersSchema {
         return root.sections("pbx") { position, section in
             let name = name(section, "pbx\(position + 1)", among: &names)
             let targets = targets(section, "address", "192.0.2.20:5060")
-            if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
+            if section.has("targets") { _ = self.position(section, "listen", among: listenNames) }
             let sources = section.list("sources", SourceRange.read)
             let phones = phones(section)
             guard !targets.isEmpty else { return nil }
@@ -37,9 +43,13 @@ struct PeersSchema {
     func trunks(_ pbx: [HeraldConfiguration.PBX]) -> [HeraldConfiguration.Trunk]? {
         if !root.has("trunks") { root.missing("trunks", "[{name: carrier, sources: [203.0.113.0/24], …}]") }
         var names: Set<String> = []
-        var claimed = pbx.flatMap { pbx in
-            (pbx.sources.isEmpty ? pbx.ownSources : pbx.sources).map { Claim(owner: "pbx \(pbx.name)", range: $0) }
+        var claimed = SourceClaims()
+        for pbx in pbx {
+            for range in pbx.sources.isEmpty ? pbx.ownSources : pbx.sources {
+                claimed.add(.init(owner: "pbx \(pbx.name)", range: range))
+            }
         }
+        let pbxNames = NamePositions(pbx.map(\.name))
         return root.sections("trunks") { position, section in
             let name = name(section, "trunk\(position + 1)", among: &names)
             let certificateNames = certificateNames(section)
@@ -51,7 +61,7 @@ struct PeersSchema {
             let targets = nextHops(section, sources, isKnownByCertificate: !certificateNames.isEmpty)
             let listener = listen.firstIndex { $0.name == section.string("listen") } ?? 0
             claim(sources, section, name, listener, certificateNames, &claimed)
-            if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
+            if section.has("targets") { _ = self.position(section, "listen", among: listenNames) }
             let isProbed = section.bool("probe", default: targets.count > 1)
             let isTrusted = section.bool("trusted", default: false)
             let region = region(section)
@@ -67,7 +77,7 @@ struct PeersSchema {
             let emergencyNumbers = TrunkIdentitySchema.emergencyNumbers(section)
             let phoneContexts = TrunkIdentitySchema.phoneContexts(section)
             let attestationHeaders = TrunkIdentitySchema.attestationHeaders(section)
-            let target = self.position(section, "pbx", among: pbx.map(\.name))
+            let target = self.position(section, "pbx", among: pbxNames)
             let pbxListener = pbxListener(section, toReach: target < pbx.count ? pbx[target] : nil)
             guard !targets.isEmpty, !sources.isEmpty || !certificateNames.isEmpty else { return nil }
             return HeraldConfiguration.Trunk(
@@ -139,7 +149,7 @@ struct PeersSchema {
     /// It must reach at least one target. Calls to other targets use the targets' own listeners.
     private func pbxListener(_ section: ConfigurationSection, toReach pbx: HeraldConfiguration.PBX?) -> Int? {
         guard section.has("pbx_listen") else { return nil }
-        let position = position(section, "pbx_listen", among: listen.map(\.name))
+        let position = position(section, "pbx_listen", among: listenNames)
         guard position < listen.count, listen[position].name == section.string("pbx_listen") else { return nil }
         let entry = listen[position]
         let targets = pbx?.targets.filter { $0.listener < listen.count } ?? []
@@ -257,34 +267,21 @@ struct PeersSchema {
     /// Trunks may share a source if their listeners or certificates differ.
     private func claim(
         _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ listener: Int,
-        _ certificateNames: [String], _ claimed: inout [Claim]
+        _ certificateNames: [String], _ claimed: inout SourceClaims
     ) {
-        let claims = sources.map {
-            Claim(owner: "trunk \(name)", range: $0, listener: listener, certificateNames: certificateNames)
+        let claims = sources.map { range in
+            SourceClaims.Claim(
+                owner: "trunk \(name)", range: range, listener: listener, certificateNames: Set(certificateNames))
         }
         for (position, claim) in claims.enumerated() {
-            guard let other = claimed.first(where: { $0.covers(claim) }) else { continue }
+            guard let other = claimed.first(covering: claim) else { continue }
             section.problem(
                 "sources", element: position,
                 "\(claim.range) already belongs to \(other.owner) (\(other.range)); add ports to both, "
                     + (other.listener == nil
                         ? "or narrow one" : "narrow one, or give each trunk a listen entry of its own"))
         }
-        claimed += claims
-    }
-
-    private struct Claim {
-        let owner: String
-        let range: SourceRange
-        /// Position in `listen`; nil for a PBX, which may use any listener.
-        var listener: Int?
-        var certificateNames: [String] = []
-
-        func covers(_ other: Claim) -> Bool {
-            guard range.covers(other.range), listener == nil || listener == other.listener else { return false }
-            return certificateNames.isEmpty
-                || !other.certificateNames.isEmpty && Set(certificateNames).isSuperset(of: other.certificateNames)
-        }
+        for claim in claims { claimed.add(claim) }
     }
 
     private func name(_ section: ConfigurationSection, _ usual: String, among names: inout Set<String>) -> String {
@@ -309,7 +306,7 @@ struct PeersSchema {
         _ section: ConfigurationSection, toReach peer: EndpointAddress?, _ peerKey: String, usual: Int = 0
     ) -> Int {
         let position =
-            section.has("listen") ? position(section, "listen", among: listen.map(\.name)) : usual
+            section.has("listen") ? position(section, "listen", among: listenNames) : usual
         if let peer, !peer.isName, position < listen.count, listen[position].address.isIPv6 != peer.isIPv6 {
             section.problem(
                 section.has("listen") ? "listen" : peerKey,
@@ -319,10 +316,10 @@ struct PeersSchema {
     }
 
     /// Returns the position of the entry named by a key; 0 if the key is absent.
-    private func position(_ section: ConfigurationSection, _ key: String, among names: [String]) -> Int {
+    private func position(_ section: ConfigurationSection, _ key: String, among entries: NamePositions) -> Int {
         guard let name = section.string(key) else { return 0 }
-        if let position = names.firstIndex(of: name) { return position }
-        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: names))
+        if let position = entries[name] { return position }
+        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: entries.names))
         return 0
     }
 }

@@ -11,6 +11,17 @@ struct RoutesSchema {
     let lists: HeraldConfiguration.Lists
     let pbx: [HeraldConfiguration.PBX]
     let customers: [HeraldConfiguration.Customer]
+    private let pbxNames: NamePositions
+    private let customerNames: NamePositions
+
+    init(
+        file: ConfigurationFile, root: ConfigurationSection, lists: HeraldConfiguration.Lists,
+        pbx: [HeraldConfiguration.PBX], customers: [HeraldConfiguration.Customer]
+    ) {
+        (self.file, self.root, self.lists, self.pbx, self.customers) = (file, root, lists, pbx, customers)
+        pbxNames = NamePositions(pbx.map(\.name))
+        customerNames = NamePositions(customers.map(\.name))
+    }
 
     func read() -> HeraldConfiguration.Routes {
         var routes = HeraldConfiguration.Routes()
@@ -37,8 +48,8 @@ struct RoutesSchema {
         let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "route\(position + 1)"
         if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
         var route = HeraldConfiguration.Route(name: name)
-        route.pbx = self.position(section, "pbx", among: pbx.map(\.name))
-        route.customer = self.position(section, "customer", among: customers.map(\.name))
+        route.pbx = self.position(section, "pbx", among: pbxNames)
+        route.customer = self.position(section, "customer", among: customerNames)
         if route.customer != nil, !section.has("pbx") {
             section.missing("pbx", "office (a customer's calls need the PBX that they come back from)")
         }
@@ -70,10 +81,10 @@ struct RoutesSchema {
         return route
     }
 
-    private func position(_ section: ConfigurationSection, _ key: String, among names: [String]) -> Int? {
+    private func position(_ section: ConfigurationSection, _ key: String, among entries: NamePositions) -> Int? {
         guard let name = section.string(key) else { return nil }
-        if let position = names.firstIndex(of: name) { return position }
-        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: names))
+        if let position = entries[name] { return position }
+        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: entries.names))
         return nil
     }
 }

@@ -33,6 +33,9 @@ struct AddressBytes: Hashable {
         }
     }
 
+    /// Returns the first `bits` bits, the others cleared.
+    func prefix(_ bits: Int) -> [UInt8] { bytes.indices.map { bytes[$0] & Self.mask(bits - $0 * 8) } }
+
     /// True if no bit after the first `length` bits is set.
     func isNetwork(length: Int) -> Bool {
         bytes.indices.allSatisfy { bytes[$0] & ~Self.mask(length - $0 * 8) == 0 }
