@@ -36,7 +36,7 @@ final class CommandLineTests {
 
     @Test(arguments: [
         "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain", "log-level",
-        "targets", "routes", "customers", "calls", "events", "logos", "trace",
+        "targets", "routes", "customers", "calls", "events", "logos", "trace", "backup",
     ])
     func `each command explains itself`(command: String) async throws {
         let ended = try await herald([command, "--help"])
