@@ -14,6 +14,12 @@ struct CallDrainTests {
     private let log = LogLines()
     private let time = ManualTime(start: 1_000)
     private let shared: GatewayShared
+    /// Open calls of an earlier run.
+    private let inherited = Inherited()
+
+    private final class Inherited: Sendable {
+        let count = Atomic<Int>(0)
+    }
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -31,7 +37,10 @@ struct CallDrainTests {
     }
 
     private func drain(_ patience: Duration) -> CallDrain {
-        CallDrain(shared, patience: patience, logger: log.logger, time: time.clock) { [signals] in
+        CallDrain(
+            shared, PresentCalls(shared.calls) { [inherited] in inherited.count.load(ordering: .relaxed) },
+            patience: patience, logger: log.logger, time: time.clock
+        ) { [signals] in
             for await _ in signals { break }
         }
     }
@@ -62,6 +71,18 @@ struct CallDrainTests {
                 "notice draining: new calls but emergencies are refused, calls in progress may finish; a second signal "
                     + "ends at once [calls: 2, longest: 30.0 seconds]"
             ])
+    }
+
+    @Test func `a call of the run before is awaited until it ends`() async {
+        inherited.count.store(1, ordering: .relaxed)
+        async let end: Void = drain(.seconds(30)).run()
+        await time.waitForSleepers([CallDrain.interval, .seconds(30)])
+        inherited.count.store(0, ordering: .relaxed)
+        time.advance(by: CallDrain.interval)
+        await time.waitForSleepers([CallDrain.lastResponse, .milliseconds(29_900)])
+        time.advance(by: CallDrain.lastResponse)
+        await end
+        #expect(log.all.count == 1 && log.text.contains("[calls: 1, longest: 30.0 seconds]"), "\(log.all)")
     }
 
     @Test func `an emergency call that begins meanwhile is awaited too`() async {

@@ -5,6 +5,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import HostSystem
+import SIPTransport
 import TestFixtures
 import Testing
 

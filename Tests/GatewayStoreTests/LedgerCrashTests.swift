@@ -35,6 +35,38 @@ struct LedgerCrashTests {
         #expect(try ledger.rows().map(Self.withoutIDs).sorted() == whole.rows().map(Self.withoutIDs).sorted())
     }
 
+    /// The call path counts the calls that begin in its process; the recorder counts the others.
+    @Test(arguments: [0, 1, 2, 3, 6, 8])
+    func `open calls of the run before are inherited, whether stored or left in the ring`(stored: Int) throws {
+        ScriptedCall.three(ledger.ring)
+        let second = ScriptedCall(ledger.ring, 4, sipCallID: "c4@carrier")
+        second.invite(at: 60)
+        if stored > 0 { try ledger.recorder.drain(limit: stored) }
+        #expect(ledger.recorder.totals.inheritedCalls == 0, "they began in this process")
+        try ledger.restart()
+        // Begins before the first round, beside what was left.
+        let own = ScriptedCall(ledger.ring, 9, sipCallID: "c9@carrier")
+        own.invite(at: 100)
+        try ledger.recorder.drain()
+        #expect(ledger.recorder.totals.openCalls == 3)
+        #expect(ledger.recorder.totals.inheritedCalls == 2)
+        ScriptedCall(ledger.ring, 4, sipCallID: "c4@carrier").failed(486, at: 101)
+        own.answered(at: 102)
+        try ledger.recorder.drain()
+        #expect(ledger.recorder.totals.inheritedCalls == 1)
+        ScriptedCall(ledger.ring, 3).failed(486, at: 103)
+        try ledger.recorder.drain()
+        #expect(ledger.recorder.totals.inheritedCalls == 0)
+        #expect(ledger.recorder.totals.openCalls == 1)
+    }
+
+    @Test func `inherited calls are known at the start, before the first round`() throws {
+        ScriptedCall.three(ledger.ring)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        #expect(ledger.recorder.totals.inheritedCalls == 1)
+    }
+
     /// Row numbers may differ: events are numbered in the order in which rounds saw them.
     private static func withoutIDs(_ row: String) -> String {
         row.replacing(#/\b(id|shown_event|end_event):(\d+|NULL) ?/#, with: "")

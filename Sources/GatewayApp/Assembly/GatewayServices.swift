@@ -34,6 +34,9 @@ struct GatewayServices {
     private let admin: AdminPort
     private let cluster: ClusterServices?
     private let sharedLedger: SharedLedgerServices?
+    private let present: PresentCalls
+    /// The source of metrics and status, over all parts.
+    let statusReport: GatewayStatusReport
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -69,11 +72,13 @@ struct GatewayServices {
         outputs = CallOutputs(
             start.configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
         let (workers, shared, branding) = (callPath.workers, callPath.shared, state.brands.current)
+        let present = PresentCalls(shared.calls, state.recorder)
+        self.present = present
         systemd = SystemdReport(
             .current, rounds: { workers.rounds },
             line: {
                 StatusLine(
-                    calls: shared.calls.count, numbers: branding.load().index.count,
+                    calls: present.count, numbers: branding.load().index.count,
                     syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
                 ).text
             }, logger: start.logger)
@@ -94,6 +99,17 @@ struct GatewayServices {
             recorder: state.recorder,
             parts: [directory, customers, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
             last: LastReload(), report: systemd, logger: start.logger)
+        statusReport = GatewayStatusReport(
+            id: start.configuration.id, listening: resources.transport.bound.map(\.description),
+            startedAt: Int64(Date().timeIntervalSince1970), counters: shared.counters, present: present,
+            workers: workers, health: callPath.foundation.health, settings: callPath.settings,
+            streams: streams?.counters, identities: resources.transport.identities,
+            branding: branding, recorder: state.recorder, reader: LedgerReader(state.database),
+            troubles: resources.troubles, directory: directory,
+            customers: CustomerMetrics(
+                register: state.customers, directories: customers, reader: LedgerReader(state.database)),
+            logos: state.logos, rejections: rejections, lastReload: configurationReload.last,
+            endedCalls: endedCalls, traces: traces, cluster: cluster, sharedLedger: sharedLedger, outputs: outputs)
     }
 
     /// Builds all services; called once.
@@ -153,7 +169,8 @@ struct GatewayServices {
         let branding = state.brands.current
         return WorkerService(
             workers: callPath.workers, streams: resources.transport.streams,
-            drain: CallDrain(callPath.shared, patience: callPath.settings.configuration.drain, logger: start.logger),
+            drain: CallDrain(
+                callPath.shared, present, patience: callPath.settings.configuration.drain, logger: start.logger),
             gate: gate,
             report: systemd, logger: start.logger
         ) {
@@ -166,21 +183,5 @@ struct GatewayServices {
         GatewayPageReport(
             status: statusReport, settings: callPath.settings, control: operatorControl,
             ledger: LedgerQueue(LedgerReader(state.database)))
-    }
-
-    /// The source of metrics and status, over all parts.
-    var statusReport: GatewayStatusReport {
-        GatewayStatusReport(
-            id: configuration.id, listening: resources.transport.bound.map(\.description),
-            startedAt: Int64(Date().timeIntervalSince1970), counters: callPath.shared.counters,
-            workers: callPath.workers, health: callPath.foundation.health,
-            streams: resources.transport.streams?.counters, identities: resources.transport.identities,
-            branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
-            troubles: resources.troubles, directory: directory,
-            customers: CustomerMetrics(
-                register: state.customers, directories: customers, reader: LedgerReader(state.database)),
-            logos: state.logos,
-            rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
-            traces: traces, cluster: cluster, sharedLedger: sharedLedger, outputs: outputs)
     }
 }

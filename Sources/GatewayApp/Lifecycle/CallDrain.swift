@@ -8,6 +8,7 @@ import UnixSignals
 /// Lets calls in progress finish before a stop: until the last call, the end of `gateway.drain` or a second signal.
 struct CallDrain: Sendable {
     private let shared: GatewayShared
+    private let calls: PresentCalls
     private let patience: @Sendable () -> Duration
     private let logger: Logger
     private let time: ServiceClock
@@ -19,14 +20,16 @@ struct CallDrain: Sendable {
     static let lastResponse = Duration.seconds(1)
 
     /// - Parameters:
+    ///   - calls: the calls that are awaited.
     ///   - patience: the longest wait; zero for none.
     ///   - secondSignal: returns at a SIGTERM or SIGINT that arrives during the drain.
     init(
-        _ shared: GatewayShared, patience: @escaping @autoclosure @Sendable () -> Duration, logger: Logger,
+        _ shared: GatewayShared, _ calls: PresentCalls, patience: @escaping @autoclosure @Sendable () -> Duration,
+        logger: Logger,
         time: ServiceClock = .system,
         secondSignal: @escaping @Sendable () async -> Void = CallDrain.nextSignal
     ) {
-        self.shared = shared
+        (self.shared, self.calls) = (shared, calls)
         self.patience = patience
         self.logger = logger
         self.time = time
@@ -37,10 +40,10 @@ struct CallDrain: Sendable {
     func run() async {
         shared.drain()
         let patience = patience()
-        guard shared.calls.count > 0, patience > .zero else { return }
+        guard calls.count > 0, patience > .zero else { return }
         logger.notice(
             "draining: new calls but emergencies are refused, calls in progress may finish; a second signal ends at once",
-            metadata: ["calls": "\(shared.calls.count)", "longest": "\(patience)"])
+            metadata: ["calls": "\(calls.count)", "longest": "\(patience)"])
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await lastCall() }
             group.addTask { try? await time.sleep(patience) }
@@ -48,19 +51,19 @@ struct CallDrain: Sendable {
             await group.next()
             group.cancelAll()
         }
-        if shared.calls.count > 0 {
+        if calls.count > 0 {
             logger.notice(
                 "calls are still in progress; they go on with the next start",
-                metadata: ["calls": "\(shared.calls.count)"])
+                metadata: ["calls": "\(calls.count)"])
         }
     }
 
     /// Waits until no call has been in progress for `lastResponse`.
     private func lastCall() async {
         repeat {
-            while shared.calls.count > 0, !Task.isCancelled { try? await time.sleep(Self.interval) }
+            while calls.count > 0, !Task.isCancelled { try? await time.sleep(Self.interval) }
             try? await time.sleep(Self.lastResponse)
-        } while shared.calls.count > 0 && !Task.isCancelled
+        } while calls.count > 0 && !Task.isCancelled
     }
 
     /// Waits for a SIGTERM or SIGINT.

@@ -100,7 +100,7 @@ struct OperatorControl: GatewayControl {
         let status = await report.status()
         let shared = report.shards.shared
         return ControlledState(
-            at: now, callsInProgress: shared.calls.count, inboundCalls: shared.counters.count(.inboundCalls),
+            at: now, callsInProgress: report.present.count, inboundCalls: shared.counters.count(.inboundCalls),
             brandedCalls: shared.counters.count(.callsBranded), syncAge: currentSync()?.successAge,
             recorderAge: report.recorder.age / .seconds(1), log: logLevel(),
             reload: configurationReload.last.entry.map { ControlledReload($0.result, at: $0.at) },

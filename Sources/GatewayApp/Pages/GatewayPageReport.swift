@@ -34,7 +34,7 @@ struct GatewayPageReport: GatewayPageSource {
         let others = PassThroughReason.allCases.filter { $0 != .outbound }.map { counters.count($0) }
         return CallTraffic(
             inbound: others.reduce(branded, &+), branded: branded, outbound: counters.count(.outboundCalls),
-            inProgress: status.shards.shared.calls.count)
+            inProgress: status.present.count)
     }
 
     func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }

@@ -29,7 +29,7 @@ extension GatewayStatusReport {
                 value: Double(workers.shards.shared.settings.load().mostTransactions)),
             GaugeSample(
                 name: "herald_calls_in_progress", help: "Calls that have begun and not ended",
-                value: Double(workers.shards.shared.calls.count)),
+                value: Double(present.count)),
             GaugeSample(
                 name: "herald_draining", help: "1 while new calls are rejected because the gateway drains or stops",
                 value: shards.shared.isDraining ? 1 : 0),

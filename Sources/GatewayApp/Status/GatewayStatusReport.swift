@@ -16,8 +16,10 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// Seconds since 1970.
     let startedAt: Int64
     let counters: GatewayCounters
+    let present: PresentCalls
     let workers: GatewayWorkers
     let health: TargetRegistry
+    let settings: LiveSettings
     /// Nil where no address uses TCP or TLS.
     let streams: StreamCounters?
     let identities: [ListenerIdentity]

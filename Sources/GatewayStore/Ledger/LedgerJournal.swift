@@ -22,6 +22,10 @@ struct LedgerJournal {
     var handover = HandoverJournal()
     /// Whether other gateways get what passes here of their calls through a shared ledger.
     var isShared = false
+    /// Open calls that the call path of this process did not see begin: of an earlier run, and of other gateways.
+    private var inherited: Set<CallIdentifier>
+    /// End of the updates that an earlier run left in the ring.
+    var inheritedEnd: UInt64 = 0
 
     private var minter: EventMinter
     private var limits: CallStateMachine.Limits
@@ -61,6 +65,7 @@ struct LedgerJournal {
         self.limits = limits
         self.trunks = trunks
         self.customers = customers
+        inherited = Set(state.calls.map(\.name))
         for call in state.calls {
             open[call.name] = call
             recordRedial(of: call)
@@ -98,6 +103,12 @@ struct LedgerJournal {
             handover.keep(ForeignUpdate(seenHere: update))
             if isShared { batch.signals.append(update) }
         }
+    }
+
+    /// The number of open calls that the call path of this process does not count.
+    mutating func countInherited() -> Int {
+        if !inherited.isEmpty { inherited = inherited.filter { open[$0] != nil } }
+        return inherited.count
     }
 
     /// Records the position up to which the ring has been read.
@@ -248,6 +259,7 @@ struct LedgerJournal {
             awaitsRedial: limits.redial > 0)
         nextCall += 1
         open[record.name] = call
+        if batch.position < inheritedEnd { inherited.insert(record.name) }
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
         mark(.changed, of: call)
         // An INVITE that waited in a socket is later than the call that a sibling has carried meanwhile.
@@ -331,6 +343,7 @@ struct LedgerJournal {
     /// Goes on with a call that was away.
     mutating func goOn(with call: LedgerCall) {
         open[call.name] = call
+        inherited.insert(call.name)
         mark(.changed, of: call)
     }
 

@@ -84,6 +84,8 @@ extension OutcomeRecorder {
                 journal.reported = updateListener.withLock { $0 == nil ? nil : [] }
                 let position = journal.batch.position
                 journal.reached(isStart ? ring.resume(after: position) : ring.join(after: position))
+                if isStart { journal.inheritedEnd = ring.claimed }
+                countOpen(&journal)
                 return journal
             }
         }

@@ -75,6 +75,8 @@ package final class OutcomeRecorder: Sendable {
         /// Refusals of the database.
         package var failures = 0
         package var openCalls = 0
+        /// Those of them that began before this start or at another gateway, so that no table in memory counts them.
+        package var inheritedCalls = 0
         /// The reason why the last round could not be stored; nil normally.
         package var problem: String?
     }
@@ -230,7 +232,7 @@ package final class OutcomeRecorder: Sendable {
             }
             foreignStored(&journal)
             handoversStored(&journal)
-            count(result, journal)
+            count(result, &journal)
             return result
         }
         guard let result else { throw HeraldDatabaseError(path: database.ledgerFile.path, problem: .missing) }
@@ -323,7 +325,9 @@ package final class OutcomeRecorder: Sendable {
         while true {
             let start = journal.batch.position
             let taken = journal.batch.updates - before
-            let boundary = journal.clockSteps.map { $0.boundary(after: start) }.min() ?? .max
+            // Updates of an earlier run are read apart from those of this one.
+            let left = start < journal.inheritedEnd ? journal.inheritedEnd : .max
+            let boundary = min(journal.clockSteps.map { $0.boundary(after: start) }.min() ?? .max, left)
             let (position, passed) = ring.read(
                 after: start, through: min(boundary, end), limit: limit - taken - skipped
             ) { update, texts in
@@ -331,7 +335,7 @@ package final class OutcomeRecorder: Sendable {
             }
             journal.reached(position)
             skipped += passed
-            // Only a step of the clock divides the read.
+            // Only a step of the clock and the end of the earlier run divide the read.
             guard position == boundary, position < end else { return (journal.batch.updates - before, skipped) }
         }
     }
@@ -348,18 +352,24 @@ package final class OutcomeRecorder: Sendable {
             }
         } catch {
             journal.refused()
-            shared.withLock { $0.openCalls = journal.open.count }
+            countOpen(&journal)
             throw error
         }
     }
 
-    private func count(_ result: DrainResult, _ journal: LedgerJournal) {
+    /// Publishes the number of open calls.
+    func countOpen(_ journal: inout LedgerJournal) {
+        let (open, inherited) = (journal.open.count, journal.countInherited())
+        shared.withLock { ($0.openCalls, $0.inheritedCalls) = (open, inherited) }
+    }
+
+    private func count(_ result: DrainResult, _ journal: inout LedgerJournal) {
+        countOpen(&journal)
         if result.skipped > 0 {
             log.warning(
                 "half-written or damaged updates are skipped", metadata: ["count": "\(result.skipped)"])
         }
         shared.withLock { totals in
-            totals.openCalls = journal.open.count
             totals.updates += result.updates
             totals.events += result.events
             totals.skipped += result.skipped

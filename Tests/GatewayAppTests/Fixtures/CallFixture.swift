@@ -32,29 +32,43 @@ final class CallFixture: Sendable {
     func pbx() throws -> UDPPeer { try UDPPeer(pbxAddress, port: 5060) }
 
     /// Sends a request of the trunk: to a user of the PBX, or to the gateway itself for an empty one.
-    func send(_ method: String, _ call: String, user: String = "1001@") {
-        let request = [
+    ///
+    /// - Parameter to: the parameters of To.
+    func send(_ method: String, _ call: String, user: String = "1001@", to: String = "") {
+        trunk.send(request(method, call, user: user, to: to), to: folder.address)
+    }
+
+    /// A request of the trunk.
+    func request(_ method: String, _ call: String, user: String = "1001@", to: String = "") -> String {
+        [
             "\(method) sip:\(user)\(folder.address) SIP/2.0",
             "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bK\(call)\(method)",
-            "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:1001@\(folder.address)>",
-            "Call-ID: \(call)", "CSeq: 1 \(method)", "Max-Forwards: 70", "Content-Length: 0", "", "",
-        ]
-        trunk.send(request.joined(separator: "\r\n"), to: folder.address)
+            "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:1001@\(folder.address)>\(to)",
+            "Call-ID: \(call)", "CSeq: \(method == "BYE" ? 2 : 1) \(method)", "Max-Forwards: 70",
+            "Content-Length: 0", "", "",
+        ].joined(separator: "\r\n")
     }
 
     /// A call that the PBX rejects as busy.
-    func place(_ call: String, _ pbx: UDPPeer) async {
+    func place(_ call: String, _ pbx: UDPPeer) async { await respond("486 Busy Here", to: call, pbx) }
+
+    /// A call that the PBX answers.
+    func answer(_ call: String, _ pbx: UDPPeer) async { await respond("200 OK", to: call, pbx) }
+
+    /// A call with a final response of the PBX, which has come back to the trunk.
+    private func respond(_ status: String, to call: String, _ pbx: UDPPeer) async {
         send("INVITE", call)
         var invite = await pbx.receive()
         while !invite.contains("Call-ID: \(call)\r") || !invite.hasPrefix("INVITE ") { invite = await pbx.receive() }
         let copied = invite.components(separatedBy: "\r\n").filter { line in
-            ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].contains { line.hasPrefix($0) }
+            ["Via:", "From:", "To:", "Call-ID:", "CSeq:", "Record-Route:"].contains { line.hasPrefix($0) }
         }
-        let busy = (["SIP/2.0 486 Busy Here"] + copied + ["Content-Length: 0", "", ""]).joined(separator: "\r\n")
+        let contact = "Contact: <sip:1001@\(pbxAddress):5060>"
+        let lines = ["SIP/2.0 \(status)"] + copied + [contact, "Content-Length: 0", "", ""]
         let to = "To: <sip:1001@\(folder.address)>"
-        pbx.send(busy.replacing(to, with: to + ";tag=b"), to: folder.address)
+        pbx.send(lines.joined(separator: "\r\n").replacing(to, with: to + ";tag=b"), to: folder.address)
         var response = await trunk.receive()
-        while !response.hasPrefix("SIP/2.0 486") { response = await trunk.receive() }
+        while !response.hasPrefix("SIP/2.0 \(status.prefix(3))") { response = await trunk.receive() }
     }
 
     /// Waits until a condition holds.
