@@ -54,6 +54,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var pbxProblem: String?
     /// Senders whose messages were rejected last, newest first.
     package var rejected: [Rejected] = []
+    /// Unknown peers whose INVITEs were rejected in the last ten minutes; nil without one.
+    package var unknownCallers: UnknownCallers?
     /// The other gateways of the cluster; empty without one.
     package var siblings: [Sibling] = []
     /// Nil without customers.
@@ -195,6 +197,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case rejected, siblings, standby, targets, trunks
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
+        case unknownCallers = "unknown_callers"
     }
 
     /// The reason why calls should not be sent here; nil when they may.

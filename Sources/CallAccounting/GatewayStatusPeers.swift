@@ -177,4 +177,60 @@ extension GatewayStatus {
             self.last = last
         }
     }
+
+    /// Unknown peers whose INVITEs were rejected or dropped in the last ten minutes, such as a carrier with a new address.
+    package struct UnknownCallers: Hashable, Sendable, Codable {
+        /// An address and its INVITEs.
+        package struct Caller: Hashable, Sendable, Codable {
+            /// Without a port.
+            package var address: String
+            package var invites: UInt64
+            package var last: Int64
+            package var cause: String
+            /// The line of `herald.yaml` that admits the address; nil if sources list it already.
+            package var line: String?
+
+            package init(address: String, invites: UInt64, last: Int64, cause: String, line: String?) {
+                (self.address, self.invites, self.last) = (address, invites, last)
+                (self.cause, self.line) = (cause, line)
+            }
+
+            /// Cause and remedy in two sentences, without numbers that change.
+            package var advice: String {
+                let remedy =
+                    line.map { "If it is your carrier, add it to its trunk in herald.yaml, then reload: \($0)" }
+                    ?? "List the address without a port, or compare certificate_names of the trunk"
+                return "\(cause). \(remedy)"
+            }
+        }
+
+        package var invites: UInt64
+        package var addresses: Int
+        /// True if more addresses than `addresses` sent INVITEs.
+        package var isMore: Bool
+        /// Those that came most often first; at most five.
+        package var callers: [Caller]
+
+        package init(invites: UInt64, addresses: Int, isMore: Bool, callers: [Caller]) {
+            (self.invites, self.addresses, self.isMore, self.callers) = (invites, addresses, isMore, callers)
+        }
+
+        /// Numbers, cause and remedy, for a terminal.
+        package var sentence: String {
+            let invites = "\(invites) INVITE\(invites == 1 ? "" : "s")"
+            guard let first = callers.first, addresses > 1 || isMore else {
+                return callers.first.map {
+                    "\(invites) of the unknown peer \($0.address) rejected in the last ten minutes: \($0.advice)"
+                } ?? "\(invites) of unknown peers rejected in the last ten minutes"
+            }
+            let count = isMore ? "more than \(addresses)" : "\(addresses)"
+            return "\(invites) of \(count) unknown peers rejected in the last ten minutes, most often of "
+                + "\(first.address): \(first.advice)"
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case invites, addresses, callers
+            case isMore = "more"
+        }
+    }
 }

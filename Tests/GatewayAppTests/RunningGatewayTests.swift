@@ -2,6 +2,7 @@
 
 import CallAccounting
 import CallPath
+import ConfigurationFiles
 import Foundation
 import GatewayStore
 import HostSystem
@@ -9,6 +10,7 @@ import SIPTransport
 import TestFixtures
 import Testing
 
+@testable import GatewayAdmin
 @testable import GatewayApp
 
 @Suite("A gateway that runs", .serialized, .timeLimit(.minutes(8)))
@@ -39,6 +41,55 @@ struct RunningGatewayTests {
         #expect(calls.map(\.sipCallID) == ["i1"])
         #expect(calls.first?.status == 486)
         #expect(calls.first?.trunk == "carrier")
+    }
+
+    @Test func `a call of the run before is in progress until its BYE`() async throws {
+        let pbx = try fixture.pbx()
+        let start = try fixture.starts.start(text)
+        let control = ControlClient(folder: start.configuration.runtime)
+        try await fixture.starts.run(text) { [fixture] in
+            await fixture.answer("c1", pbx)
+            // The ledger has the call one second later at the latest; a stop stores the rest.
+            let calls = try await control.state().callsInProgress
+            #expect(calls == 1)
+        }
+        try await fixture.starts.run(text) { [fixture] in
+            #expect(try await control.state().callsInProgress == 1, "the call goes on")
+            #expect(try await control.drain(true).callsInProgress == 1, "a drain waits for it")
+            fixture.send("BYE", "c1", to: ";tag=b")
+            try await fixture.until { try await control.state().callsInProgress == 0 }
+        }
+    }
+
+    @Test func `a carrier with a new address is named with the line to add`() async throws {
+        let host = fixture.trunkAddress.replacing("127.86.", with: "127.88.")
+        let carrier = try UDPPeer(host, port: 5060)
+        let start = try fixture.starts.start(text)
+        let control = ControlClient(folder: start.configuration.runtime)
+        let path = fixture.folder.configurationPath
+        try await fixture.starts.run(text) { [fixture] in
+            #expect(try await control.state().gateway.unknownCallers == nil)
+            let invite = fixture.request("INVITE", "n1").replacing(fixture.trunkAddress, with: host)
+            carrier.send(invite, to: fixture.folder.address)
+            #expect(await carrier.receive().hasPrefix("SIP/2.0 403 "))
+            try await fixture.until { try await control.state().gateway.unknownCallers != nil }
+            let state = try await control.state()
+            let line = "sources: [\(fixture.trunkAddress), \(host)]"
+            #expect(state.gateway.unknownCallers?.callers.first?.line == line)
+            #expect(StatusText(state).text.contains("rejected  1 INVITE of the unknown peer \(host) rejected"))
+            let troubles = PageTroubles(state.gateway, further: []).all
+            #expect(troubles.contains { $0.title == "INVITEs of \(host) are rejected" && $0.text.contains(line) })
+            let findings = await Doctor(path: path).examine().findings
+            #expect(findings.contains { $0.level == .warning && $0.text.contains(line) })
+            // The remedy as printed is the one that helps.
+            try fixture.folder.write(
+                fixture.text.with(
+                    "trunks",
+                    "[{name: carrier, \(line), next_hop: '\(fixture.trunkAddress):5060', trusted: true}]"))
+            #expect(try await control.reload().applied)
+            carrier.send(invite.replacing("n1", with: "n2"), to: fixture.folder.address)
+            #expect(await carrier.receive().hasPrefix("SIP/2.0 100 "))
+        }
     }
 
     @Test func `an admin port in use ends the run before the first call`() async throws {

@@ -64,6 +64,8 @@ package struct Rejection: Sendable {
     package var detail: ShortText
     /// Number of messages in this record.
     package var count: UInt64 = 1
+    /// Those of them that are INVITEs.
+    package private(set) var invites: UInt64
     /// Wall clock of the first and of the last of them, in microseconds since 1970.
     package var first: Int64
     package var last: Int64
@@ -82,6 +84,7 @@ package struct Rejection: Sendable {
         self.cause = cause
         self.phrase = phrase
         self.detail = detail
+        invites = responseStatus == 0 && method.isInvite ? 1 : 0
         first = wallMicroseconds
         last = wallMicroseconds
     }
@@ -96,9 +99,10 @@ package struct Rejection: Sendable {
 
     /// Counts a later rejection of the same kind, and takes over its text.
     package mutating func add(_ later: Rejection) {
-        let (count, first) = (count, first)
+        let (count, invites, first) = (count, invites, first)
         self = later
         self.count = later.count + count
+        self.invites = later.invites + invites
         self.first = min(later.first, first)
     }
 }
@@ -126,6 +130,13 @@ package struct ShortText: Sendable {
     }
 
     package var isEmpty: Bool { count == 0 }
+
+    /// True for the method INVITE; methods are case-sensitive (RFC 3261 §7.1).
+    var isInvite: Bool {
+        let name: StaticString = "INVITE"
+        guard Int(count) == name.utf8CodeUnitCount else { return false }
+        return (0..<Int(count)).allSatisfy { bytes[$0] == name.utf8Start[$0] }
+    }
 
     /// The text with everything but visible ASCII as an escape, fit for a log and a terminal.
     package var visible: String {

@@ -46,6 +46,8 @@ package struct RejectionDigest: Sendable {
     private var scannersLoggedAt: Int64?
     private var scannerMessages: UInt64 = 0
     private var scannerHosts: Set<PeerAddress> = []
+    /// The unknown peers that send INVITEs.
+    package private(set) var unknownCallers = UnknownCallers()
 
     package init(rules: Rules = Rules()) { self.rules = rules }
 
@@ -57,6 +59,7 @@ package struct RejectionDigest: Sendable {
     package mutating func take(_ rejections: [Rejection], leftOut: UInt64 = 0, at now: Int64) -> [Line] {
         var lines: [Line] = []
         passedOver += leftOut
+        unknownCallers.add(rejections, at: now)
         for rejection in rejections.sorted(by: { $0.last < $1.last }) {
             if rejection.sender == .scanner { recordScanner(rejection) }
             let entry = keep(rejection)

@@ -35,7 +35,7 @@ struct PageTroubles {
                         + (problem.hasPrefix("every target")
                             ? "" : " Check that the PBX runs, its address in herald.yaml, and the firewall.")))
         }
-        return found
+        return found + unknownCallers(status)
             + status.targets.filter { $0.state != "up" && $0.state != "standby" }.map { target in
                 let since = target.since.map { " since \(PageTime.text($0)) UTC" } ?? ""
                 let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0)) UTC." }
@@ -55,6 +55,18 @@ struct PageTroubles {
                 return PageTrouble(
                     isError: false, title, "\(cause)\(past) \(calls) Check the peer, its address and the firewall.")
             }
+    }
+
+    /// Unknown peers that send INVITEs; the most frequent ones by name.
+    private static func unknownCallers(_ status: GatewayStatus) -> [PageTrouble] {
+        guard let unknown = status.unknownCallers else { return [] }
+        let isFew = unknown.addresses <= 3 && !unknown.isMore
+        let named = isFew ? unknown.callers : Array(unknown.callers.prefix(1))
+        return named.map { caller in
+            PageTrouble(
+                isError: false, "INVITEs of \(caller.address)\(isFew ? "" : " and other unknown peers") are rejected",
+                sentence(caller.advice) + (isFew ? "" : " The table of rejected senders lists the others."))
+        }
     }
 
     /// Problems of accounts: ledger, folders, outbox.

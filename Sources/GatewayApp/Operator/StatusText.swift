@@ -36,6 +36,7 @@ struct StatusText {
             share = "\(state.inboundCalls) from trunks since the start, \(state.brandedCalls) branded (\(percent) %)"
         }
         return [("calls", "\(state.callsInProgress) in progress; \(share)")]
+            + (gateway.unknownCallers.map { [("rejected", $0.sentence)] } ?? [])
     }
 
     private var branding: [(String, String)] {

@@ -34,6 +34,10 @@ extension GatewayStatusReport {
                 name: "herald_draining", help: "1 while new calls are rejected because the gateway drains or stops",
                 value: shards.shared.isDraining ? 1 : 0),
             GaugeSample(
+                name: "herald_unknown_invites",
+                help: "INVITEs of unknown peers rejected or dropped in the last ten minutes, known scanners left out",
+                value: Double(rejections.unknownCallers?.invites ?? 0)),
+            GaugeSample(
                 name: "herald_state_problems", help: "Problems of the gateway's folders and files",
                 value: Double(troubles.texts.count)),
         ]

@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
+import ConfigurationFiles
 import GatewayStore
 import GatewaySync
 import MetricsPage
@@ -74,6 +75,9 @@ struct GatewayStatusReport: GatewayStatusSource {
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
+        status.unknownCallers = rejections.unknownCallers.map {
+            GatewayStatus.UnknownCallers($0, settings.configuration.trunks)
+        }
         status.sharedLedger = sharedLedger?.status
         status.callRecords = outputs.status
         status.siblings = cluster?.status ?? []

@@ -38,6 +38,11 @@ final class RejectionService: Service {
         }
     }
 
+    /// The unknown peers whose INVITEs were rejected or dropped in the last ten minutes; nil without one.
+    var unknownCallers: UnknownCallers.Summary? {
+        digest.withLock { $0.unknownCallers.summary(at: Int64(Moment.monotonicMilliseconds() / 1000)) }
+    }
+
     /// The senders whose messages were rejected last, newest first.
     var latest: [GatewayStatus.Rejected] { digest.withLock(\.latest).map(GatewayStatus.Rejected.init) }
 }

@@ -73,6 +73,9 @@ package struct Doctor: Sendable {
         findings += (state.gateway.callRecords ?? []).compactMap(\.problem).map {
             DoctorFinding("gateway", .warning, $0)
         }
+        if let unknown = state.gateway.unknownCallers {
+            findings.append(DoctorFinding("gateway", .warning, unknown.sentence))
+        }
         if let error = state.gateway.sync?.lastError {
             findings.append(DoctorFinding("gateway", .warning, "the last sync failed: \(error)"))
         }
