@@ -30,11 +30,15 @@ fail() {
     exit 1
 }
 
-# Prints the usage in the head of the running script, from its third line to the first line of code, and ends it with 2.
+# usage [STATUS]: prints the usage in the head of the running script, from its third line to the first line of code, and ends it
+# with STATUS, or with 2.
 usage() {
     sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"
-    exit 2
+    exit "${1:-2}"
 }
+
+# Every program of Deploy explains itself, and ends with 0.
+case $(basename "$(cd "$(dirname "$0")" && pwd)")/${1:-} in Deploy/-h | Deploy/--help) usage 0 ;; esac
 
 # count PASSED FAILED: prints the last line of a test program, and writes both numbers into $COUNTS for Deploy/test.
 count() {
@@ -112,10 +116,10 @@ build() {
         || fail "the build failed; see above"
 }
 
-# Lines "identity version" of the packages of the last resolution.
+# Lines "identity version revision" of the packages of the last resolution.
 resolved_versions() {
     [ -f "$ROOT/Package.resolved" ] || fail "there is no Package.resolved; run 'swift package resolve' first"
     python3 -c 'import json, sys
 for pin in json.load(sys.stdin)["pins"]:
-    print(pin["identity"], pin["state"].get("version", pin["state"]["revision"]))' <"$ROOT/Package.resolved" | sort
+    print(pin["identity"], pin["state"].get("version", "-"), pin["state"]["revision"])' <"$ROOT/Package.resolved" | sort
 }

@@ -193,6 +193,18 @@ Stop it:  kill {testbed.gateway.pid} {testbed.directory.pid}; rm -r {testbed.fol
 """)
 
 
+def show_next(testbed, keep):
+    """What a person does after the demo."""
+    pages = f"http://{HOST}:{PORTS.admin}/"
+    look = f"look at the pages of the gateway: {pages}" if keep else f"Deploy/demo --keep, then look at {pages}"
+    say(f"""
+next:
+  {look}
+  brand your own number: add a line to Config/sample-brands.csv, and run the demo again
+  your carrier and PBX: Config/herald.yaml explains each key; docs/recipes has the PBX's side
+  packages for Debian 12: Deploy/package --programs .build/debug""")
+
+
 def run(testbed, keep):
     """Runs the demo from start to the last line; True if every call went as planned."""
     testbed.check_ports()
@@ -214,6 +226,8 @@ def run(testbed, keep):
     if keep:
         show_addresses(testbed)
     say(summary)
+    if not differences:
+        show_next(testbed, keep)
     return not differences
 
 

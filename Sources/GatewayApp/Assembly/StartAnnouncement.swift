@@ -28,10 +28,14 @@ struct StartAnnouncement: Sendable {
         logger.info(
             "ready for calls",
             metadata: [
-                "trunks": "\(configuration.trunks.count)", "pbx": "\(configuration.pbx.count)", "numbers": "\(numbers)",
+                "trunks": "\(configuration.trunks.count)", "pbx": "\(configuration.pbx.count)",
+                "numbers": numbers == 0 && awaitsSync ? "none before the first sync" : "\(numbers)",
             ])
         logBudget()
     }
+
+    /// Whether brands come from a directory.
+    private var awaitsSync: Bool { configuration.branding.isEnabled && configuration.directory != nil }
 
     /// Logs the limit of transactions and its source.
     private func logBudget() {
