@@ -5,6 +5,7 @@ import CallPath
 import ChildPrograms
 import ConfigurationFiles
 import Foundation
+import HostSystem
 import SIPCore
 import SIPTransport
 import Testing
@@ -260,7 +261,9 @@ struct ReloadTests {
         let text = folder.sections.with(
             "listen",
             "[{name: sips, address: '\(folder.address):5061', transport: tls, certificate: tls.pem, key: tls.key}]")
-        let transport = try OpenTransport(try folder.configuration(text), streamConnections: 10) { _ in }
+        let transport = try OpenTransport(
+            try folder.configuration(text), streamConnections: 10, memory: .current()
+        ) { _ in }
         let fixture = try ReloadFixture(folder, text) { _ in transport.streams }
         let before = fixture.settings.current
         try folder.put(Array("no key".utf8), in: "tls.key")

@@ -57,12 +57,23 @@ final class RawStream: Sendable {
     private let descriptor: Int32
 
     /// Connects to a port of 127.0.0.1; nil when refused.
-    init?(port: UInt16) {
+    ///
+    /// - Parameter host: the last byte of its own address 127.0.0.0.
+    init?(port: UInt16, from host: UInt32 = 1) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var own = sockaddr_in()
+        own.sin_family = sa_family_t(AF_INET)
+        own.sin_addr.s_addr = (UInt32(0x7F00_0000) | host).bigEndian
+        let descriptor = descriptor
+        _ = withUnsafePointer(to: &own) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
         var timeout = timeval(tv_sec: 100, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let result = withUnsafePointer(to: &address) { pointer in

@@ -133,7 +133,7 @@ struct StreamTransportTests {
     @Test(arguments: [false, true])
     func `a response whose connection is gone makes another to a peer only, §18.2.2`(isPeer: Bool) async throws {
         let (endpoint, other) = (try await House(), try await House())
-        endpoint.streams.setPeers(StreamPeers { _ in isPeer })
+        endpoint.streams.setPeers(StreamPeers { _ in isPeer ? 1 : nil })
         let token = DeliveryToken(branch: Branch(token: 7), attempt: 0)
         // A stranger's Via says where, and connections that are made are counted by no limit of one source.
         endpoint.send(Self.message("a"), to: other.address, connection: 99, token: token)
@@ -234,7 +234,7 @@ struct StreamTransportTests {
     @Test func `unknown peers hold a tenth of the connections, and peers still get one`() async throws {
         let endpoint = try await House { $0.connections = 20 }
         let isPeer = Mutex(false)
-        endpoint.streams.setPeers(StreamPeers { _ in isPeer.withLock { $0 } })
+        endpoint.streams.setPeers(StreamPeers { _ in isPeer.withLock { $0 } ? 1 : nil })
         // Connections may be taken before what waits for the loop: what comes back was given to it after the peers.
         let token = DeliveryToken(branch: Branch(token: 9), attempt: 0)
         endpoint.send(Self.message("nobody"), to: Self.loopback.with(port: 1), token: token)

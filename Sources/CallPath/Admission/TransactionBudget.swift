@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The largest number of transactions at a time: configured, or derived from the memory of the machine.
+/// The memory for transactions and for TCP and TLS connections: configured, or derived from the memory of the machine.
+///
+/// Transactions take half of it, connections a quarter. The rest is for brands, buffers and everything else.
 package struct TransactionBudget: Hashable, Sendable {
     /// The most that is taken without being configured.
     package static let usual = 200_000
@@ -10,25 +12,36 @@ package struct TransactionBudget: Hashable, Sendable {
     /// as much again that requests of dialogs may take.
     package static let bytesOfOne: UInt64 = 16_384
 
+    /// The least and the most for the messages and buffers of all connections, in bytes.
+    package static let leastOfStreams: UInt64 = 16 << 20
+    package static let mostOfStreams: UInt64 = 1 << 30
+
     /// Transactions at once; requests of dialogs may take as many again.
     package let most: Int
     /// Bytes of memory of which it takes at most half, unless it is configured.
     package let memory: UInt64
     package let isConfigured: Bool
+    /// Bytes that all TCP and TLS connections may hold; 0 where no address uses them.
+    package let streamBytes: UInt64
 
     /// - Parameters:
     ///   - configured: `limits.max_transactions`; nil to go by the memory.
     ///   - memory: bytes that the process may use.
-    package init(configured: Int?, memory: UInt64) {
+    ///   - hasStreams: whether an address uses TCP or TLS.
+    package init(configured: Int?, memory: UInt64, hasStreams: Bool = false) {
         self.memory = memory
         isConfigured = configured != nil
         let fitting = Int(clamping: memory / 2 / Self.bytesOfOne)
         most = configured ?? min(max(fitting, Self.least), Self.usual)
+        let taken = UInt64(clamping: most) * Self.bytesOfOne
+        let left = memory / 4 * 3 > taken ? memory / 4 * 3 - taken : 0
+        streamBytes =
+            hasStreams ? min(max(min(memory / 4, left), Self.leastOfStreams), Self.mostOfStreams) : 0
     }
 
     /// Bytes that all of them take at the most.
     package var bytes: UInt64 { UInt64(clamping: most) * Self.bytesOfOne }
 
-    /// True where they may take more memory than is there for them.
-    package var isShort: Bool { bytes > memory / 4 * 3 }
+    /// True where both may take more memory than is there for them.
+    package var isShort: Bool { bytes + streamBytes > memory / 4 * 3 }
 }

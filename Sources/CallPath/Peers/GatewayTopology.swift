@@ -114,13 +114,20 @@ package final class GatewayTopology: Sendable {
     }
 
     /// Whether a peer may send from an address, whatever its port and before it shows a certificate.
-    package func mayBePeer(at address: PeerAddress) -> Bool {
+    package func mayBePeer(at address: PeerAddress) -> Bool { number(ofPeerAt: address) != nil }
+
+    /// The number of the peer that may send from an address, as `mayBePeer` finds it; nil for an unknown peer.
+    ///
+    /// All former peers have one number.
+    package func number(ofPeerAt address: PeerAddress) -> UInt64? {
         func isPresent(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
             sources.contains { $0.contains(address, anyPort: true) } || group.hasTarget(at: address, anyPort: true)
         }
-        return pbxAddresses.first(at: address, where: { isPresent($0.sources, $0.targets) }) != nil
-            || trunks.contains { isPresent($0.sources, $0.targets) }
-            || former.mayBePeer(at: address)
+        if let pbx = pbxAddresses.first(at: address, where: { isPresent($0.sources, $0.targets) }) {
+            return Peer.pbx(pbx).number
+        }
+        if let trunk = trunks.first(where: { isPresent($0.sources, $0.targets) }) { return Peer.trunk(trunk).number }
+        return former.mayBePeer(at: address) ? .max : nil
     }
 
     /// The trunk of a PBX's call: by the URI's host, else by the receiving socket, else the first.

@@ -24,7 +24,7 @@ struct CallPathParts {
     init(_ start: GatewayStart, _ resources: GatewayResources, _ state: StoredState) throws {
         let configuration = start.configuration
         let (transport, reachability) = (resources.transport, resources.reachability)
-        budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: resources.memory.bytes)
+        budget = configuration.budget(of: resources.memory)
         disabledTargets = DisabledTargets(in: configuration.state, logger: start.logger)
         foundation = GatewayFoundation(
             bound: transport.bound, secret: resources.secret.secret,

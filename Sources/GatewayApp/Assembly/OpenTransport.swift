@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import ConfigurationFiles
 import Foundation
+import HostSystem
 import SIPCore
 import SIPTransport
 
@@ -19,10 +21,11 @@ struct OpenTransport {
     ///
     /// - Parameters:
     ///   - streamConnections: limit of TCP and TLS connections, from the limit of open files.
+    ///   - memory: the memory that the process may use.
     ///   - onTrouble: receives connections that failed; must not wait.
     /// - Throws: at the first address or file that cannot be used.
     init(
-        _ configuration: HeraldConfiguration, streamConnections: Int,
+        _ configuration: HeraldConfiguration, streamConnections: Int, memory: MemoryLimit,
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void
     ) throws {
         let count = configuration.workers
@@ -45,7 +48,7 @@ struct OpenTransport {
         }
         let streams = StreamTransport(
             listeners: listeners, inboxes: workers.map(\.inbox),
-            limits: StreamLimits(configuration, connections: streamConnections), onTrouble: onTrouble)
+            limits: StreamLimits(configuration, connections: streamConnections, memory), onTrouble: onTrouble)
         for worker in workers { worker.use(streams) }
         self.streams = streams
     }
@@ -94,9 +97,19 @@ extension TLSIdentity.Files {
     }
 }
 
+extension HeraldConfiguration {
+    /// The memory of transactions and connections.
+    func budget(of memory: MemoryLimit) -> TransactionBudget {
+        TransactionBudget(
+            configured: limits.maxTransactions, memory: memory.bytes,
+            hasStreams: listen.contains { $0.transport != .udp })
+    }
+}
+
 extension StreamLimits {
-    fileprivate init(_ configuration: HeraldConfiguration, connections: Int) {
+    fileprivate init(_ configuration: HeraldConfiguration, connections: Int, _ memory: MemoryLimit) {
         self.init()
+        self.memory = Int(clamping: configuration.budget(of: memory).streamBytes)
         self.connections = connections
         connectionsPerSource = configuration.streams.connectionsPerSource
         idle = configuration.streams.idle

@@ -40,7 +40,9 @@ struct StartAnnouncement: Sendable {
     /// Logs the limit of transactions and its source.
     private func logBudget() {
         let available = "\(MemoryLimit.readable(memory.bytes)) (\(memory.source))"
-        let limit = "at most \(budget.most) transactions are kept, which can take \(MemoryLimit.readable(budget.bytes))"
+        let limit =
+            "at most \(budget.most) transactions are kept, which can take \(MemoryLimit.readable(budget.bytes))"
+            + (budget.streamBytes > 0 ? ", and connections \(MemoryLimit.readable(budget.streamBytes))," : "")
         if budget.isShort {
             logger.warning(
                 """

@@ -73,6 +73,6 @@ final class LiveSettings: Sendable {
 
 extension StreamPeers {
     fileprivate init(_ peers: ResolvedPeers, _ topology: GatewayTopology) {
-        self.init(serverNames: peers.serverNames) { topology.mayBePeer(at: $0) }
+        self.init(serverNames: peers.serverNames) { topology.number(ofPeerAt: $0) }
     }
 }

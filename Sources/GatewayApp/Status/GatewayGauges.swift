@@ -58,12 +58,18 @@ extension GatewayStatusReport {
                 labels: labels, value: Double(target.openCalls))
         }
         let connections = streams.map { streams in
-            GaugeSample(
-                name: "herald_stream_connections", help: "TCP and TLS connections that are open",
-                value: Double(streams.openConnections))
+            [
+                GaugeSample(
+                    name: "herald_stream_connections", help: "TCP and TLS connections that are open",
+                    value: Double(streams.openConnections)),
+                GaugeSample(
+                    name: "herald_stream_bytes",
+                    help: "Bytes of memory that TCP and TLS connections and their unfinished messages take",
+                    value: Double(streams.heldBytes)),
+            ]
         }
         let certificates = identities.compactMap { $0.gauge(at: Int64(Date().timeIntervalSince1970)) }
-        return addressGauges + ups + open + (connections.map { [$0] } ?? []) + certificates
+        return addressGauges + ups + open + (connections ?? []) + certificates
     }
 
     /// The presence of each address of `listen`, which several entries may have.

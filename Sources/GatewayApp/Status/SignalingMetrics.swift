@@ -121,6 +121,7 @@ extension StreamCounters.Event {
         case .closedUnfinished: "closed_unfinished"
         case .closedBroken: "closed_broken"
         case .closedFull: "closed_full"
+        case .closedMemory: "closed_memory"
         case .handshakesFailed: "handshake_failed"
         }
     }

@@ -53,6 +53,17 @@ package struct StreamFramer: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
+    /// Bytes of memory that the unfinished message takes.
+    package var heldBytes: Int { buffer.capacity }
+
+    /// Releases the bytes of messages that were taken; called when no frame is left.
+    package mutating func release() {
+        guard start > 0 else { return }
+        header.move(by: start)
+        buffer = Array(buffer[start...])
+        start = 0
+    }
+
     /// Takes the next frame; nil until more bytes come.
     package mutating func next() -> StreamFrame? {
         guard !isBroken else { return nil }

@@ -21,6 +21,8 @@ final class StreamConnection: ChannelInboundHandler {
     let socket: Int
     let origin: Origin
     let isTLS: Bool
+    /// The peer whose part of the memory it uses.
+    let owner: StreamMemory.Owner
     private(set) var remote: PeerAddress
     private unowned let hub: StreamHub
     private var framer: StreamFramer
@@ -64,12 +66,19 @@ final class StreamConnection: ChannelInboundHandler {
     ///
     /// Further messages are not delivered.
     private var isGone = false
+    /// Bytes that the hub counts for it.
+    private(set) var charged = 0
+    /// True once its memory was taken from it.
+    private var isReleased = false
 
-    init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
+    init(
+        number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, owner: StreamMemory.Owner,
+        hub: StreamHub
+    ) {
         self.number = number
         self.socket = socket
         self.origin = origin
-        self.isTLS = isTLS
+        (self.isTLS, self.owner) = (isTLS, owner)
         self.remote = remote
         self.hub = hub
         isSecured = !isTLS
@@ -91,6 +100,7 @@ final class StreamConnection: ChannelInboundHandler {
             } else {
                 early.append((bytes, token))
                 earlyBytes += bytes.count
+                account()
             }
             return false
         }
@@ -119,6 +129,7 @@ final class StreamConnection: ChannelInboundHandler {
         if collected.readableBytes > 0 { write(for: .none) }
         hasUnflushed = false
         channel?.flush()
+        account()
     }
 
     private func write(for token: DeliveryToken) {
@@ -128,6 +139,7 @@ final class StreamConnection: ChannelInboundHandler {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         promise.futureResult.assumeIsolated().whenComplete { result in
             self.waitingBytes -= bytes.readableBytes
+            self.account()
             if case .failure = result { self.hub.fail(token, on: self.number) }
         }
         channel.write(bytes, promise: promise)
@@ -143,6 +155,8 @@ final class StreamConnection: ChannelInboundHandler {
     // MARK: Receiving
 
     func channelActive(context: ChannelHandlerContext) {
+        // It was given up before it opened.
+        guard !isReleased else { return context.close(promise: nil) }
         channel = context.channel
         if let address = context.remoteAddress.flatMap(PeerAddress.init) { remote = address }
         hub.opened(self)
@@ -161,6 +175,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isReleased else { return }
         lastByte = hub.now
         framer.append(unwrapInboundIn(data).readableBytesView)
         gather(context.channel)
@@ -168,6 +183,8 @@ final class StreamConnection: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if !isRefused { offer() }
+        framer.release()
+        account()
         giveSign(context)
         context.fireChannelReadComplete()
     }
@@ -267,6 +284,39 @@ final class StreamConnection: ChannelInboundHandler {
         if isRefused {
             channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.offer() }
         }
+    }
+
+    // MARK: Memory
+
+    /// Reports the bytes that it holds, if they have changed.
+    func account() {
+        let held = isReleased ? 0 : heldBytes
+        guard held != charged else { return }
+        let change = held - charged
+        charged = held
+        hub.account(self, by: change)
+    }
+
+    private var heldBytes: Int {
+        let base = isTLS ? StreamMemory.secureConnection : StreamMemory.connection
+        let refused = isRefused ? gathered.reduce(0) { $0 + $1.bytes } : 0
+        return base + framer.heldBytes + refused + waitingBytes + (isSecured && channel != nil ? 0 : earlyBytes)
+    }
+
+    /// Counts nothing more for it.
+    func releaseMemory() {
+        isReleased = true
+        account()
+    }
+
+    /// Releases its memory at once and closes it.
+    func giveUp() {
+        (isReleased, isBroken) = (true, true)
+        framer = StreamFramer(largestMessage: hub.limits.largestMessage)
+        gathered = []
+        if channel == nil { failEarly() }
+        close(.closedMemory)
+        account()
     }
 
     // MARK: Ending

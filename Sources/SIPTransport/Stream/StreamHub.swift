@@ -34,6 +34,7 @@ final class StreamHub {
     /// Connections accepted from unknown peers.
     private var unknownPeers = 0
     private var peers = StreamPeers()
+    private var memory: StreamMemory
     private var lastNumber: UInt64 = 0
     private var reported = ReportedTroubles()
     private let onTrouble: @Sendable (StreamTrouble) -> Void
@@ -46,6 +47,7 @@ final class StreamHub {
         self.listeners = Dictionary(listeners.map { ($0.position, $0) }) { first, _ in first }
         self.inboxes = inboxes
         self.limits = limits
+        memory = StreamMemory(limit: limits.memory)
         self.counters = counters
         self.onTrouble = onTrouble
     }
@@ -71,16 +73,18 @@ final class StreamHub {
     /// An error closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
-        let isUnknownPeer = !peers.isPeer(remote)
+        let owner = owner(of: remote)
+        let isUnknownPeer = owner == .unknownPeers
         guard connections.count < limits.connections - limits.reserved,
             !isUnknownPeer || unknownPeers < limits.reserved,
-            accepted[remote.network, default: 0] < limits.connectionsPerSource
+            accepted[remote.network, default: 0] < limits.connectionsPerSource,
+            memory.allows(StreamMemory.connection, of: owner)
         else {
             counters.add(.refused)
             throw StreamRefusal.tooMany
         }
         counters.add(.accepted)
-        let connection = make(listener, isUnknownPeer ? .acceptedFromUnknownPeer : .acceptedFromPeer, remote)
+        let connection = make(listener, isUnknownPeer ? .acceptedFromUnknownPeer : .acceptedFromPeer, remote, owner)
         if let identity = listener.identity {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.server))
         }
@@ -113,7 +117,7 @@ final class StreamHub {
     }
 
     private func connect(_ listener: StreamListener, _ way: Way) -> StreamConnection {
-        let connection = make(listener, .made, way.remote)
+        let connection = make(listener, .made, way.remote, owner(of: way.remote))
         connections[connection.number] = connection
         byWay[way] = connection.number
         let name = peers.serverNames[way.remote]
@@ -148,17 +152,44 @@ final class StreamHub {
     }
 
     private func make(
-        _ listener: StreamListener, _ origin: StreamConnection.Origin, _ remote: PeerAddress
+        _ listener: StreamListener, _ origin: StreamConnection.Origin, _ remote: PeerAddress,
+        _ owner: StreamMemory.Owner
     ) -> StreamConnection {
         lastNumber += 1
         return StreamConnection(
             number: lastNumber, socket: listener.position, origin: origin, remote: remote,
-            isTLS: listener.identity != nil, hub: self)
+            isTLS: listener.identity != nil, owner: owner, hub: self)
+    }
+
+    private func owner(of remote: PeerAddress) -> StreamMemory.Owner {
+        peers.number(remote).map { .peer($0) } ?? .unknownPeers
+    }
+
+    /// Counts the bytes that a connection has taken or released; closes connections while a limit is exceeded.
+    func account(_ connection: StreamConnection, by bytes: Int) {
+        memory.change(connection.owner, by: bytes)
+        counters.setHeld(memory.total)
+        guard bytes > 0 else { return }
+        // Every round ends a connection, or finds none of the owner.
+        while let (owner, excess) = memory.excess(after: connection.owner), relieve(owner, of: excess) {}
+    }
+
+    /// Closes those connections of an owner that hold most; false without any.
+    private func relieve(_ owner: StreamMemory.Owner, of bytes: Int) -> Bool {
+        let own = connections.values.filter { $0.owner == owner && $0.charged > 0 }
+        var released = 0
+        for connection in own.sorted(by: { $0.charged > $1.charged }) where released < bytes {
+            released += connection.charged
+            trouble(StreamTrouble(closing: connection, limit: memory.limit(of: owner)), of: connection)
+            connection.giveUp()
+        }
+        return released > 0
     }
 
     /// Handles an opened connection.
     func opened(_ connection: StreamConnection) {
         connections[connection.number] = connection
+        connection.account()
         if connection.origin == .made {
             counters.add(.connected)
         } else {
@@ -202,6 +233,7 @@ final class StreamHub {
         let way = Way(socket: connection.socket, remote: connection.remote)
         if byWay[way] == connection.number { byWay[way] = nil }
         connection.failEarly()
+        connection.releaseMemory()
         counters.setOpen(connections.count)
     }
 

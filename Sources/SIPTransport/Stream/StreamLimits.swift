@@ -25,6 +25,10 @@ package struct StreamLimits: Sendable {
     ///
     /// Further bytes are not delivered.
     package var early = 16 << 20
+    /// Limit of the bytes that all connections hold.
+    ///
+    /// Above it, the connections that hold most are closed.
+    package var memory = 1 << 30
     /// Largest message in bytes.
     package var largestMessage = 65_535
 
@@ -38,6 +42,7 @@ package final class StreamCounters: Sendable {
     /// The counted events.
     package enum Event: Int, CaseIterable, Sendable {
         case accepted, refused, connected, connectFailed, closedIdle, closedUnfinished, closedBroken, closedFull
+        case closedMemory
         case handshakesFailed
     }
 
@@ -47,17 +52,22 @@ package final class StreamCounters: Sendable {
 
     private let counts = Event.allCases.map { _ in Count() }
     private let open = Atomic<Int>(0)
+    private let held = Atomic<Int>(0)
 
     package init() {}
 
     func add(_ event: Event) { counts[event.rawValue].value.add(1, ordering: .relaxed) }
     func setOpen(_ count: Int) { open.store(count, ordering: .relaxed) }
+    func setHeld(_ bytes: Int) { held.store(bytes, ordering: .relaxed) }
 
     /// Returns the count of an event since the start.
     package func count(_ event: Event) -> UInt64 { counts[event.rawValue].value.load(ordering: .relaxed) }
 
     /// Open connections.
     package var openConnections: Int { open.load(ordering: .relaxed) }
+
+    /// Bytes that all connections hold.
+    package var heldBytes: Int { held.load(ordering: .relaxed) }
 }
 
 extension Duration {

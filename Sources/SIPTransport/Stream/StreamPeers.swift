@@ -6,16 +6,19 @@ package import SIPCore
 package struct StreamPeers: Sendable {
     /// The required certificate names of TLS targets.
     package let serverNames: [PeerAddress: String]
-    /// True for the address of a peer.
+    /// A number of the peer with an address; nil for unknown peers.
     ///
-    /// The port is ignored.
-    package let isPeer: @Sendable (PeerAddress) -> Bool
+    /// The port is ignored. The connections of one peer share a part of the memory.
+    package let number: @Sendable (PeerAddress) -> UInt64?
 
-    /// - Parameter isPeer: true for every address by default.
+    /// - Parameter number: the same peer for every address by default.
     package init(
-        serverNames: [PeerAddress: String] = [:], isPeer: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
+        serverNames: [PeerAddress: String] = [:], number: @escaping @Sendable (PeerAddress) -> UInt64? = { _ in 0 }
     ) {
         self.serverNames = serverNames
-        self.isPeer = isPeer
+        self.number = number
     }
+
+    /// True for the address of a peer.
+    func isPeer(_ address: PeerAddress) -> Bool { number(address) != nil }
 }

@@ -13,16 +13,32 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     package let remote: PeerAddress
     /// True if the gateway opened the connection.
     package let isMade: Bool
+    /// True for an open connection that was closed.
+    package var isClosing = false
     /// The cause and, if known, the key to change.
     package let reason: String
 
     package var description: String {
-        isMade ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
+        isClosing
+            ? "connection with \(remote.bareHostText) closed: \(reason)"
+            : isMade
+                ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
     }
 
     /// Describes why it could not be opened or secured.
     init(_ connection: StreamConnection, _ error: any Error, _ limits: StreamLimits) {
         self.init(connection, Self.reason(error, isMade: connection.origin == .made, limits))
+    }
+
+    /// Describes why an open connection is closed to save memory.
+    ///
+    /// - Parameter limit: bytes that the connections of the peer may hold.
+    init(closing connection: StreamConnection, limit: Int) {
+        self.init(
+            connection,
+            "the connections of its peer hold \(limit >> 20) MB, the share of one peer; the peer must finish its messages "
+                + "and read responses, or this machine needs more memory")
+        isClosing = true
     }
 
     init(_ connection: StreamConnection, _ reason: String) {

@@ -48,10 +48,11 @@ enum DoctorMachine {
 
     private static func memory(_ configuration: HeraldConfiguration) -> DoctorFinding {
         let memory = MemoryLimit.current()
-        let budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: memory.bytes)
+        let budget = configuration.budget(of: memory)
         let text =
             "\(MemoryLimit.readable(memory.bytes)) (\(memory.source)); \(budget.most) transactions "
             + "can take \(MemoryLimit.readable(budget.bytes))"
+            + (budget.streamBytes > 0 ? ", connections \(MemoryLimit.readable(budget.streamBytes))" : "")
         guard budget.isShort else { return DoctorFinding("memory", .ok, text) }
         return DoctorFinding(
             "memory", .warning,
