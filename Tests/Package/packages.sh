@@ -94,5 +94,9 @@ check_packages() {
     done
     ok "the notices have the licences of the Swift packages" \
         grep -q 'swift-nio 2' <(zcat "$tree/usr/share/doc/herald-common/THIRD-PARTY-NOTICES.txt.gz")
+    for file in docs/install.md docs/backup.md docs/recipes/asterisk.md examples/prometheus/herald.rules.yml \
+        examples/grafana/herald.json; do
+        ok "/usr/share/doc/herald/$file is there" [ -s "$tree/usr/share/doc/herald/$file" ]
+    done
     ok "programs have no symbols" eval "! readelf -S $tree/usr/bin/herald* $tree/usr/libexec/* | grep -q \\.symtab"
 }
