@@ -16,17 +16,22 @@ HEADING = re.compile(r"^## (\d+\.\d+\.\d+), (\d{1,2} \w+ \d{4})$")
 
 
 def versions(text):
-    """(number, date, bullets) of each version, the newest first."""
-    found = []
+    """(number, date, bullets) of each version, the newest first.
+
+    Changes without a version belong to the build, so they are those of the newest one.
+    """
+    found, unreleased = [], []
+    bullets = unreleased
     for line in text.splitlines():
         if match := HEADING.match(line):
-            found.append((match[1], datetime.strptime(match[2], "%d %B %Y").replace(tzinfo=timezone.utc), []))
-        elif line.startswith("## "):
+            bullets = [] if found else unreleased
+            found.append((match[1], datetime.strptime(match[2], "%d %B %Y").replace(tzinfo=timezone.utc), bullets))
+        elif line.startswith("## ") and (found or line != "## Unreleased"):
             raise SystemExit(f"error: CHANGELOG.md: '{line}' is no heading of a version; write '## 1.2.3, 1 January 2026'")
-        elif found and line.startswith("- "):
-            found[-1][2].append(line[2:])
-        elif found and line.startswith("  ") and found[-1][2]:
-            found[-1][2][-1] += " " + line.strip()
+        elif line.startswith("- "):
+            bullets.append(line[2:])
+        elif line.startswith("  ") and bullets:
+            bullets[-1] += " " + line.strip()
     if not found:
         raise SystemExit("error: CHANGELOG.md has no version")
     return found

@@ -4,8 +4,12 @@
 Run it in Tests by `python3 -m unittest Package.test_package`.
 """
 import importlib.util
+import json
 import os
 import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 
 from . import dockerfile, readme, typing_effort
@@ -21,7 +25,7 @@ def load(name):
     return module
 
 
-manual, changelog = load("manual"), load("changelog")
+manual, changelog, sbom = load("manual"), load("changelog"), load("sbom")
 
 
 def argument(kind, value, **fields):
@@ -70,6 +74,10 @@ class Changelog(unittest.TestCase):
         self.assertEqual(entry.splitlines()[0], "herald (0.2.0-1) unstable; urgency=medium")
         self.assertEqual(entry.splitlines()[-1], " -- A <a@b.example>  Tue, 03 Mar 2026 00:00:00 +0000")
 
+    def test_changes_without_a_version_are_those_of_the_newest(self):
+        text = "## Unreleased\n\n- new\n  line\n\n## 1.0.0, 1 January 2026\n\n- old\n\n## 0.9.0, 1 May 2025\n\n- older\n"
+        self.assertEqual([found[2] for found in changelog.versions(text)], [["new line", "old"], ["older"]])
+
     def test_a_heading_that_is_no_version_is_refused(self):
         with self.assertRaises(SystemExit):
             changelog.versions("## Unreleased\n")
@@ -80,6 +88,122 @@ class Changelog(unittest.TestCase):
         header = os.path.join(dockerfile.ROOT, "Sources/CVersion/include/CVersion.h")
         with open(header, encoding="utf-8") as file:
             self.assertEqual(re.search(r'HERALD_VERSION "(.*)"', file.read())[1], number)
+
+
+class Parts(unittest.TestCase):
+    """The list of parts: CycloneDX 1.5 (ECMA-424) and package URLs."""
+
+    PINS = [
+        {"identity": "swift-nio", "location": "https://github.com/apple/swift-nio.git",
+         "state": {"version": "2.101.2", "revision": "a" * 40}},
+        {"identity": "grdb.swift", "location": "https://github.com/groue/GRDB.swift",
+         "state": {"version": "7.10.0", "revision": "b" * 40}},
+    ]
+
+    def document(self, pins=None, libraries=(), checkouts="/nowhere"):
+        return sbom.document("1.2.3", self.PINS if pins is None else pins, checkouts, libraries, 1_700_000_000)
+
+    def test_a_package_url_names_host_owner_and_version(self):
+        for location in ("https://github.com/apple/swift-nio", "https://github.com/apple/swift-nio.git",
+                         "git@github.com:apple/swift-nio.git"):
+            self.assertEqual(sbom.package_url(location, "2.0.0"), "pkg:swift/github.com/apple/swift-nio@2.0.0")
+
+    def test_each_package_has_its_version_and_revision(self):
+        parts = {part["name"]: part for part in self.document()["components"]}
+        self.assertEqual(parts["swift-nio"]["version"], "2.101.2")
+        self.assertEqual(parts["swift-nio"]["pedigree"]["commits"][0]["uid"], "a" * 40)
+        self.assertEqual(parts["grdb.swift"]["purl"], "pkg:swift/github.com/groue/GRDB.swift@7.10.0")
+
+    def test_a_library_of_the_system_is_a_package_of_debian(self):
+        part = self.document(libraries=[("libosip2-15", "1:5.3.1+b1-1", "amd64")])["components"][-1]
+        self.assertEqual(part["purl"], "pkg:deb/debian/libosip2-15@1%3A5.3.1%2Bb1-1?arch=amd64")
+
+    def test_every_reference_is_there_once(self):
+        document = self.document(libraries=[("libpq5", "15.1", "amd64")])
+        names = [part["bom-ref"] for part in document["components"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(document["dependencies"][0]["dependsOn"], names)
+        self.assertEqual(document["dependencies"][0]["ref"], document["metadata"]["component"]["bom-ref"])
+
+    def test_the_same_parts_make_the_same_document(self):
+        self.assertEqual(self.document(), self.document(pins=list(reversed(self.PINS))))
+        self.assertRegex(self.document()["serialNumber"], r"^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+        self.assertNotEqual(self.document()["serialNumber"], self.document(pins=self.PINS[:1])["serialNumber"])
+        self.assertEqual(self.document()["metadata"]["timestamp"], "2023-11-14T22:13:20Z")
+
+    def test_licences_are_read_from_the_sources(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("swift-nio", "Apache License\n   Version 2.0, January 2004"),
+                               ("GRDB.swift", "Permission is hereby granted, free of charge, to any")):
+                os.makedirs(os.path.join(folder, name))
+                with open(os.path.join(folder, name, "LICENSE.txt"), "w", encoding="utf-8") as file:
+                    file.write(text)
+            found = {part["name"]: part["licenses"] for part in self.document(checkouts=folder)["components"]}
+        self.assertEqual(found["swift-nio"], [{"license": {"id": "Apache-2.0"}}])
+        self.assertEqual(found["grdb.swift"], [{"license": {"id": "MIT"}}])
+
+
+class Versions(unittest.TestCase):
+    """Deploy/check-versions, on a copy of the script's folder with lists of its own."""
+
+    PIN = {"identity": "swift-nio", "kind": "remoteSourceControl", "location": "https://github.com/apple/swift-nio"}
+
+    def check(self, version, revision, listed, *options):
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(os.path.join(root, "Deploy"))
+            for name in ("check-versions", "lib.sh"):
+                shutil.copy(os.path.join(dockerfile.ROOT, "Deploy", name), os.path.join(root, "Deploy"))
+            with open(os.path.join(root, "Deploy", "versions"), "w", encoding="utf-8") as file:
+                file.write("# a comment\n" + listed)
+            with open(os.path.join(root, "Package.resolved"), "w", encoding="utf-8") as file:
+                json.dump({"pins": [{**self.PIN, "state": {"version": version, "revision": revision}}]}, file)
+            ended = subprocess.run([os.path.join(root, "Deploy", "check-versions"), *options], check=False,
+                                   capture_output=True, text=True)
+        return ended.returncode, ended.stdout
+
+    def test_the_tested_revision_passes(self):
+        self.assertEqual(self.check("2.0.0", "abc", "swift-nio 2.0.0 abc\n", "--exact")[0], 0)
+
+    def test_a_moved_tag_is_an_error(self):
+        status, text = self.check("2.0.0", "def", "swift-nio 2.0.0 abc\n")
+        self.assertEqual(status, 1)
+        self.assertIn("swift-nio 2.0.0 has the revision def here, and was tested with abc: its tag was moved", text)
+
+    def test_another_version_is_a_note_and_no_release(self):
+        status, text = self.check("2.0.1", "def", "swift-nio 2.0.0 abc\n")
+        self.assertEqual((status, text.split(":")[0]), (0, "note"))
+        status, text = self.check("2.0.1", "def", "swift-nio 2.0.0 abc\n", "--exact")
+        self.assertEqual((status, text.split(":")[0]), (1, "error"))
+
+    def test_a_package_that_one_list_lacks_is_an_error(self):
+        self.assertEqual(self.check("2.0.0", "abc", "")[0], 1)
+        self.assertEqual(self.check("2.0.0", "abc", "swift-nio 2.0.0 abc\nyams 6.0.0 abc\n")[0], 1)
+
+    def test_every_listed_package_has_a_revision(self):
+        with open(os.path.join(dockerfile.ROOT, "Deploy", "versions"), encoding="utf-8") as file:
+            rows = [line.split() for line in file if not line.startswith("#")]
+        for row in rows:
+            self.assertEqual(len(row), 3, row)
+            self.assertRegex(row[2], "^[0-9a-f]{40}$")
+
+
+class Help(unittest.TestCase):
+    def test_every_program_of_deploy_explains_itself_and_ends_with_0(self):
+        folder = os.path.join(dockerfile.ROOT, "Deploy")
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) or not os.access(path, os.X_OK):
+                continue
+            with self.subTest(name):
+                ended = subprocess.run([path, "--help"], check=False, capture_output=True, text=True, timeout=60)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertIn(name, ended.stdout)
+
+    def test_a_wrong_option_ends_with_2(self):
+        for name in ("demo", "dist", "package", "check-versions"):
+            ended = subprocess.run([os.path.join(dockerfile.ROOT, "Deploy", name), "--nonsense"], check=False,
+                                   capture_output=True, text=True, timeout=60)
+            self.assertEqual(ended.returncode, 2, name)
 
 
 class Commands(unittest.TestCase):
