@@ -60,9 +60,17 @@ struct LateReportTests {
             here: [.cancelled(20), .failed(21, 487)], late: [.rings(2)],
             account: Account(outcome: "MISSED", rang: 18, events: ["missed", "displayed"])),
         Row(
-            what: "a 183 does too",
+            what: "a 183 does too, because the call ended as a ringing one",
             here: [.cancelled(20), .failed(21, 487)], late: [.progress(3)],
             account: Account(outcome: "MISSED", rang: 17, events: ["missed", "displayed"])),
+        Row(
+            what: "a 183 of a call that failed may be an announcement",
+            here: [.failed(21, 404)], late: [.progress(3)],
+            account: Account(outcome: "FAILED", events: ["error"])),
+        Row(
+            what: "a 183 before a machine's 2xx proves no display",
+            here: [.machine(12), .bye(28)], late: [.progress(3)],
+            account: Account(outcome: "MISSED", events: ["missed"])),
         Row(
             what: "an earlier 180 of a call whose later one is known changes the ring time alone",
             here: [.rings(5), .cancelled(20), .failed(21, 487)], late: [.rings(2)],

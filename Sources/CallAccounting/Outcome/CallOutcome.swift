@@ -41,7 +41,7 @@ package struct CallEnding: Hashable, Sendable {
     package var sipCause: UInt16
     /// A 180 was seen.
     package var rang: Bool
-    /// Any of 180, 182 and 183 was seen.
+    /// A 180 or 183 was seen.
     package var alerted: Bool
     /// The caller cancelled before the final response.
     package var cancelled: Bool
@@ -66,10 +66,41 @@ package struct CallEnding: Hashable, Sendable {
     package var outcome: CallOutcome {
         if let outcome = outcomeOfDecision { return outcome }
         if cancelled || status == 487 { return outcomeOfCancel }
-        // RFC 3398 §7.2.4.1 and ITU-T Q.850: 18 no user responding, 19 user alerted but silent.
-        if q850Cause == 19 || (alerted && q850Cause == 18) { return .missed }
+        // RFC 3398 §7.2.4.1 and ITU-T Q.850: 19 user alerted but silent.
+        if q850Cause == 19 { return .missed }
         // The phone rang and nobody answered, whatever reason the network gives.
-        return alerted ? .missed : .failed
+        return hasRung ? .missed : .failed
+    }
+
+    /// Whether a phone is known to have rung: by a 180, or by a 183 and an end that only a ringing call has.
+    ///
+    /// A 183 alone may be an announcement, such as "the number is not in service" before a 404.
+    package var hasRung: Bool { rang || alerted && isOfRingingCall }
+
+    /// Whether the end fits a phone that rang: nobody picked up, somebody declined, or the caller gave up.
+    private var isOfRingingCall: Bool {
+        switch status {
+        case 0: return cancelled
+        case 487: return true  // RFC 3261 §21.4.25: it follows the CANCEL, whose causes are the caller's
+        case 603 where sipCause == 608: return false  // ATIS-1000099: analytics of a network
+        // RFC 3261 §21.4.9, §21.4.18, §21.4.24, §21.6.1, §21.6.2; RFC 8197. Not 604, which is 404 for all places
+        // (§21.6.3), not 606, which is 488 for all (§21.6.4), and not 608 of an analytics service (RFC 8688 §1). RFC 3398
+        // §8.2.6.1 agrees: 600 is user busy, 603 call rejected, 604 an unallocated number, 606 a missing bearer.
+        case 408, 480, 486, 600, 603, 607: return !hasReachedNoPhone
+        case 403: return q850Cause == 21  // Asterisk's form of 603
+        default: return false
+        }
+    }
+
+    /// Whether the Q.850 cause denies that a phone rang (ITU-T Q.850 §2.2.7.1).
+    ///
+    /// 1 to 3: no such number, no route; 20 subscriber absent; 22 number changed; 27 destination out of order; 28 invalid
+    /// number; 34 to 47: no circuit or resource.
+    private var hasReachedNoPhone: Bool {
+        switch q850Cause {
+        case 1...3, 20, 22, 27, 28, 34...47: true
+        default: false
+        }
     }
 
     /// The decision of a person or a phone; nil for other responses.

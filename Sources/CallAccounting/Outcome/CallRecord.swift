@@ -20,7 +20,7 @@ package struct CallRecord: Hashable, Sendable {
     /// The findings behind the decision on the first INVITE; nil for an outbound call.
     package var evidence: DecisionEvidence?
     package var inviteAt: Int64
-    /// First 182 or 183.
+    /// First 183 of the present attempt; it may be an announcement, so the end of the call decides what it proves.
     package var progressAt: Int64?
     /// First 180.
     package var ringingAt: Int64?
@@ -150,24 +150,15 @@ package struct CallRecord: Hashable, Sendable {
     /// True when the call's inbound INVITE left with a brand.
     package var isBranded: Bool { direction == .inbound && reason == nil }
 
-    /// Begin of alerting: the first 180, else the first 182 or 183.
+    /// Begin of alerting, if the call alerted: the first 180, else the first 183.
     package var alertedAt: Int64? { ringingAt ?? progressAt }
 
     /// The machine that answered; nil for a person and before a 2xx.
     package var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
 
-    /// Evidence that the name was shown: an alerting phone or a 2xx after a branded INVITE.
-    ///
-    /// A machine's 2xx is no evidence, because a machine has no display.
-    package var displayEvidence: DisplayEvidence? {
-        guard isBranded else { return nil }
-        if progressAt != nil || ringingAt != nil { return .alerting }
-        return answeredAt == nil || machine != nil ? nil : .answered
-    }
-
-    /// Whole seconds from alerting to 2xx or end; nil when either is unknown.
+    /// Whole seconds from alerting to 2xx or end; nil when either is unknown, or no phone is known to have rung.
     package var ringSeconds: Int? {
-        guard let alertedAt, let until = answeredAt ?? (endIsKnown ? endedAt : nil) else { return nil }
+        guard reach != nil, let alertedAt, let until = answeredAt ?? (endIsKnown ? endedAt : nil) else { return nil }
         return Self.seconds(from: alertedAt, to: until)
     }
 
@@ -259,10 +250,4 @@ extension CallUpdate.Marks {
         if contains(.voicemail) { return .voicemail }
         return contains(.system) ? .system : nil
     }
-}
-
-/// Evidence that a brand was shown.
-package enum DisplayEvidence: String, Hashable, Sendable {
-    case alerting
-    case answered
 }

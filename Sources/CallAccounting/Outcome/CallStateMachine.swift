@@ -3,7 +3,7 @@
 /// The state machine of one call, from its updates to its outcome; pure, without a clock.
 ///
 /// ```
-/// inviting ─180,182,183→ alerting ─2xx→ answered ─BYE→ ended
+/// inviting ─180,183→ alerting ──2xx──→ answered ─BYE→ ended
 ///     │  └────────2xx──────┴───────────────┘            ↑
 ///     ├─401,3xx,…→ refused ─INVITE→ inviting            │
 ///     ├─no phone rang→ refused ─INVITE of a new call────┤
@@ -23,7 +23,7 @@ package struct CallStateMachine: Hashable, Sendable {
 
         /// The record has changed.
         package static let changed = Step(rawValue: 1)
-        /// The called side alerts, or sends a 2xx without an alert; reported once.
+        /// There is evidence that a phone of the called side rang or was answered; reported once.
         package static let reached = Step(rawValue: 2)
         /// The outcome is known and final; reported once.
         package static let ended = Step(rawValue: 4)
@@ -82,6 +82,24 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// Applies the next update of this call.
     package mutating func receive(_ update: CallUpdate) -> Step {
+        let wasReached = record.isReached
+        let step = apply(update)
+        return reaching(after: wasReached, step)
+    }
+
+    /// Applies an update that another gateway has seen, which may be late: a later message may have overtaken it.
+    package mutating func receive(foreign update: CallUpdate) -> Step {
+        let wasReached = record.isReached
+        let step = apply(foreign: update)
+        return reaching(after: wasReached, step)
+    }
+
+    /// Adds `reached` to a step that brought the first evidence of it.
+    private func reaching(after wasReached: Bool, _ step: Step) -> Step {
+        step.isEmpty || wasReached || !record.isReached ? step : step.union(.reached)
+    }
+
+    private mutating func apply(_ update: CallUpdate) -> Step {
         guard record.endedAt == nil else { return [] }
         switch update.kind {
         case .invite: return invited(update)
@@ -95,8 +113,7 @@ package struct CallStateMachine: Hashable, Sendable {
         }
     }
 
-    /// Applies an update that another gateway has seen, which may be late: a later message may have overtaken it.
-    package mutating func receive(foreign update: CallUpdate) -> Step {
+    private mutating func apply(foreign update: CallUpdate) -> Step {
         guard record.endedAt == nil else { return [] }
         let time = update.wallMicroseconds
         switch update.kind {
@@ -115,7 +132,7 @@ package struct CallStateMachine: Hashable, Sendable {
         case .answered: return answered(update, at: .elsewhere)
         case .bye: return byeReceived(update, at: .elsewhere)
         case .refreshed where update.sessionSeconds > 0 && sessionEnd(update) < record.sessionUntil ?? .min: return []
-        default: return receive(update)
+        default: return apply(update)
         }
     }
 
@@ -143,19 +160,25 @@ package struct CallStateMachine: Hashable, Sendable {
         otherMessageAt = time
         record.attempt = (call, sipCallID)
         record.attemptAt = time
-        record.refusedAt = nil
+        beginAttempt()
         record.cancelledAt = nil
         record.status = 0
         record.q850Cause = 0
         record.sipCause = 0
-        record.attempts += 1
         return .changed
+    }
+
+    /// Counts an attempt; a 183 of the attempt before proves nothing for it.
+    private mutating func beginAttempt() {
+        record.progressAt = nil
+        record.refusedAt = nil
+        record.attempts += 1
     }
 
     /// Ends a call whose wait for another attempt is over, before its deadline; empty for a call that does not wait.
     package mutating func endsWithoutRedial() -> Step {
         guard isOpenToRedial, let refusedAt = record.refusedAt else { return [] }
-        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
+        return end(record.ending.outcome, at: refusedAt)
     }
 
     /// Continues with an INVITE of the same call that carries more digits; empty for another destination.
@@ -163,8 +186,7 @@ package struct CallStateMachine: Hashable, Sendable {
         guard record.isIncomplete(before: next) else { return [] }
         otherMessageAt = next.inviteAt
         record.take(digitsOf: next)
-        record.refusedAt = nil
-        record.attempts += 1
+        beginAttempt()
         return .changed
     }
 
@@ -175,7 +197,7 @@ package struct CallStateMachine: Hashable, Sendable {
         guard record.endedAt == nil, record.answeredAt == nil,
             let time = record.cancelledAt ?? (isOpenToRedial || record.status == 484 ? record.refusedAt : nil)
         else { return [] }
-        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: time)
+        return end(record.ending.outcome, at: time)
     }
 
     /// The time at which `expire` ends the call without further updates, in microseconds since 1970; nil once it has
@@ -205,13 +227,11 @@ package struct CallStateMachine: Hashable, Sendable {
             return end(outcomeOfAnswered, at: isLapsed ? record.sessionUntil ?? now : now)
         }
         if let refusedAt = record.refusedAt {
-            return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
+            return end(record.ending.outcome, at: refusedAt)
         }
         if let cancelledAt = record.cancelledAt {
             // An early dialog that ends with BYE gets a 487 (RFC 3261 §15.1.2). Without one there was a 2xx, at a gateway that died.
-            guard hasRepeatedAnswer || earlyBye != nil else {
-                return end(ending(cancelled: true).outcome, at: cancelledAt)
-            }
+            guard hasRepeatedAnswer || earlyBye != nil else { return end(record.ending.outcome, at: cancelledAt) }
             return endedBeforeAnswer(at: cancelledAt)
         }
         record.endIsKnown = false
@@ -250,27 +270,26 @@ package struct CallStateMachine: Hashable, Sendable {
     private mutating func invited(_ update: CallUpdate) -> Step {
         guard record.refusedAt != nil else { return [] }
         otherMessageAt = update.wallMicroseconds
-        record.refusedAt = nil
-        record.attempts += 1
+        beginAttempt()
         return .changed
     }
 
     private mutating func alerted(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
-        let first = record.alertedAt == nil
         let wasForwarded = record.isForwarded
         // RFC 3261 §21.1.3: 181 means that the call is forwarded.
         if update.status == 181 || update.marks.contains(.forwarded) { record.isForwarded = true }
         switch update.status {
         case 180: record.ringingAt = record.ringingAt ?? update.wallMicroseconds
-        case 182, 183: record.progressAt = record.progressAt ?? update.wallMicroseconds
-        default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
+        case 183: record.progressAt = record.progressAt ?? update.wallMicroseconds
+        case 182: break  // a queue: the call is alive, and no phone rings
+        default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199
         }
         otherMessageAt = max(otherMessageAt, update.wallMicroseconds)
         if !hasRepeatedAnswer { record.status = update.status }
-        // An earlier failure was of another branch: a ringing call waits for no other attempt.
+        // An earlier failure was of another branch: a call in progress waits for no other attempt.
         record.refusedAt = nil
-        return first ? [.changed, .reached] : .changed
+        return .changed
     }
 
     private mutating func answered(_ update: CallUpdate, at witness: Witness) -> Step {
@@ -285,8 +304,7 @@ package struct CallStateMachine: Hashable, Sendable {
         if let byeAt, earlyBye != witness || witness == .elsewhere, update.wallMicroseconds >= byeAt { return .changed }
         record.answeredAt = update.wallMicroseconds
         setSession(update)
-        let isSeen = record.direction == .outbound || record.machine == nil
-        return record.alertedAt == nil && isSeen ? [.changed, .reached] : .changed
+        return .changed
     }
 
     /// Takes over the first 2xx of a call whose later one was seen here: a repetition, or the 2xx to a re-INVITE.
@@ -302,9 +320,8 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// Ends a call at its BYE, whose first 2xx nobody has reported.
     private mutating func endedBeforeAnswer(at time: Int64) -> Step {
-        let isSeen = record.alertedAt == nil && (record.direction == .outbound || record.machine == nil)
         record.answeredAt = time
-        return end(outcomeOfAnswered, at: time).union(isSeen ? .reached : [])
+        return end(outcomeOfAnswered, at: time)
     }
 
     private mutating func refreshed(_ update: CallUpdate) -> Step {
@@ -337,8 +354,9 @@ package struct CallStateMachine: Hashable, Sendable {
             record.refusedAt = update.wallMicroseconds
             return .changed
         }
-        let outcome = ending(cancelled: record.cancelledAt != nil).outcome
-        if awaitsRedial, record.alertedAt == nil, outcome == .failed || outcome == .missed {
+        let ending = record.ending
+        let outcome = ending.outcome
+        if awaitsRedial, !ending.hasRung, outcome == .failed || outcome == .missed {
             record.refusedAt = update.wallMicroseconds
             return .changed
         }
@@ -384,17 +402,12 @@ package struct CallStateMachine: Hashable, Sendable {
     /// A call that a voicemail box answered is missed.
     private var outcomeOfAnswered: CallOutcome { record.machine == .voicemail ? .missed : .answered }
 
-    private func ending(cancelled: Bool) -> CallEnding {
-        CallEnding(
-            status: record.status >= 300 ? record.status : 0, q850Cause: record.q850Cause, sipCause: record.sipCause,
-            rang: record.ringingAt != nil, alerted: record.alertedAt != nil, cancelled: cancelled)
-    }
-
     private mutating func end(_ outcome: CallOutcome, at time: Int64) -> Step {
+        let wasReached = record.isReached
         record.outcome = outcome
         // The call ended for the phone with the CANCEL, not with the 487.
         record.endedAt = record.answeredAt != nil ? time : min(record.cancelledAt ?? time, time)
         record.refusedAt = nil
-        return [.changed, .ended]
+        return reaching(after: wasReached, [.changed, .ended])
     }
 }

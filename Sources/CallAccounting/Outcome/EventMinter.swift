@@ -5,8 +5,8 @@ import Branding
 /// Makes the events of a call from its record; pure: the same record always gives the same event.
 ///
 /// The key is `<outcome>:<call id>`. The directory takes a second event with one key for a repetition, so each outcome
-/// of a call has its own key. A call without a known caller number has no events. `branding_applied` needs evidence: an
-/// alerting phone or a 2xx after a branded INVITE.
+/// of a call has its own key. A call without a known caller number has no events. `branding_applied` needs evidence
+/// that a phone showed the name (`DisplayEvidence`).
 package struct EventMinter: Hashable, Sendable {
     package let vocabulary: EventVocabulary
 
@@ -26,7 +26,7 @@ package struct EventMinter: Hashable, Sendable {
 
     /// `displayed`: the name was shown; nil without evidence.
     package func displayed(_ record: CallRecord, callID: String) -> OutcomeEvent? {
-        guard record.displayEvidence != nil, let at = firstSign(of: record) else { return nil }
+        guard record.displayEvidence != nil, let at = record.reachedAt else { return nil }
         return event(vocabulary.displayed, record, callID: callID, at: at)
     }
 
@@ -46,7 +46,7 @@ package struct EventMinter: Hashable, Sendable {
     ///
     /// - Parameter latency: whole seconds from the end of the original to the outbound INVITE.
     package func returned(_ outbound: CallRecord, original: ReturnedOriginal, latency: Int) -> OutcomeEvent {
-        let at = UTCTimestamp.string(microseconds: firstSign(of: outbound) ?? outbound.inviteAt)
+        let at = UTCTimestamp.string(microseconds: outbound.reachedAt ?? outbound.inviteAt)
         var meta = OutcomeEvent.Meta()
         meta.callEventID = original.callID
         meta.callerNumber = outbound.caller?.description
@@ -76,7 +76,7 @@ package struct EventMinter: Hashable, Sendable {
         let at = UTCTimestamp.string(microseconds: time)
         let evidence = record.displayEvidence
         // The same for every event of one call: the time of the display, else the time of this event.
-        let displayedAt = evidence == nil ? at : firstSign(of: record).map(UTCTimestamp.string(microseconds:)) ?? at
+        let displayedAt = evidence == nil ? at : record.reachedAt.map(UTCTimestamp.string(microseconds:)) ?? at
         var meta = OutcomeEvent.Meta()
         meta.callEventID = callID
         meta.callerNumber = number
@@ -105,15 +105,5 @@ package struct EventMinter: Hashable, Sendable {
         return OutcomeEvent(
             key: word + ":" + callID, callID: callID, number: number, outcome: word, surface: vocabulary.surface,
             displayedAt: displayedAt, meta: meta, customer: record.customer)
-    }
-
-    /// The first 18x or 2xx.
-    private func firstSign(of record: CallRecord) -> Int64? {
-        switch (record.ringingAt, record.progressAt) {
-        case (let ringing?, let progress?): min(ringing, progress)
-        case (let ringing?, nil): ringing
-        case (nil, let progress?): progress
-        case (nil, nil): record.answeredAt
-        }
     }
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CallRecord {
-    /// Whether the other side of the call alerted or sent a 2xx; an inbound call counts only if its name was shown.
-    package var isReached: Bool {
-        direction == .outbound ? alertedAt != nil || answeredAt != nil : displayEvidence != nil
-    }
-
     /// The least time by which a late report is earlier than the known message, if that is a repetition of it.
     ///
     /// The first repetition of a 2xx comes after T1, 500 ms (RFC 3261 §13.3.1.4). Two copies of one report differ by less.
@@ -14,8 +9,8 @@ extension CallRecord {
     /// The record of an ended call with a message that another gateway saw before the end and reported after it; nil if the
     /// message proves nothing new.
     ///
-    /// A gateway that died reports the last messages it saw once it is back. Such a 180 or 183 proves that a phone rang. An
-    /// earlier 2xx is the first one, of which only a repetition was seen. Outcome and end stay, because they were reported.
+    /// A gateway that died reports the last messages it saw once it is back. Such a 180 proves that a phone rang, and a 183
+    /// does if the call ended so. An earlier 2xx is the first one, of which only a repetition was seen. Outcome and end stay, because they were reported.
     package func corrected(byLate update: CallUpdate) -> CallRecord? {
         let time = update.wallMicroseconds
         guard let endedAt, update.call == name, inviteAt <= time, time <= endedAt else { return nil }
@@ -25,7 +20,7 @@ extension CallRecord {
         func isNews(_ time: Int64, _ known: Int64?) -> Bool { known.map { $0 - time >= Self.leastGain } ?? true }
         switch (update.kind, update.status) {
         case (.provisional, 180) where isNews(rangAt, ringingAt): record.ringingAt = rangAt
-        case (.provisional, 182...183) where isNews(rangAt, progressAt): record.progressAt = rangAt
+        case (.provisional, 183) where isNews(rangAt, progressAt): record.progressAt = rangAt
         case (.answered, _) where answeredAt != nil && isNews(time, answeredAt):
             record.answeredAt = time
             record.machine = update.marks.machine ?? machine

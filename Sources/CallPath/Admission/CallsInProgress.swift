@@ -105,14 +105,14 @@ package final class CallsInProgress: Sendable {
 
     /// Records that a branch of a call has failed.
     ///
-    /// - Returns: the reason why the call has failed, if this was its last branch; nil while it goes on. A merged request
-    ///   (482) is the reason only if no other branch has a reason.
+    /// - Returns: the reason why the call has failed, if this was its last branch; nil while it goes on. A branch whose phone
+    ///   rang is the reason before others, and a merged request (482) only if no other branch has a reason.
     package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
         let (result, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
             entry.branches -= 1
-            if failure.status != 482 || entry.failure.status == 0 { entry.failure = failure }
+            if failure.weight >= entry.failure.weight { entry.failure = failure }
             calls[call] = entry.branches == 0 ? nil : entry
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
@@ -262,10 +262,28 @@ package struct CallFailure: Hashable, Sendable {
     package let status: UInt16
     package var q850Cause: UInt16 = 0
     package var sipCause: UInt16 = 0
+    /// A 180 came before it.
+    package var rang = false
+    /// A 180 or 183 came before it.
+    package var alerted = false
 
-    package init(status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0) {
+    package init(
+        status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, rang: Bool = false, alerted: Bool = false
+    ) {
         self.status = status
         self.q850Cause = q850Cause
         self.sipCause = sipCause
+        (self.rang, self.alerted) = (rang, alerted)
+    }
+
+    /// Orders the failures of a call's branches: the account of the call needs the end of the branch whose phone rang.
+    ///
+    /// A 183 of one branch would prove a display together with the end of another one.
+    fileprivate var weight: Int {
+        guard status != 0 else { return 0 }
+        let ending = CallEnding(
+            status: status, q850Cause: q850Cause, sipCause: sipCause, rang: rang, alerted: alerted)
+        if ending.hasRung { return 4 }
+        return alerted ? 3 : status == 482 ? 1 : 2
     }
 }

@@ -108,7 +108,9 @@ final class CallReporter {
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
         if status >= 300 {
             let causes = ReasonCauses(of: response)
-            let failure = CallFailure(status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip)
+            let failure = CallFailure(
+                status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, rang: hasRung(transaction),
+                alerted: hasAlerted(transaction))
             return failed(call, failure, transaction.dialog, at: now)
         }
         if status >= 200 { calls.answered(call) }
@@ -186,7 +188,8 @@ final class CallReporter {
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
         guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
-        failed(call, CallFailure(status: status), transaction.dialog, at: now)
+        let failure = CallFailure(status: status, rang: hasRung(transaction), alerted: hasAlerted(transaction))
+        failed(call, failure, transaction.dialog, at: now)
     }
 
     /// Reports that a call failed, once its last branch has.
@@ -265,7 +268,13 @@ final class CallReporter {
         calls.end(either: call, or: dialog == nil ? counterpart : nil)
     }
 
-    private static let answeredBit: UInt8 = 32
+    private static let (ringingBit, progressBit, answeredBit): (UInt8, UInt8, UInt8) = (1, 8, 32)
+
+    private func hasRung(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.ringingBit != 0 }
+
+    private func hasAlerted(_ transaction: ProxyTransaction) -> Bool {
+        transaction.reported & (Self.ringingBit | Self.progressBit) != 0
+    }
 
     /// True once a 2xx of any target was reported: later failures of the INVITE do not matter.
     private func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
@@ -274,10 +283,10 @@ final class CallReporter {
     private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {
         let bit: UInt8 =
             switch status {
-            case 180: 1
+            case 180: Self.ringingBit
             case 181: 2
             case 182: 4
-            case 183: 8
+            case 183: Self.progressBit
             case ..<200: 16
             case ..<300: Self.answeredBit
             default: 64

@@ -316,7 +316,8 @@ struct LedgerJournal {
     private mutating func reached(_ call: LedgerCall) {
         if call.machine.record.direction == .outbound {
             batch.reachedOutbound.append(call)
-        } else if let event = minter.displayed(call.machine.record, callID: call.callID) {
+        } else if call.shownEvent == nil, let event = minter.displayed(call.machine.record, callID: call.callID) {
+            // An earlier version reported the 183 of a call that was in progress during the upgrade.
             call.shownEvent = add(event)
         }
     }

@@ -19,7 +19,7 @@ extension LedgerCallRow {
                 inviteAt,
                 decision == "matched" ? "INVITE with the brand" : "INVITE unbranded: \(decision)"
             ),
-            (progressAt, "182 or 183, call progress"),
+            (progressAt, "183, call progress"),
             (ringingAt, "180, the phone rings"),
             (answeredAt, answeredBy.map { "answered by \($0)" } ?? "answered"),
             (cancelledAt, answeredAt == nil ? "the caller gives up" : "the caller gives up, crossed by the 2xx"),

@@ -46,7 +46,7 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 480, q850: 19, outcome: .missed, source: "Asterisk 16 and 22, Q.850 19 without 180"),
         .init(status: 480, q850: 18, rang: true, outcome: .missed, source: "Q.850 18"),
         .init(status: 408, rang: true, outcome: .missed, source: "RFC 3261 §16.7, Timer C"),
-        .init(status: 504, progress: true, outcome: .missed, source: "RFC 3261 §21.5.5"),
+        .init(status: 504, rang: true, outcome: .missed, source: "RFC 3261 §21.5.5"),
         .init(status: 500, rang: true, outcome: .missed, source: "it rang and nobody talked"),
         .init(status: 302, rang: true, outcome: .missed, source: "forwarded after ringing"),
         // The caller gave up, or another phone took it.
@@ -74,6 +74,8 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 503, q850: 34, outcome: .failed, source: "Asterisk 16 and 22, congestion"),
         .init(status: 604, outcome: .failed, source: "RFC 3261 §21.6.3"),
         .init(status: 302, outcome: .failed, source: "sent elsewhere before it rang here"),
+        .init(status: 404, progress: true, outcome: .failed, source: "RFC 3960 §3, an announcement as early media"),
+        .init(status: 504, progress: true, outcome: .failed, source: "the same"),
     ]
 }
 

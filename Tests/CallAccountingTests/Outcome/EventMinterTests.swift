@@ -20,12 +20,12 @@ struct EventMinterTests {
         #expect(event.number == "+4930123456")
         #expect(event.outcome == "displayed")
         #expect(event.surface == "sip")
-        #expect(event.displayedAt == "2026-01-01T00:00:02Z")
+        #expect(event.displayedAt == "2026-01-01T00:00:04Z")
         var meta = OutcomeEvent.Meta()
         meta.callEventID = "id"
         meta.callerNumber = "+4930123456"
         meta.destinationNumber = "+61291234567"
-        meta.observedAt = "2026-01-01T00:00:02Z"
+        meta.observedAt = "2026-01-01T00:00:04Z"
         meta.brandingApplied = true
         meta.brandingProfileID = "b-7"
         meta.identityType = "brand"
