@@ -108,6 +108,50 @@ struct DecisionEvidenceTests {
         #expect(Set(parts) == Set(DecisionEvidence.Parts.allCases.map(\.rawValue)))
     }
 
+    // MARK: Call-Info as it was sent
+
+    /// A brand, and what the operator lets phones have of it.
+    struct Brand: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var hasLogo = true
+        var hasReason = true
+        /// Whether the gateway has copies of logos, and none of this one: the directory's URL returned 404.
+        var isLogoLost = false
+        var writesCallInfo = true
+    }
+
+    private static let brands = [
+        Brand(testDescription: "logo and reason"), Brand(testDescription: "logo alone", hasReason: false),
+        Brand(testDescription: "reason alone", hasLogo: false),
+        Brand(testDescription: "neither", hasLogo: false, hasReason: false),
+        Brand(testDescription: "a logo that cannot be fetched", isLogoLost: true),
+        Brand(testDescription: "a logo that cannot be fetched, no reason", hasReason: false, isLogoLost: true),
+        Brand(testDescription: "call_info: false", writesCallInfo: false),
+    ]
+
+    @Test(arguments: brands) func `the evidence names the parts of Call-Info that were sent, in datagrams of any size`(
+        brand: Brand
+    ) throws {
+        for size in [nil] + stride(from: 1000, through: 300, by: -10).map(Optional.some) {
+            var options = GatewayUnderTest.Options()
+            (options.hasLogo, options.hasReason, options.largestDatagram) = (brand.hasLogo, brand.hasReason, size)
+            options.writesCallInfo = brand.writesCallInfo
+            if brand.isLogoLost {
+                options.hostedLogos = HostedLogos(publicURL: "http://192.0.2.10:9472", missing: .none, files: [:])
+            }
+            let gateway = try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))], options: options)
+            let invite = try #require(
+                gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+            let evidence = try #require(gateway.updates().first?.evidence)
+            #expect((evidence.logo == .written) == invite.contains("purpose=icon"), "\(size ?? 0) bytes")
+            #expect((evidence.callReason == .written) == invite.contains("call-reason="), "\(size ?? 0) bytes")
+            #expect(evidence.isNamed == invite.contains("Acme"), "\(size ?? 0) bytes")
+            let canHaveLogo = brand.hasLogo && !brand.isLogoLost && brand.writesCallInfo
+            #expect(evidence.logo != .leftOut || canHaveLogo)
+            #expect(evidence.callReason != .leftOut || brand.hasReason && brand.writesCallInfo)
+        }
+    }
+
     // MARK: Routes
 
     /// The evidence of a call to a number with this route, on a trunk with the standard policy.

@@ -41,6 +41,9 @@ final class GatewayUnderTest {
         var identityOrder: [TrunkPeer.IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
         /// Whether the brands have a logo and a reason beside their name.
         var hasLogoAndReason = true
+        /// One of them alone, if the brands have both.
+        var (hasLogo, hasReason) = (true, true)
+        var writesCallInfo = true
         var carrierName = TrunkPeer.CarrierName.replace
         /// Ports of the local addresses.
         var sockets: [UInt16] = [5060]
@@ -92,8 +95,10 @@ final class GatewayUnderTest {
             builder.add(
                 BrandRecord(
                     number: number, name: "Acme \"Bank\"", brandID: "acme",
-                    logoURL: options.hasLogoAndReason ? "https://logos.example/acme-256x256.png" : "",
-                    callReason: options.hasLogoAndReason ? "Your appointment" : "", updatedAt: "2026-01-01T00:00:00Z"))
+                    logoURL: options.hasLogoAndReason && options.hasLogo
+                        ? "https://logos.example/acme-256x256.png" : "",
+                    callReason: options.hasLogoAndReason && options.hasReason ? "Your appointment" : "",
+                    updatedAt: "2026-01-01T00:00:00Z"))
         }
         index = builder.finish()
         branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
@@ -214,7 +219,7 @@ final class GatewayUnderTest {
                     routes: options.routes(other))),
             secret: options.secret, isClustered: options.isClustered, timers: .standard, limits: SIPLimits(),
             mostTransactions: options.mostTransactions,
-            strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,
+            strangers: .refuse, brands: true, writesCallInfo: options.writesCallInfo, answerers: options.answerers,
             verstat: options.verstat, reportsPBX: options.reportsPBX)
     }
 }

@@ -60,7 +60,7 @@ struct CallFileOutputTests {
         let lines = try lines()
         #expect(lines.count == 3)
         #expect(lines[0] == LedgerCallRow.recordTitles.joined(separator: ","))
-        #expect(lines[0].hasSuffix("caller_received,customer,gateway"))
+        #expect(lines[0].hasSuffix("caller_received,customer,gateway,written,also_called"))
         #expect(lines[1].contains("\"Acme, \"\"Bank\"\"\""))
         let call = try #require(try calls.queue.due(.webhook, limit: 1, now: 0).first?.call)
         #expect(Set(call.recordJSON.keys) == Set(LedgerCallRow.recordTitles))

@@ -31,13 +31,34 @@ struct DecisionStepsTests {
         let evidence = Self.evidence {
             ($0.verification, $0.source) = (.passedA, .attestationIndicator)
             ($0.parts, $0.isNamed) = (.reasonAndName, true)
+            ($0.logo, $0.callReason) = (.leftOut, .written)
         }
         #expect(
             Self.steps(evidence, nil, brand: "Acme Bank (b-7)") == [
                 "caller <+61491570156> from P-Asserted-Identity",
                 "trusted trunk, attestation A in P-Attestation-Indicator", "policy standard: satisfied",
-                "brand Acme Bank (b-7)", "gates open", "name written, the logo left out for max_datagram",
+                "brand Acme Bank (b-7)", "gates open",
+                "name written, Call-Info with the brand's reason, logo left out for max_datagram",
             ])
+    }
+
+    private static let parts: [(logo: DecisionEvidence.Part, callReason: DecisionEvidence.Part, finding: String)] = [
+        (.written, .written, "Call-Info with the brand's logo and reason"),
+        (.written, .absent, "Call-Info with the brand's logo"),
+        (.absent, .written, "Call-Info with the brand's reason, the brand has no usable logo"),
+        (.absent, .absent, "no Call-Info, the brand has no reason and no usable logo"),
+        (.leftOut, .leftOut, "no Call-Info, logo and reason left out for max_datagram"),
+        (.leftOut, .absent, "no Call-Info, logo left out for max_datagram"),
+        (.absent, .leftOut, "no Call-Info, reason left out for max_datagram, the brand has no usable logo"),
+        (.unknown, .unknown, "parts of Call-Info not recorded by the version of that time"),
+    ]
+
+    @Test(arguments: parts.indices) func `Call-Info is described as it was written`(place: Int) {
+        let (logo, callReason, finding) = Self.parts[place]
+        let evidence = Self.evidence {
+            ($0.isNamed, $0.logo, $0.callReason, $0.parts) = (true, logo, callReason, .logoReasonAndName)
+        }
+        #expect(Self.steps(evidence, nil, brand: "Acme Bank")[5] == "name written, \(finding)")
     }
 
     @Test func `the step that stopped the call is named`() {

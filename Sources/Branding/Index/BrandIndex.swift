@@ -74,6 +74,9 @@ package final class BrandIndex: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether the brand's Call-Info has a logo.
+    package func hasLogo(_ entry: BrandEntry) -> Bool { brands.hasLogo(entry.brand) }
+
     /// Returns the logo URL in the brand's Call-Info; nil if the brand has no usable logo.
     package func logoURL(of entry: BrandEntry) -> String? { brands.logoURL(of: entry.brand) }
 }

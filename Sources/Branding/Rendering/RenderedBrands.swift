@@ -153,6 +153,8 @@ struct RenderedBrands: Sendable {
         return String(decoding: hash, as: UTF8.self) + (form ?? String(decoding: arena[ending], as: UTF8.self))
     }
 
+    func hasLogo(_ brand: UInt32) -> Bool { rows[Int(brand)].icon > 0 }
+
     func logoURL(of brand: UInt32) -> String? {
         let row = rows[Int(brand)]
         guard row.icon > 0 else { return nil }

@@ -24,7 +24,23 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         case brandFound
     }
 
-    /// The parts of the brand that fit into the target's datagrams.
+    /// The fate of the brand's logo or reason in Call-Info.
+    package enum Part: UInt8, Hashable, Sendable, CaseIterable {
+        /// No Call-Info was to be written, or the call is of a version that did not record it.
+        case unknown
+        /// The brand has none that phones can use.
+        case absent
+        case written
+        /// It does not fit into the target's datagrams.
+        case leftOut
+
+        /// - Parameters:
+        ///   - isPresent: the brand has one in the index.
+        ///   - fits: the size of the target's datagrams allows it.
+        package init(isPresent: Bool, fits: Bool) { self = !isPresent ? .absent : fits ? .written : .leftOut }
+    }
+
+    /// The parts of a brand that fit into the target's datagrams; `logo` and `callReason` show which of them it has.
     package enum Parts: UInt8, Hashable, Sendable, CaseIterable {
         case none
         case name
@@ -110,6 +126,17 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     package var isRouteUnbranded: Bool {
         get { field(24, 1) == 1 }
         set { set(24, 1, newValue ? 1 : 0) }
+    }
+
+    /// The brand's logo in Call-Info.
+    package var logo: Part {
+        get { Part(rawValue: UInt8(field(25, 2))) ?? .unknown }
+        set { set(25, 2, newValue.rawValue) }
+    }
+    /// The brand's reason in Call-Info.
+    package var callReason: Part {
+        get { Part(rawValue: UInt8(field(27, 2))) ?? .unknown }
+        set { set(27, 2, newValue.rawValue) }
     }
 
     /// Stored by position.

@@ -19,9 +19,15 @@ extension DecisionEvidence {
         source = identity.attestation.source
         isUnchecked = identity.attestation.isUnchecked
         lookup = Lookup(context.decision)
-        guard decorated.entry != nil else { return }
+        guard let entry = decorated.entry else { return }
         parts = Parts(decorated.decorate)
         isNamed = decorated.dialog.isNamed
+        guard settings.writesCallInfo else { return }
+        let fitting = decorated.decorate
+        logo = Part(isPresent: context.index.hasLogo(entry), fits: fitting == .logoReasonAndName)
+        callReason = Part(
+            isPresent: context.index.length(of: .callInfoReasonOnly, entry) > 0,
+            fits: fitting == .logoReasonAndName || fitting == .reasonAndName)
     }
 }
 

@@ -11,7 +11,8 @@ extension LedgerCallRow {
         "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "continued_as", "events",
+        "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "written",
+        "continued_as", "events",
     ]
 
     /// The fields of `json` as cells; each event is its outcome and its state.
@@ -40,7 +41,8 @@ extension LedgerCallRow {
             "destination": JSONValue(destination),
             "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
             "carrier_name": JSONValue(carrierName),
-            "decision": .string(decision), "invite_at": JSONValue(microseconds: inviteAt),
+            "decision": .string(decision), "written": JSONValue(written),
+            "invite_at": JSONValue(microseconds: inviteAt),
             "progress_at": JSONValue(microseconds: progressAt), "ringing_at": JSONValue(microseconds: ringingAt),
             "answered_at": JSONValue(microseconds: answeredAt), "cancelled_at": JSONValue(microseconds: cancelledAt),
             "ended_at": JSONValue(microseconds: endedAt), "returned_at": JSONValue(microseconds: returnedAt),

@@ -88,11 +88,37 @@ struct DecisionSteps {
         }
         let name = evidence.isNamed ? "name written" : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
-        switch evidence.parts {
-        case .logoReasonAndName: return "\(name), Call-Info with the brand's logo and reason"
-        case .reasonAndName: return "\(name), the logo left out for max_datagram"
-        case .name, .none: return "\(name), logo and reason left out for max_datagram"
+        return "\(name), \(callInfoFinding)"
+    }
+
+    private var callInfoFinding: String {
+        let (logo, callReason) = (evidence.logo, evidence.callReason)
+        func pieces(_ part: DecisionEvidence.Part) -> String {
+            [(logo, "logo"), (callReason, "reason")].filter { $0.0 == part }.map { $0.1 }.joined(separator: " and ")
         }
+        guard logo != .unknown || callReason != .unknown else {
+            return "parts of Call-Info not recorded by the version of that time"
+        }
+        if logo == .absent, callReason == .absent { return "no Call-Info, the brand has no reason and no usable logo" }
+        var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with the brand's \(pieces(.written))"
+        if !pieces(.leftOut).isEmpty { finding += ", \(pieces(.leftOut)) left out for max_datagram" }
+        if logo == .absent { finding += ", the brand has no usable logo" }
+        return finding
+    }
+}
+
+extension LedgerCallRow {
+    /// The parts of the brand in the INVITE that was sent: `name`, `logo` and `reason`; nil for none.
+    ///
+    /// Nil also for a call of a version that did not record it.
+    var written: String? {
+        guard let evidence, decision == "matched" else { return nil }
+        let parts = [
+            (evidence.isNamed, "name"), (evidence.logo == .written, "logo"),
+            (evidence.callReason == .written, "reason"),
+        ]
+        let written = parts.filter { $0.0 }.map { $0.1 }.joined(separator: " ")
+        return written.isEmpty ? nil : written
     }
 }
 

@@ -47,6 +47,17 @@ struct DecisionEvidenceTests {
         #expect(!Self.everything.isRouteUnbranded, "ledgers from before this bit have no such route")
     }
 
+    @Test(arguments: DecisionEvidence.Part.allCases, DecisionEvidence.Part.allCases)
+    func `logo and reason have bits of their own, and a ledger from before has none`(
+        logo: DecisionEvidence.Part, callReason: DecisionEvidence.Part
+    ) {
+        var evidence = Self.everything
+        (evidence.logo, evidence.callReason) = (logo, callReason)
+        #expect(evidence.logo == logo && evidence.callReason == callReason)
+        #expect(evidence.rawValue & 0x1FF_FFFF == Self.everything.rawValue)
+        #expect(Self.everything.logo == .unknown && Self.everything.callReason == .unknown)
+    }
+
     @Test func `values of a later version are read as unknown`() {
         let later = DecisionEvidence(rawValue: .max)
         #expect(later.isPresent && later.policy == nil && later.header == .none && later.source == .none)
