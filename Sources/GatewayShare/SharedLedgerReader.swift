@@ -200,8 +200,11 @@ private struct SharedConditions {
         require(
             """
             (caller = ?::bigint OR destination = ?::bigint OR caller_received ILIKE ?::text OR caller::text LIKE ?::text \
-            OR destination::text LIKE ?::text)
-            """, digits, digits, filter.received.map(Self.part) ?? .null, end, end)
+            OR destination::text LIKE ?::text OR also_called LIKE ?::text OR also_called LIKE ?::text)
+            """, digits, digits, filter.received.map(Self.part) ?? .null, end, end,
+            // A line of `CalledParty.stored` has a space behind the number.
+            filter.number.map { .text("%\($0) %") } ?? .null,
+            filter.numberEnd.map { .text("%\(Self.literal($0)) %") } ?? .null)
     }
 
     /// A pattern that finds a text anywhere.

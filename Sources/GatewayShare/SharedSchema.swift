@@ -82,7 +82,7 @@ enum SharedSchema {
     }
 
     /// Columns of later steps.
-    private static let added: Set<String> = ["attempt_at", "continued_as", "earlier_attempts"]
+    private static let added: Set<String> = ["attempt_at", "continued_as", "earlier_attempts", "also_called"]
 
     private static func columns(_ table: SharedTable, notNull: Set<String>) -> String {
         table.columns.filter { !added.contains($0.name) }.map { column in
@@ -223,6 +223,7 @@ enum SharedSchema {
         UPDATE ledger.taken_event SET is_settled = is_stored;
         CREATE INDEX taken_event_unsettled ON ledger.taken_event (taker) WHERE NOT is_settled;
         """,
+        "ALTER TABLE ledger.call ADD COLUMN also_called text;",
     ]
 
     /// The settings of a gateway's connection.

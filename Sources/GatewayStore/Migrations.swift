@@ -210,6 +210,17 @@ enum Migrations {
                     ALTER TABLE shared_origin ADD COLUMN opened INTEGER;
                     """)
         }
+        // A call that rings several numbers at once can be returned by each; the first one's key is in `call`.
+        migrator.registerMigration("ledger called parties") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN also_called TEXT;
+                    CREATE TABLE return_key (
+                        caller INTEGER NOT NULL, subscriber_key TEXT NOT NULL, call INTEGER NOT NULL,
+                        PRIMARY KEY (caller, subscriber_key, call)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

@@ -19,12 +19,16 @@ struct SharedLedgerReaderTests {
                 customer: id == 4 ? "north" : nil)
         }
         try ledger.begin(7, caller: nil, received: "Anonymous Desk")
+        try ledger.begin(8, caller: nil, alsoCalled: "+61255501002 1002\n- desk\n+4930555 555")
         try ledger.end(2)
         try ledger.end(5, outcome: "MISSED")
         _ = try shipper.ship()
         let own = LedgerReader(ledger.files)
         let changes: [(inout CallFilter) -> Void] = [
             { _ in }, { $0.number = E164Number("+493012343") }, { $0.numberEnd = "2345" }, { $0.received = "anon" },
+            { $0.number = E164Number("+61255501002") }, { $0.number = E164Number("+6125550100") },
+            { $0.numberEnd = "1002" },
+            { $0.numberEnd = "0555" }, { $0.numberEnd = "desk" },
             { $0.name = "acme" }, { $0.name = "100 %" }, { $0.name = "e_g" }, { $0.name = "%" },
             { $0.trunk = "carrier" },
             { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
@@ -39,6 +43,12 @@ struct SharedLedgerReaderTests {
             #expect(found.map(\.row) == expected.map(\.row), "\(filter)")
             #expect(found.map(\.events) == expected.map(\.events))
         }
+        #expect(
+            try shared.calls { $0.number = E164Number("+61255501002") }.map(\.alsoCalled) == [
+                ["+61255501002", "desk", "+4930555"]
+            ])
+        #expect(try shared.calls { $0.numberEnd = "30555" }.count == 1)
+        #expect(try shared.calls { $0.number = E164Number("+6125550100") }.isEmpty)
     }
 
     @Test(arguments: ["'; DROP TABLE ledger.call; --", "\u{202E}evil", "a\nb", "\\", "{\"x\"}", "NULL"])

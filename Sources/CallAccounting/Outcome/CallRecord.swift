@@ -15,6 +15,8 @@ package struct CallRecord: Hashable, Sendable {
     package var callerReceived: String?
     /// The called number; nil when unclear.
     package var destination: E164Number?
+    /// Further parties that the carrier rang under the same Call-ID; each may return the call.
+    package var alsoCalled: [CalledParty] = []
     /// Nil when the INVITE left with a brand.
     package var reason: PassThroughReason?
     /// The findings behind the decision on the first INVITE; nil for an outbound call.
@@ -202,14 +204,19 @@ package struct CallRecord: Hashable, Sendable {
 extension CallRecord {
     /// Takes the longer destination of `next`; see `isIncomplete(before:)`.
     mutating func take(digitsOf next: CallRecord) {
-        destination = next.destination
-        guard direction == .inbound else { return }
+        guard direction == .inbound else { return destination = next.destination }
+        take(party: next.party)
+    }
+
+    /// Takes another called party into the account.
+    mutating func take(party: CalledParty) {
+        destination = party.number
         origin = Origin(
-            sipCallID: sipCallID, trunk: trunk, subscriber: next.subscriber, brandID: brandID, brandName: brandName,
+            sipCallID: sipCallID, trunk: trunk, subscriber: party.user, brandID: brandID, brandName: brandName,
             carrierName: carrierName, customer: customer)
     }
 
-    /// The texts of the INVITE; later only more digits change them.
+    /// The texts of the INVITE; later only more digits and another called party change them.
     ///
     /// One object, because a record is copied some sixteen times a call.
     private final class Origin: Hashable, Sendable {

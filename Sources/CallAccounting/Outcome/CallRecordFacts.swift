@@ -15,6 +15,7 @@ extension CallRecord {
             if machine == .voicemail { update.marks.insert(.voicemail) }
             if machine == .system { update.marks.insert(.system) }
             if kind == .cancelled { (update.q850Cause, update.sipCause) = (q850Cause, sipCause) }
+            if kind == .answered, !alsoCalled.isEmpty { update.calledMark = name.mark(ofCalled: called) }
             if kind == .answered, let sessionUntil, sessionUntil > time {
                 update.sessionSeconds = UInt32(clamping: (sessionUntil - time) / 1_000_000)
             }

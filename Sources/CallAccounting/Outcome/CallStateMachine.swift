@@ -27,6 +27,8 @@ package struct CallStateMachine: Hashable, Sendable {
         package static let reached = Step(rawValue: 2)
         /// The outcome is known and final; reported once.
         package static let ended = Step(rawValue: 4)
+        /// The called parties have changed.
+        package static let parties = Step(rawValue: 8)
     }
 
     /// Waits for messages that may never come, in microseconds.
@@ -187,7 +189,18 @@ package struct CallStateMachine: Hashable, Sendable {
         otherMessageAt = next.inviteAt
         record.take(digitsOf: next)
         beginAttempt()
-        return .changed
+        return [.changed, .parties]
+    }
+
+    /// Adds the called party of another INVITE, which rings beside the first or instead of it; empty for a known one.
+    package mutating func called(also next: CalledParty) -> Step {
+        guard record.endedAt == nil, record.call(also: next, isNext: record.refusedAt != nil) else { return [] }
+        return [.changed, .parties]
+    }
+
+    /// Makes the party that answered that of the account.
+    private mutating func takeParty(of update: CallUpdate) -> Step {
+        record.answered(by: update.calledMark) ? [.changed, .parties] : .changed
     }
 
     /// Ends a call without a 2xx whose upstream proxy now tries another destination (serial forking, RFC 3261 §16.5).
@@ -304,7 +317,7 @@ package struct CallStateMachine: Hashable, Sendable {
         if let byeAt, earlyBye != witness || witness == .elsewhere, update.wallMicroseconds >= byeAt { return .changed }
         record.answeredAt = update.wallMicroseconds
         setSession(update)
-        return .changed
+        return takeParty(of: update)
     }
 
     /// Takes over the first 2xx of a call whose later one was seen here: a repetition, or the 2xx to a re-INVITE.
@@ -312,7 +325,7 @@ package struct CallStateMachine: Hashable, Sendable {
         record.answeredAt = update.wallMicroseconds
         if case .answererDialog(let dialog) = update.counterpart { answerer = dialog }
         record.machine = update.marks.machine ?? record.machine
-        return .changed
+        return takeParty(of: update)
     }
 
     /// Whether the only 2xx that is known came after the BYE; the first one is awaited from another gateway.

@@ -44,13 +44,26 @@ package struct ReturnPolicy: Hashable, Sendable {
     /// out with its user name. So an outbound call is looked up under each name. A name of a customer's call begins with
     /// the customer, so a call back never finds a call of another customer.
     package func subscriberKeys(of record: CallRecord) -> [String] {
-        guard let customer = record.customer else { return names(of: record, groups) }
-        return names(of: record, customers[customer] ?? [:]).map { customer + "/" + $0 }
+        let number = record.direction == .inbound ? record.destination : record.caller
+        return keys(of: CalledParty(number: number, user: record.subscriber), customer: record.customer)
     }
 
-    private func names(of record: CallRecord, _ groups: [String: String]) -> [String] {
-        let number = (record.direction == .inbound ? record.destination : record.caller)?.description
-        let user = record.subscriber.isEmpty ? nil : record.subscriber
+    /// The names under which an inbound call may be returned: the best one of each called party, that of the account first.
+    package func originalKeys(of record: CallRecord) -> [String] {
+        record.parties.reduce(into: []) { keys, party in
+            guard let key = self.keys(of: party, customer: record.customer).first, !keys.contains(key) else { return }
+            keys.append(key)
+        }
+    }
+
+    private func keys(of party: CalledParty, customer: String?) -> [String] {
+        guard let customer else { return names(of: party, groups) }
+        return names(of: party, customers[customer] ?? [:]).map { customer + "/" + $0 }
+    }
+
+    private func names(of party: CalledParty, _ groups: [String: String]) -> [String] {
+        let number = party.number?.description
+        let user = party.user.isEmpty ? nil : party.user
         if !groups.isEmpty {
             if let group = user.flatMap({ groups[$0] }) ?? number.flatMap({ groups[$0] }) { return ["group:" + group] }
         }

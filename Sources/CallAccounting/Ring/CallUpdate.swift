@@ -92,6 +92,10 @@ package struct CallUpdate: Hashable, Sendable {
     package var evidence: DecisionEvidence?
     /// The mark of the customer's name, below 2^28, in an `invite` update alone; 0 for no customer.
     package var customer: UInt32 = 0
+    /// Of a 2xx, which of the parties that a call rings at once has answered (`CallIdentifier.mark`); 0 if it rings one.
+    ///
+    /// Below 2^28; an INVITE has the customer in its place.
+    package var calledMark: UInt32 = 0
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.

@@ -7,7 +7,7 @@ import Branding
 /// | bytes | content |
 /// |---|---|
 /// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
-/// | 32–55 | wall clock, caller, destination; above the 50 bits of both numbers the customer of an INVITE |
+/// | 32–55 | wall clock, caller, destination; above the 50 bits of both numbers the customer of an INVITE, else the called mark |
 /// | 56–63 | status, Q.850 cause, SIP cause, trunk; of an INVITE the evidence in place of the first two |
 /// | 64–66 | kind, direction, reason (0 = branded or unknown) |
 /// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog, or an earlier attempt |
@@ -23,7 +23,7 @@ struct UpdateBytes {
     private static let dialogBit: UInt8 = 128
     /// E.164 numbers are below 10^15, which is below 2^50.
     ///
-    /// The 28 bits above two of them hold the mark of a customer.
+    /// The 28 bits above two of them hold the mark of a customer, or of the called party that answered.
     private static let numberBits: UInt64 = 50
 
     private let base: UnsafeMutableRawPointer
@@ -49,10 +49,10 @@ struct UpdateBytes {
         base.storeBytes(of: counterpart.high, toByteOffset: 16, as: UInt64.self)
         base.storeBytes(of: counterpart.low, toByteOffset: 24, as: UInt64.self)
         base.storeBytes(of: update.wallMicroseconds, toByteOffset: 32, as: Int64.self)
-        let customer = UInt64(update.customer)
+        let mark = UInt64(update.kind == .invite ? update.customer : update.calledMark)
         base.storeBytes(
-            of: update.caller | (customer & 0x3FFF) << Self.numberBits, toByteOffset: 40, as: UInt64.self)
-        base.storeBytes(of: update.destination | (customer >> 14) << Self.numberBits, toByteOffset: 48, as: UInt64.self)
+            of: update.caller | (mark & 0x3FFF) << Self.numberBits, toByteOffset: 40, as: UInt64.self)
+        base.storeBytes(of: update.destination | (mark >> 14) << Self.numberBits, toByteOffset: 48, as: UInt64.self)
         if update.kind == .invite {
             base.storeBytes(of: update.evidence?.rawValue ?? 0, toByteOffset: 56, as: UInt32.self)
         } else {
@@ -133,11 +133,13 @@ struct UpdateBytes {
             wallMicroseconds: wallMicroseconds, status: isInvite ? 0 : number(56), q850Cause: isInvite ? 0 : number(58),
             sipCause: number(60), trunk: number(62), caller: caller & below, destination: destination & below,
             reason: reason)
+        let mark = UInt32(truncatingIfNeeded: caller >> Self.numberBits | (destination >> Self.numberBits) << 14)
         if isInvite {
-            update.customer = UInt32(
-                truncatingIfNeeded: caller >> Self.numberBits | (destination >> Self.numberBits) << 14)
+            update.customer = mark
             let evidence = DecisionEvidence(rawValue: number(56))
             update.evidence = evidence.isPresent ? evidence : nil
+        } else {
+            update.calledMark = mark
         }
         update.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {

@@ -60,7 +60,7 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         texts: [
             "call_id", "sip_call_id", "trunk", "subscriber", "subscriber_key", "brand_id", "brand_name", "carrier_name",
             "decision", "outcome", "answered_by", "attempt_call_id", "attempt_sip_call_id", "caller_received",
-            "customer", "continued_as", "earlier_attempts",
+            "customer", "continued_as", "earlier_attempts", "also_called",
         ])
 
     private static let eventColumns = columns(

@@ -24,6 +24,10 @@ package final class CallsInProgress: Sendable {
         let began: UInt64
         /// INVITEs of it that have no final response yet.
         var branches: UInt16 = 1
+        /// Those of them that the caller has cancelled.
+        var cancelled: UInt16 = 0
+        /// It had several of them at once.
+        var isForked = false
         var isAnswered = false
         /// A 18x of its target passed a sibling gateway.
         var ringsElsewhere = false
@@ -69,6 +73,7 @@ package final class CallsInProgress: Sendable {
                 return true
             }
             calls[call]?.branches = branches == .max ? branches : branches + 1
+            calls[call]?.isForked = true
             return false
         }
         if isNew { add(1, entry) }
@@ -99,8 +104,26 @@ package final class CallsInProgress: Sendable {
     }
 
     /// Records that a branch of a call was answered: the call lasts until its BYE, whatever the other branches get.
-    package func answered(_ call: CallIdentifier) {
-        shard(of: call).calls.withLock { $0[call]?.isAnswered = true }
+    ///
+    /// - Returns: whether the call had several branches at once, perhaps to several numbers.
+    @discardableResult
+    package func answered(_ call: CallIdentifier) -> Bool {
+        shard(of: call).calls.withLock { calls in
+            guard let place = calls.index(forKey: call) else { return false }
+            calls.values[place].isAnswered = true
+            return calls.values[place].isForked
+        }
+    }
+
+    /// Records that the caller has cancelled a branch of a call; false while other branches go on.
+    package func cancelled(_ call: CallIdentifier) -> Bool {
+        shard(of: call).calls.withLock { calls in
+            guard let place = calls.index(forKey: call) else { return true }
+            let entry = calls.values[place]
+            guard entry.cancelled < entry.branches else { return true }
+            calls.values[place].cancelled += 1
+            return entry.cancelled + 1 == entry.branches
+        }
     }
 
     /// Records that a branch of a call has failed.
@@ -112,6 +135,7 @@ package final class CallsInProgress: Sendable {
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
             entry.branches -= 1
+            if failure.isCancelled, entry.cancelled > 0 { entry.cancelled -= 1 }
             if failure.weight >= entry.failure.weight { entry.failure = failure }
             calls[call] = entry.branches == 0 ? nil : entry
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
@@ -266,6 +290,8 @@ package struct CallFailure: Hashable, Sendable {
     package var rang = false
     /// A 180 or 183 came before it.
     package var alerted = false
+    /// The caller's CANCEL came before it.
+    package var isCancelled = false
 
     package init(
         status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, rang: Bool = false, alerted: Bool = false

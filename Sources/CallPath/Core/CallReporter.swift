@@ -108,16 +108,39 @@ final class CallReporter {
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
         if status >= 300 {
             let causes = ReasonCauses(of: response)
-            let failure = CallFailure(
-                status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, rang: hasRung(transaction),
-                alerted: hasAlerted(transaction))
+            let failure = failure(of: transaction, status: UInt16(status), causes)
             return failed(call, failure, transaction.dialog, at: now)
         }
-        if status >= 200 { calls.answered(call) }
+        let isForked = status >= 200 && calls.answered(call)
         responded(
             response, status: status, call: call,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
-            settings, at: now)
+            calledMark: isForked ? calledMark(of: transaction, settings, at: now) : 0, settings, at: now)
+    }
+
+    /// The mark of the called party of an inbound INVITE: the parties of a forked call differ.
+    private func calledMark(of transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment) -> UInt32 {
+        guard transaction.dialog.isInbound, let invite = transaction.pendingRequest,
+            let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now)
+        else { return 0 }
+        let called = CalledRoute(of: invite, on: trunk, settings.topology.routes)
+        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        return mark(of: called.number, called.uri?.user, in: call)
+    }
+
+    private func mark(of number: E164Number?, _ user: ArraySlice<UInt8>?, in call: CallIdentifier) -> UInt32 {
+        call.mark(ofCalled: number?.description ?? String(decoding: cut(user, 64), as: UTF8.self))
+    }
+
+    /// The mark of the party that a 2xx without a transaction names: the connected one, else that of Contact.
+    ///
+    /// It counts only if the call has rung a party of that name.
+    private func calledMark(of success: SIPMessage, to trunk: TrunkPeer, in call: CallIdentifier) -> UInt32 {
+        let field = success.first(.pAssertedIdentity) ?? success.first(.contact)
+        guard let field, let value = HeaderValues(success.bytes, field.value).first(where: { _ in true }),
+            let uri = SIPURI(success.bytes, NameAddressExtent.scan(success.bytes, value).uri)
+        else { return 0 }
+        return mark(of: CallerIdentity.number(of: uri, trunk: trunk), uri.user, in: call)
     }
 
     /// Reports the 2xx to a session refresh, an INVITE or UPDATE inside the dialog, with the session's new duration.
@@ -140,20 +163,32 @@ final class CallReporter {
     }
 
     /// Reports a response to an INVITE without a transaction, as after a restart; the call is identified by the message.
-    func respondedStatelessly(_ response: SIPMessage, fromTrunk: Bool, _ settings: GatewaySettings, at now: Moment) {
+    ///
+    /// - Parameter upstream: the peer that gets the response.
+    func respondedStatelessly(
+        _ response: SIPMessage, to upstream: GatewayTopology.Peer, fromTrunk: Bool, _ settings: GatewaySettings,
+        at now: Moment
+    ) {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
-        alsoByEarlierSecrets { $0.respondedStatelessly(response, fromTrunk: fromTrunk, settings, at: now) }
+        alsoByEarlierSecrets {
+            $0.respondedStatelessly(response, to: upstream, fromTrunk: fromTrunk, settings, at: now)
+        }
         let direction = fromTrunk ? CallUpdate.Direction.outbound : .inbound
+        let call = identifier(of: response, direction: direction)
+        var calledMark: UInt32 = 0
+        if status / 100 == 2, !fromTrunk, case .trunk(let trunk) = upstream {
+            calledMark = self.calledMark(of: response, to: trunk, in: call)
+        }
         responded(
-            response, status: status, call: identifier(of: response, direction: direction), direction: direction,
-            isBranded: true, settings, at: now)
+            response, status: status, call: call, direction: direction, isBranded: true, calledMark: calledMark,
+            settings, at: now)
     }
 
     private func responded(
         _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallUpdate.Direction, isBranded: Bool,
-        _ settings: GatewaySettings, at now: Moment
+        calledMark: UInt32, _ settings: GatewaySettings, at now: Moment
     ) {
         let causes = ReasonCauses(of: response)
         let kind: CallUpdate.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
@@ -162,6 +197,7 @@ final class CallReporter {
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
             update.sessionSeconds = SessionExpires.seconds(of: response)
+            update.calledMark = calledMark
             update.counterpart = .answererDialog(identifier(of: response, tag: response.toTag, direction: direction))
             if direction == .inbound { update.marks = settings.answerers.marks(ofResponse: response) }
         }
@@ -188,8 +224,17 @@ final class CallReporter {
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
         guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
-        let failure = CallFailure(status: status, rang: hasRung(transaction), alerted: hasAlerted(transaction))
-        failed(call, failure, transaction.dialog, at: now)
+        failed(call, failure(of: transaction, status: status, ReasonCauses()), transaction.dialog, at: now)
+    }
+
+    /// The final response of one branch of a call.
+    private func failure(of transaction: ProxyTransaction, status: UInt16, _ causes: ReasonCauses) -> CallFailure {
+        var failure = CallFailure(status: status, q850Cause: causes.q850, sipCause: causes.sip)
+        let reported = transaction.reported
+        failure.rang = reported & Self.ringingBit != 0
+        failure.alerted = reported & (Self.ringingBit | Self.progressBit) != 0
+        failure.isCancelled = reported & Self.cancelledBit != 0
+        return failure
     }
 
     /// Reports that a call failed, once its last branch has.
@@ -203,10 +248,13 @@ final class CallReporter {
     }
 
     func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
-        guard transaction.call != (0, 0), transaction.reported & 0x80 == 0 else { return }
-        transaction.reported |= 0x80
+        guard transaction.call != (0, 0), transaction.reported & Self.cancelledBit == 0 else { return }
+        transaction.reported |= Self.cancelledBit
+        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        // A proxy that gives up one of several phones cancels its branch alone.
+        guard calls.cancelled(call) else { return }
         cancelled(
-            CallIdentifier(high: transaction.call.high, low: transaction.call.low), by: cancel,
+            call, by: cancel,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
             at: now)
     }
@@ -268,13 +316,8 @@ final class CallReporter {
         calls.end(either: call, or: dialog == nil ? counterpart : nil)
     }
 
-    private static let (ringingBit, progressBit, answeredBit): (UInt8, UInt8, UInt8) = (1, 8, 32)
-
-    private func hasRung(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.ringingBit != 0 }
-
-    private func hasAlerted(_ transaction: ProxyTransaction) -> Bool {
-        transaction.reported & (Self.ringingBit | Self.progressBit) != 0
-    }
+    private static let (ringingBit, progressBit): (UInt8, UInt8) = (1, 8)
+    private static let (answeredBit, cancelledBit): (UInt8, UInt8) = (32, 128)
 
     /// True once a 2xx of any target was reported: later failures of the INVITE do not matter.
     private func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
@@ -314,6 +357,9 @@ final class CallReporter {
 struct ReasonCauses {
     private(set) var q850: UInt16 = 0
     private(set) var sip: UInt16 = 0
+
+    /// No cause.
+    init() {}
 
     init(of message: SIPMessage) {
         for field in message.fields(.reason) {

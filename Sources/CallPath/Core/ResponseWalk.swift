@@ -209,7 +209,7 @@ extension ProxyCore: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        reporter.respondedStatelessly(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
+        reporter.respondedStatelessly(response, to: upstream, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         turnUpstream(response, via, field, into: &splices)
         if let original = OriginalFrom.read(in: response, via) {

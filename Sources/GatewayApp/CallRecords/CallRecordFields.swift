@@ -12,7 +12,7 @@ extension LedgerCallRow {
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
         "outcome", "ring_seconds", "call_seconds", "caller_received", "customer", "gateway", "written",
-        "continued_as", "events",
+        "also_called", "continued_as", "events",
     ]
 
     /// The fields of `json` as cells; each event is its outcome and its state.
@@ -26,6 +26,8 @@ extension LedgerCallRow {
             case .string(let text): return text
             case .int(let number): return "\(number)"
             case .bool(let flag): return "\(flag)"
+            case .array(let list):
+                return list.compactMap { if case .string(let text) = $0 { text } else { nil } }.joined(separator: " ")
             default: return nil
             }
         }
@@ -39,7 +41,9 @@ extension LedgerCallRow {
             "trunk": JSONValue(trunk), "customer": JSONValue(customer), "caller": JSONValue(caller),
             "caller_received": JSONValue(callerReceived),
             "destination": JSONValue(destination),
-            "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
+            "subscriber": JSONValue(subscriber),
+            "also_called": JSONValue(alsoCalled), "brand_id": JSONValue(brandID),
+            "brand_name": JSONValue(brandName),
             "carrier_name": JSONValue(carrierName),
             "decision": .string(decision), "written": JSONValue(written),
             "invite_at": JSONValue(microseconds: inviteAt),

@@ -53,6 +53,7 @@ struct CallStory {
             Fact("trunk", call.trunk), Fact("customer", call.customer), Fact("from", call.callerShown, isNumber: true),
             Fact("to", call.destination ?? call.subscriber, isNumber: true),
             Fact("subscriber", call.destination == nil ? nil : call.subscriber, isNumber: true),
+            Fact("also called", call.alsoCalled?.joined(separator: ", "), isNumber: true),
             Fact("brand", call.brandName), Fact("carrier name", call.carrierName), Fact("decision", call.decision),
             Fact("outcome", call.outcomeShown), Fact("SIP status", call.status.map(String.init)),
             Fact("Q.850 cause", call.q850Cause.map(String.init)), Fact("ring", call.ringSeconds.map { "\($0) s" }),

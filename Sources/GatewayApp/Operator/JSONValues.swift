@@ -21,6 +21,12 @@ extension JSONValue {
         self = .bool(flag)
     }
 
+    /// Nil for nil.
+    init?(_ texts: [String]?) {
+        guard let texts else { return nil }
+        self = .array(texts.map(JSONValue.string))
+    }
+
     /// Microseconds since 1970 as ISO 8601 with milliseconds.
     init?(microseconds: Int64?) {
         guard let microseconds else { return nil }

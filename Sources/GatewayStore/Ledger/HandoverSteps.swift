@@ -46,8 +46,9 @@ extension LedgerJournal {
         guard let record = StoredCall(row).record, record.endedAt == nil else { return nil }
         let callID = record.call.description
         if let own = calls[callID] {
-            // Both gateways had its INVITE; this one's row is shown from now on.
+            // Both gateways had its INVITE, or each that of another called number; this one's row is shown from now on.
             mark(.changed, of: own)
+            for party in record.parties { mark(own.machine.called(also: party), of: own) }
             return own
         }
         if let own = away[callID] {

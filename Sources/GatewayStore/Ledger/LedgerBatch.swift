@@ -11,8 +11,8 @@ struct LedgerBatch {
     var reachedOutbound: [LedgerCall] = []
     /// Calls whose INVITE has another time: after a step of the clock, or by the report of a sibling.
     var retimed: [LedgerCall] = []
-    /// Calls whose destination got more digits.
-    var dialledOn: [LedgerCall] = []
+    /// Calls whose called parties have changed: more digits, another number that rings, another one that answered.
+    var renumbered: [LedgerCall] = []
     /// Ended calls that a late report has corrected.
     var corrected: [LedgerCall] = []
     /// Steps of the clock.

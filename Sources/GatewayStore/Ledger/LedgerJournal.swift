@@ -204,7 +204,8 @@ struct LedgerJournal {
         batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
             handover.origin(of: call).map { (call, $0) }
         }
-        (batch.retimed, batch.dialledOn, batch.corrected, foreign.late) = ([], [], [], [])
+        batch.renumbered = batch.calls.filter { !$0.machine.record.alsoCalled.isEmpty }
+        (batch.retimed, batch.corrected, foreign.late) = ([], [], [])
         refused()
     }
 
@@ -222,7 +223,10 @@ struct LedgerJournal {
         if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
         let step = call.machine.abandonedForNextTarget()
-        guard !step.isEmpty else { return false }
+        guard !step.isEmpty else {
+            mark(call.machine.called(also: record.party), of: call)
+            return false
+        }
         mark(step, of: call)
         begin(update, texts: texts)
         return true
@@ -236,7 +240,6 @@ struct LedgerJournal {
         // A late retransmission of the earlier INVITE begins no other call.
         ended.add(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt, row: call.row)
         mark(step, of: call)
-        batch.dialledOn.append(call)
         return true
     }
 
@@ -278,7 +281,9 @@ struct LedgerJournal {
         guard !step.isEmpty else { return false }
         // Later updates of the earlier attempt, such as a repeated response, do not concern this one.
         open[earlier] = nil
-        ended.add(earlier, to: record.called, endedAt: refusedAt, row: call.row)
+        for party in call.machine.record.parties {
+            ended.add(earlier, to: party.name, endedAt: refusedAt, row: call.row)
+        }
         open[record.name] = call
         mark(step, of: call)
         return true
@@ -295,6 +300,7 @@ struct LedgerJournal {
             call.isInBatch = true
             batch.calls.append(call)
         }
+        if step.contains(.parties) { batch.renumbered.append(call) }
         if step.contains(.reached) { reached(call) }
         if step.contains(.ended) {
             call.endClock = clock == 0 ? nil : clock
@@ -337,6 +343,7 @@ struct LedgerJournal {
             awaitsRedial: limits.redial > 0)
         nextCall += 1
         batch.adopted.append((call, gateway))
+        if !record.alsoCalled.isEmpty { batch.renumbered.append(call) }
         goOn(with: call)
         return call
     }
@@ -373,7 +380,9 @@ struct LedgerJournal {
 
     private mutating func rememberEnd(of call: LedgerCall) {
         let record = call.machine.record
-        if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt, row: call.row) }
+        guard let endedAt = record.endedAt else { return }
+        ended.add(call.name, to: record.called, endedAt: endedAt, row: call.row)
+        for party in record.alsoCalled { ended.add(call.name, to: party.name, endedAt: endedAt, row: call.row) }
     }
 
     /// Applies an update to a call of this gateway, or reports it to the gateway that has the call.

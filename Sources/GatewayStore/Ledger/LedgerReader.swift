@@ -34,8 +34,10 @@ package struct LedgerReader: Sendable {
             require(
                 """
                 (caller = ? OR destination = ? OR caller_received LIKE ? ESCAPE '\\' OR caller LIKE ? ESCAPE '\\' \
-                OR destination LIKE ? ESCAPE '\\')
-                """, digits, digits, filter.received.map(Self.part), end, end)
+                OR destination LIKE ? ESCAPE '\\' OR also_called LIKE ? ESCAPE '\\' OR also_called LIKE ? ESCAPE '\\')
+                """, digits, digits, filter.received.map(Self.part), end, end,
+                // A line of `CalledParty.stored` has a space behind the number.
+                filter.number.map { "%\($0) %" }, end.map { $0 + " %" })
         }
         if let name = filter.name {
             require(

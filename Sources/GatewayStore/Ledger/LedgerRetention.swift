@@ -49,6 +49,7 @@ struct LedgerRetention {
         else { return deleted }
         try database.write { database in
             try database.execute(sql: "DELETE FROM adopted_call WHERE call < (SELECT min(id) FROM call)")
+            try database.execute(sql: "DELETE FROM return_key WHERE call NOT IN (SELECT id FROM call)")
             // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",

@@ -24,6 +24,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var callerReceived: String?
     package var destination: String?
     package var subscriber: String?
+    /// Further numbers or users that the carrier rang under the same Call-ID; nil for none.
+    package var alsoCalled: [String]?
     package var brandID: String?
     package var brandName: String?
     /// The carrier's name that the brand's name replaced.
@@ -73,6 +75,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         callerReceived = row["caller_received"]
         destination = (row["destination"] as Int64?).map { "+\($0)" }
         subscriber = row["subscriber"]
+        let alsoCalled = CalledParty.parties(stored: row["also_called"]).map(\.name)
+        self.alsoCalled = alsoCalled.isEmpty ? nil : alsoCalled
         brandID = row["brand_id"]
         brandName = row["brand_name"]
         carrierName = row["carrier_name"]

@@ -48,16 +48,18 @@ struct LedgerState {
             newest.bind(1, before)
             // Reads each step to its end, because an unfinished statement would keep an old state of the file.
             isDone = true
-            while let (row, invite, end, names, called) = try newest.row({
+            while let (row, invite, end, names, called, alsoCalled) = try newest.row({
                 (
                     $0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)],
-                    StoredCall.number($0.integer(5))?.description ?? $0.text(6) ?? ""
+                    CalledParty(number: StoredCall.number($0.integer(5)), user: $0.text(6) ?? ""), $0.text(7)
                 )
             }) {
                 (before, isDone) = (row, !repeated.contains(invite))
                 guard !isDone, let end else { continue }
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) {
-                    ended.append(EndedCalls.Call(name, to: called, endedAt: end, row: row))
+                    for party in [called] + CalledParty.parties(stored: alsoCalled) {
+                        ended.append(EndedCalls.Call(name, to: party.name, endedAt: end, row: row))
+                    }
                 }
             }
         }
@@ -68,7 +70,7 @@ struct LedgerState {
     }
 
     private static let callsBefore = """
-        SELECT id, invite_at, ended_at, call_id, attempt_call_id, destination, subscriber FROM call
+        SELECT id, invite_at, ended_at, call_id, attempt_call_id, destination, subscriber, also_called FROM call
         WHERE id < ?1 ORDER BY id DESC LIMIT 500
         """
 

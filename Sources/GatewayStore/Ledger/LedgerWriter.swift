@@ -41,7 +41,7 @@ struct LedgerWriter: ~Copyable {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
-        try store(dialledOn: batch.dialledOn)
+        try store(renumbered: batch.renumbered)
         let originals = try store(corrected: batch.corrected)
         try LedgerClock.store(batch.clocks, in: database)
         try LedgerSignals(database).store(batch.signals, after: batch.clocks)
@@ -91,7 +91,7 @@ struct LedgerWriter: ~Copyable {
             42, record.earlierAttempts.isEmpty ? nil : record.earlierAttempts.map(\.description).joined(separator: " "))
         if isEnded || !call.isStored {
             let isOriginal = call.continuedAs == nil && returns.isOriginal(record)
-            let key = isOriginal ? returns.subscriberKeys(of: record).first : nil
+            let key = try isOriginal ? storeKeys(of: call) : nil
             statement.bind(17, record.endedAt)
             statement.bind(18, record.outcome?.rawValue)
             statement.bind(19, isEnded ? record.ringSeconds : nil)
@@ -117,15 +117,17 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    /// Stores destinations, which change only with more digits.
-    private func store(dialledOn calls: [LedgerCall]) throws {
+    /// Stores called parties, which few calls change.
+    private func store(renumbered calls: [LedgerCall]) throws {
         guard !calls.isEmpty else { return }
-        let update = try LedgerStatement(database, "UPDATE call SET destination = ?2, subscriber = ?3 WHERE id = ?1")
+        let update = try LedgerStatement(
+            database, "UPDATE call SET destination = ?2, subscriber = ?3, also_called = ?4 WHERE id = ?1")
         for call in calls {
             let record = call.machine.record
             update.bind(1, call.row)
             update.bind(2, record.destination.map { Int64($0.digits) })
             update.bind(3, record.subscriber.isEmpty ? nil : record.subscriber)
+            update.bind(4, CalledParty.stored(record.alsoCalled))
             try update.run()
         }
     }
@@ -150,13 +152,30 @@ struct LedgerWriter: ~Copyable {
             update.bind(8, record.callSeconds)
             update.bind(9, call.shownEvent)
             hasKey.bind(1, call.row)
-            let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
+            let key = try returns.isOriginal(record) ? storeKeys(of: call) : nil
             let isNew = try key != nil && hasKey.firstRow { _ in true } == nil
             update.bind(10, isNew ? key : nil)
             if isNew { originals.append(call) }
             try update.run()
         }
         return originals
+    }
+
+    /// Stores the further names under which a call may be returned; returns the first one, which is in its row.
+    private func storeKeys(of call: LedgerCall) throws -> String? {
+        let record = call.machine.record
+        guard !record.alsoCalled.isEmpty else { return returns.subscriberKeys(of: record).first }
+        let keys = returns.originalKeys(of: record)
+        let insert = try LedgerStatement(
+            database, "INSERT OR IGNORE INTO return_key (caller, subscriber_key, call) VALUES (?1, ?2, ?3)")
+        for key in keys.dropFirst() {
+            guard let caller = record.caller else { break }
+            insert.bind(1, Int64(caller.digits))
+            insert.bind(2, key)
+            insert.bind(3, call.row)
+            try insert.run()
+        }
+        return keys.first
     }
 
     private func putOut(_ call: LedgerCall) throws {
@@ -271,6 +290,11 @@ struct LedgerWriter: ~Copyable {
         settle.bind(2, subscriber)
         settle.bind(3, original.endedAt)
         try settle.run()
+        let settleFurther = try LedgerStatement(database, Self.settleFurther)
+        settleFurther.bind(1, Int64(original.number.digits))
+        settleFurther.bind(2, subscriber)
+        settleFurther.bind(3, original.endedAt)
+        try settleFurther.run()
     }
 
     private func mark(_ row: Int64, returnEvent event: Int64, returnedAt: Int64?) throws {
@@ -338,14 +362,25 @@ extension LedgerWriter {
     private static let selectOriginal = """
         SELECT call.id, call.call_id, call.brand_id, \(LedgerClock.endedAt) AS ended, event.event_id
         FROM call LEFT JOIN event ON event.id = call.end_event
-        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at BETWEEN ?3 - ?5 AND ?4 + ?5
-            AND ended BETWEEN ?3 AND ?4
+        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND \(isInTime)
+        UNION ALL
+        SELECT call.id, call.call_id, call.brand_id, \(LedgerClock.endedAt) AS ended, event.event_id
+        FROM return_key JOIN call ON call.id = return_key.call LEFT JOIN event ON event.id = call.end_event
+        WHERE return_key.caller = ?1 AND return_key.subscriber_key = ?2 AND returnable = 1 AND \(isInTime)
         ORDER BY ended DESC LIMIT 1
         """
+
+    private static let isInTime = "ended_at BETWEEN ?3 - ?5 AND ?4 + ?5 AND ended BETWEEN ?3 AND ?4"
 
     private static let settleOriginals = """
         UPDATE call SET returnable = 0
         WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND \(LedgerClock.endedAt) <= ?3
+        """
+
+    private static let settleFurther = """
+        UPDATE call SET returnable = 0
+        WHERE id IN (SELECT call FROM return_key WHERE caller = ?1 AND subscriber_key = ?2)
+            AND returnable = 1 AND \(LedgerClock.endedAt) <= ?3
         """
 
     private static let settleFound = """

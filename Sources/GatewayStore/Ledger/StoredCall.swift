@@ -14,7 +14,7 @@ struct StoredCall {
         "decision", "invite_at", "progress_at", "ringing_at", "answered_at", "cancelled_at", "refused_at", "status",
         "q850", "sip_cause", "attempts", "carrier_name", "forwarded", "answered_by", "session_until", "attempt_call_id",
         "attempt_sip_call_id", "caller_received", "evidence", "customer", "ended_at", "outcome", "call_seconds",
-        "attempt_at", "earlier_attempts",
+        "attempt_at", "earlier_attempts", "also_called",
     ]
 
     /// Nil for a row that no gateway wrote.
@@ -50,6 +50,7 @@ struct StoredCall {
         record.earlierAttempts = (text("earlier_attempts") ?? "").split(separator: " ").compactMap {
             CallIdentifier(String($0))
         }
+        record.alsoCalled = CalledParty.parties(stored: text("also_called"))
         readEnd(into: &record)
         return record
     }

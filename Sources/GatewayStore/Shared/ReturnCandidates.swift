@@ -6,7 +6,7 @@ import GRDB
 
 /// Writes the facts from which gateways find returns together, inside the transaction of the calls.
 ///
-/// An original is a fact at its end, a call back for each name of its subscriber once it has reached the other side.
+/// An original is a fact at its end for each of its called parties, a call back for each name of its subscriber once it has reached the other side.
 struct ReturnCandidates {
     private let database: Database
     private let returns: ReturnPolicy
@@ -24,16 +24,19 @@ struct ReturnCandidates {
         }
         for call in batch.calls {
             let record = call.machine.record
-            guard let endedAt = record.endedAt, call.continuedAs == nil, returns.isOriginal(record),
-                let key = returns.subscriberKeys(of: record).first
-            else { continue }
-            try store(call, key, number: record.caller?.digits, at: Self.time(endedAt, of: call, after: batch.clocks))
+            guard let endedAt = record.endedAt, call.continuedAs == nil, returns.isOriginal(record) else { continue }
+            let time = Self.time(endedAt, of: call, after: batch.clocks)
+            for key in returns.originalKeys(of: record) {
+                try store(call, key, number: record.caller?.digits, at: time)
+            }
         }
         for call in corrected {
             let record = call.machine.record
-            guard let endedAt = record.endedAt, let key = returns.subscriberKeys(of: record).first else { continue }
+            guard let endedAt = record.endedAt else { continue }
             let steps = try LedgerClock.stepsSinceEnd(ofRow: call.row, in: database)
-            try store(call, key, number: record.caller?.digits, at: endedAt &+ steps)
+            for key in returns.originalKeys(of: record) {
+                try store(call, key, number: record.caller?.digits, at: endedAt &+ steps)
+            }
         }
         for call in batch.reachedOutbound {
             let record = call.machine.record
@@ -71,7 +74,11 @@ struct ReturnCandidates {
             sql: """
                 INSERT INTO return_candidate (at, direction, call, number, call_id, subscriber_key, brand_id)
                 SELECT \(LedgerClock.endedAt), 1, id, caller, call_id, subscriber_key, brand_id FROM call
-                WHERE returnable = 1 AND caller IS NOT NULL AND subscriber_key IS NOT NULL ORDER BY id
+                WHERE returnable = 1 AND caller IS NOT NULL AND subscriber_key IS NOT NULL ORDER BY id;
+                INSERT INTO return_candidate (at, direction, call, number, call_id, subscriber_key, brand_id)
+                SELECT \(LedgerClock.endedAt), 1, call.id, call.caller, call_id, return_key.subscriber_key, brand_id
+                FROM return_key JOIN call ON call.id = return_key.call WHERE returnable = 1
+                ORDER BY call.id
                 """)
     }
 
