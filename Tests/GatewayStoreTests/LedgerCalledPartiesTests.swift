@@ -183,7 +183,7 @@ struct LedgerCalledPartiesTests {
         leg(1).invite()
         try ledger.recorder.drain()
         let row = try ledger.database.ledger.read { database in
-            try LedgerState(database, ringID: 0, awaitsRedial: false)
+            try LedgerState(database, ringID: 0, CallStateMachine.Limits())
         }
         #expect(row.calls.first?.machine.record.parties.map(\.name) == ["+61291234567", "+61291234568"])
         #expect(SharedTable.call.columns.contains { $0.name == "also_called" && $0.isText })

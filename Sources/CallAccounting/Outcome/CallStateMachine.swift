@@ -41,6 +41,8 @@ package struct CallStateMachine: Hashable, Sendable {
         package var redial: Int64 = 0
         /// After `redial`, until the shared ledger shows whether that attempt passed another gateway; 0 without one.
         package var sharedRedial: Int64 = 0
+        /// After an end that another gateway may have seen better, for its report; 0 without siblings.
+        package var siblingReport: Int64 = 0
         /// After a CANCEL, for the final response.
         package var cancel: Int64 = 64_000_000
         /// After the last message of a call without a 2xx: 15 minutes, or twice Timer C if that is longer (RFC 3261
@@ -70,15 +72,20 @@ package struct CallStateMachine: Hashable, Sendable {
     private var earlyBye: Witness?
     /// Whether an end before any phone rang waits for the carrier's next attempt.
     private let awaitsRedial: Bool
+    /// Whether siblings may have seen messages of the call.
+    private let hasSiblings: Bool
 
     /// The gateway that has seen a message.
     private enum Witness: Hashable { case here, elsewhere }
 
     /// Begins with the record of an INVITE, or continues with a stored record.
     ///
-    /// - Parameter awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
-    package init(_ record: CallRecord, awaitsRedial: Bool = false) {
+    /// - Parameters:
+    ///   - awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
+    ///   - hasSiblings: an end that a sibling may have seen better waits for `Limits.siblingReport`.
+    package init(_ record: CallRecord, awaitsRedial: Bool = false, hasSiblings: Bool = false) {
         self.record = record
+        self.hasSiblings = hasSiblings
         self.awaitsRedial = awaitsRedial && record.direction == .inbound && record.caller != nil
     }
 
@@ -123,7 +130,9 @@ package struct CallStateMachine: Hashable, Sendable {
         case .invite where time < record.inviteAt:
             record.inviteAt = time
             return .changed
-        case .provisional where record.refusedAt.map { time < $0 } ?? false: return []
+        // Of the refused attempt, within the error of two clocks; a later one is of an attempt that is not known here.
+        case .provisional where record.refusedAt.map { time < $0 + Self.clockError } ?? false:
+            return rangBeforeRefusal(update)
         // Its report took longer than that of the 2xx. The phone rang before.
         case .provisional where update.status == 180 && record.ringingAt == nil && record.answeredAt != nil:
             record.ringingAt = record.answeredAt.map { min($0, time) }
@@ -152,6 +161,13 @@ package struct CallStateMachine: Hashable, Sendable {
     /// True while the carrier may try again with a new Call-ID.
     package var isOpenToRedial: Bool {
         awaitsRedial && record.endedAt == nil && record.refusedAt != nil && !Self.asksForRetry(record.status)
+            && !record.ending.hasRung
+    }
+
+    /// True for an end that waits for the reports of siblings: a 487 without its CANCEL, whose Reason a sibling has, or a
+    /// response of this gateway's own, which a response of the phone corrects.
+    private var isHeld: Bool {
+        record.refusedAt != nil && !Self.asksForRetry(record.status) && (!awaitsRedial || record.ending.hasRung)
     }
 
     /// Continues with another INVITE of the carrier for the same pair: one call, one more attempt.
@@ -164,9 +180,6 @@ package struct CallStateMachine: Hashable, Sendable {
         record.attemptAt = time
         beginAttempt()
         record.cancelledAt = nil
-        record.status = 0
-        record.q850Cause = 0
-        record.sipCause = 0
         return .changed
     }
 
@@ -174,6 +187,7 @@ package struct CallStateMachine: Hashable, Sendable {
     private mutating func beginAttempt() {
         record.progressAt = nil
         record.refusedAt = nil
+        (record.status, record.q850Cause, record.sipCause) = (0, 0, 0)
         record.attempts += 1
     }
 
@@ -208,7 +222,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// The response to a CANCEL may come later, and is not awaited.
     package mutating func abandonedForNextTarget() -> Step {
         guard record.endedAt == nil, record.answeredAt == nil,
-            let time = record.cancelledAt ?? (isOpenToRedial || record.status == 484 ? record.refusedAt : nil)
+            let time = record.cancelledAt ?? (isOpenToRedial || isHeld || record.status == 484 ? record.refusedAt : nil)
         else { return [] }
         return end(record.ending.outcome, at: time)
     }
@@ -222,6 +236,7 @@ package struct CallStateMachine: Hashable, Sendable {
             return record.sessionUntil.map { min(longest, Self.time(limits.session, after: $0)) } ?? longest
         }
         if let refusedAt = record.refusedAt {
+            if isHeld { return Self.time(limits.siblingReport, after: refusedAt) }
             guard isOpenToRedial else { return Self.time(limits.retry, after: refusedAt) }
             return Self.time(limits.redial + limits.sharedRedial, after: refusedAt)
         }
@@ -239,9 +254,7 @@ package struct CallStateMachine: Hashable, Sendable {
             let isLapsed = record.sessionUntil.map { Self.time(limits.session, after: $0) <= now } ?? false
             return end(outcomeOfAnswered, at: isLapsed ? record.sessionUntil ?? now : now)
         }
-        if let refusedAt = record.refusedAt {
-            return end(record.ending.outcome, at: refusedAt)
-        }
+        if let refusedAt = record.refusedAt { return end(record.ending.outcome, at: refusedAt) }
         if let cancelledAt = record.cancelledAt {
             // An early dialog that ends with BYE gets a 487 (RFC 3261 §15.1.2). Without one there was a 2xx, at a gateway that died.
             guard hasRepeatedAnswer || earlyBye != nil else { return end(record.ending.outcome, at: cancelledAt) }
@@ -287,8 +300,34 @@ package struct CallStateMachine: Hashable, Sendable {
         return .changed
     }
 
+    /// Largest error of the time of another gateway's report, in microseconds.
+    private static let clockError: Int64 = 1_000_000
+
+    /// Takes a 180 or 183 of an attempt that has failed meanwhile; it reopens nothing.
+    private mutating func rangBeforeRefusal(_ update: CallUpdate) -> Step {
+        let wasHeld = isHeld
+        guard let refusedAt = record.refusedAt, takeAlert(update, before: refusedAt) else { return [] }
+        let goesOn = wasHeld || Self.asksForRetry(record.status) || !record.ending.hasRung
+        return goesOn || awaitsCancel ? .changed : end(record.ending.outcome, at: refusedAt)
+    }
+
+    /// Whether the call ended with a 487 whose CANCEL may have passed a sibling.
+    private var awaitsCancel: Bool { hasSiblings && record.status == 487 && record.cancelledAt == nil }
+
+    /// Takes the time of a 180 or 183 that came before a final response; false for a later one of its kind.
+    private mutating func takeAlert(_ update: CallUpdate, before end: Int64) -> Bool {
+        let time = min(update.wallMicroseconds, end)
+        switch update.status {
+        case 180 where time < record.ringingAt ?? .max: record.ringingAt = time
+        case 183 where time < record.progressAt ?? .max: record.progressAt = time
+        default: return false
+        }
+        return true
+    }
+
     private mutating func alerted(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
+        if isHeld, let refusedAt = record.refusedAt { return takeAlert(update, before: refusedAt) ? .changed : [] }
         let wasForwarded = record.isForwarded
         // RFC 3261 §21.1.3: 181 means that the call is forwarded.
         if update.status == 181 || update.marks.contains(.forwarded) { record.isForwarded = true }
@@ -333,8 +372,9 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// Ends a call at its BYE, whose first 2xx nobody has reported.
     private mutating func endedBeforeAnswer(at time: Int64) -> Step {
+        let wasReached = record.isReached
         record.answeredAt = time
-        return end(outcomeOfAnswered, at: time)
+        return reaching(after: wasReached, end(outcomeOfAnswered, at: time))
     }
 
     private mutating func refreshed(_ update: CallUpdate) -> Step {
@@ -355,6 +395,8 @@ package struct CallStateMachine: Hashable, Sendable {
 
     private mutating func failed(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil, !hasRepeatedAnswer else { return [] }
+        // The phone's response counts before this gateway's own.
+        if update.isOwn, record.refusedAt != nil { return [] }
         record.status = update.status
         if update.status / 100 == 3 { record.isForwarded = true }
         // A 487 follows the CANCEL, so its causes do not replace those of the CANCEL.
@@ -363,38 +405,62 @@ package struct CallStateMachine: Hashable, Sendable {
             if update.q850Cause != 0 { record.q850Cause = update.q850Cause }
             if update.sipCause != 0 { record.sipCause = update.sipCause }
         }
+        // A repeated rejection, which may pass another gateway, moves nothing.
+        let time = min(update.wallMicroseconds, record.refusedAt ?? .max)
         if record.cancelledAt == nil, Self.asksForRetry(update.status) {
-            record.refusedAt = update.wallMicroseconds
+            record.refusedAt = time
             return .changed
         }
+        if mayBeRedialled || awaitsCancel || hasSiblings && update.isOwn {
+            record.refusedAt = time
+            return .changed
+        }
+        return end(record.ending.outcome, at: time)
+    }
+
+    /// Whether the carrier tries again after an end like that of the record.
+    private var mayBeRedialled: Bool {
         let ending = record.ending
         let outcome = ending.outcome
-        if awaitsRedial, !ending.hasRung, outcome == .failed || outcome == .missed {
-            record.refusedAt = update.wallMicroseconds
-            return .changed
-        }
-        return end(outcome, at: update.wallMicroseconds)
+        return awaitsRedial && !ending.hasRung && (outcome == .failed || outcome == .missed)
     }
 
     private mutating func cancelled(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil, record.cancelledAt == nil else { return [] }
+        let waitsSince = isHeld || isOpenToRedial ? record.refusedAt : nil
         record.cancelledAt = update.wallMicroseconds
         record.q850Cause = update.q850Cause
         record.sipCause = update.sipCause
-        return .changed
+        guard let waitsSince, !mayBeRedialled else { return .changed }
+        return end(record.ending.outcome, at: waitsSince)
     }
 
     private mutating func byeReceived(_ update: CallUpdate, at witness: Witness) -> Step {
         if record.answeredAt == nil {
+            if needsAnswer { reopen() }
             // The caller may end an early dialog with BYE, RFC 3261 §15, which means the same as a CANCEL.
             let step = cancelled(update)
-            if !step.isEmpty { earlyBye = witness }
+            if !step.isEmpty, record.endedAt == nil { earlyBye = witness }
             return step
         }
         // RFC 3261 §13.2.2.4: the caller of a forked INVITE ends all 2xx dialogs but one with BYE.
         if let answerer, case .answererDialog(let dialog) = update.counterpart, dialog != answerer { return [] }
         if update.q850Cause != 0 { record.q850Cause = update.q850Cause }
         return end(outcomeOfAnswered, at: update.wallMicroseconds)
+    }
+
+    /// Whether a BYE now proves a 2xx, which has passed a sibling.
+    ///
+    /// No early dialog outlives its final response (RFC 3261 §12.3, §15). After a 487 the BYE is the cause of it.
+    private var needsAnswer: Bool {
+        hasSiblings && record.refusedAt != nil && record.cancelledAt == nil && record.status != 487
+            && !Self.asksForRetry(record.status)
+    }
+
+    /// Takes an end back that the call has outlived.
+    private mutating func reopen() {
+        record.refusedAt = nil
+        (record.status, record.q850Cause, record.sipCause) = (0, 0, 0)
     }
 
     /// Each earlier attempt counts once, however often it is reported.

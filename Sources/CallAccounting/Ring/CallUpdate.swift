@@ -96,6 +96,8 @@ package struct CallUpdate: Hashable, Sendable {
     ///
     /// Below 2^28; an INVITE has the customer in its place.
     package var calledMark: UInt32 = 0
+    /// True for a `failed` of the gateway's own: a timeout, or no target; nobody else has sent an end.
+    package var isOwn = false
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.

@@ -7,7 +7,7 @@ import Branding
 /// | bytes | content |
 /// |---|---|
 /// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
-/// | 32–55 | wall clock, caller, destination; above the 50 bits of both numbers the customer of an INVITE, else the called mark |
+/// | 32–55 | wall clock, caller, destination; above the 50 bits of both numbers the customer of an INVITE, 1 for an own response, or the called mark of a 2xx |
 /// | 56–63 | status, Q.850 cause, SIP cause, trunk; of an INVITE the evidence in place of the first two |
 /// | 64–66 | kind, direction, reason (0 = branded or unknown) |
 /// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog, or an earlier attempt |
@@ -49,7 +49,12 @@ struct UpdateBytes {
         base.storeBytes(of: counterpart.high, toByteOffset: 16, as: UInt64.self)
         base.storeBytes(of: counterpart.low, toByteOffset: 24, as: UInt64.self)
         base.storeBytes(of: update.wallMicroseconds, toByteOffset: 32, as: Int64.self)
-        let mark = UInt64(update.kind == .invite ? update.customer : update.calledMark)
+        let mark: UInt64 =
+            switch update.kind {
+            case .invite: UInt64(update.customer)
+            case .failed: update.isOwn ? 1 : 0
+            default: UInt64(update.calledMark)
+            }
         base.storeBytes(
             of: update.caller | (mark & 0x3FFF) << Self.numberBits, toByteOffset: 40, as: UInt64.self)
         base.storeBytes(of: update.destination | (mark >> 14) << Self.numberBits, toByteOffset: 48, as: UInt64.self)
@@ -138,6 +143,8 @@ struct UpdateBytes {
             update.customer = mark
             let evidence = DecisionEvidence(rawValue: number(56))
             update.evidence = evidence.isPresent ? evidence : nil
+        } else if kind == .failed {
+            update.isOwn = mark == 1
         } else {
             update.calledMark = mark
         }

@@ -292,6 +292,8 @@ package struct CallFailure: Hashable, Sendable {
     package var alerted = false
     /// The caller's CANCEL came before it.
     package var isCancelled = false
+    /// The gateway's own: a timeout, or no target.
+    package var isOwn = false
 
     package init(
         status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, rang: Bool = false, alerted: Bool = false

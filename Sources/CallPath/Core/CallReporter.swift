@@ -224,7 +224,9 @@ final class CallReporter {
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
         guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
-        failed(call, failure(of: transaction, status: status, ReasonCauses()), transaction.dialog, at: now)
+        var failure = failure(of: transaction, status: status, ReasonCauses())
+        failure.isOwn = true
+        failed(call, failure, transaction.dialog, at: now)
     }
 
     /// The final response of one branch of a call.
@@ -240,11 +242,12 @@ final class CallReporter {
     /// Reports that a call failed, once its last branch has.
     private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
         guard let failure = calls.failed(call, failure) else { return }
-        updates.append(
-            CallUpdate(
-                kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
-                wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
-                sipCause: failure.sipCause, reason: dialog.isBranded ? nil : .noMatch))
+        var update = CallUpdate(
+            kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
+            wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
+            sipCause: failure.sipCause, reason: dialog.isBranded ? nil : .noMatch)
+        update.isOwn = failure.isOwn
+        updates.append(update)
     }
 
     func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {

@@ -34,10 +34,14 @@ final class LedgerCall {
     /// Its identifier in updates: that of the latest attempt.
     var name: CallIdentifier { machine.record.name }
 
-    init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
+    init(
+        row: Int64, callID: String, record: CallRecord, isStored: Bool,
+        _ limits: CallStateMachine.Limits = CallStateMachine.Limits()
+    ) {
         self.row = row
         self.callID = callID
-        machine = CallStateMachine(record, awaitsRedial: awaitsRedial)
+        machine = CallStateMachine(
+            record, awaitsRedial: limits.redial > 0, hasSiblings: limits.siblingReport > 0)
         self.isStored = isStored
     }
 }

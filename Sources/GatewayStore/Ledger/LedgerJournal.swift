@@ -16,6 +16,8 @@ struct LedgerJournal {
     private(set) var unclaimed = 0
     /// Applied updates for the siblings of the gateway; nil without siblings.
     var reported: [ReportedUpdate]?
+    /// Updates that were reported to siblings before they were applied.
+    private var early = EarlyReports()
     /// Updates of siblings.
     var foreign = ForeignJournal()
     /// Calls that have moved between gateways.
@@ -91,7 +93,8 @@ struct LedgerJournal {
         let known = call(of: update)
         if reported != nil {
             let begins = update.kind == .invite && !handover.isAway(update.call)
-            reported?.append(ReportedUpdate(update: update, isOwn: known != nil || begins))
+            let isOwn = known != nil || begins
+            if isOwn || !early.wasReported(update) { reported?.append(ReportedUpdate(update: update, isOwn: isOwn)) }
         }
         if let call = known {
             if update.kind == .invite, begins(update, texts: texts, after: call) { return }
@@ -111,9 +114,25 @@ struct LedgerJournal {
         return inherited.count
     }
 
+    /// Reports the waiting updates of calls that other gateways have, which need them before this ledger does.
+    ///
+    /// - Parameter read: passes the updates after a position, and returns the position reached.
+    mutating func reportEarly(_ read: (UInt64, (CallUpdate) -> Void) -> UInt64) {
+        guard reported != nil, !isRefused, clockSteps.isEmpty else { return }
+        var found: [CallUpdate] = []
+        early.position = read(max(early.position, batch.position)) { update in
+            if early.isOfOther(update), call(of: update) == nil { found.append(update) }
+        }
+        for update in found {
+            early.report(update)
+            reported?.append(ReportedUpdate(update: update, isOwn: false))
+        }
+    }
+
     /// Records the position up to which the ring has been read.
     mutating func reached(_ position: UInt64) {
         batch.position = position
+        early.applied(through: position)
         clockSteps.removeAll { $0.position <= position }
     }
 
@@ -259,7 +278,7 @@ struct LedgerJournal {
         if goesOn(record) { return }
         let call = LedgerCall(
             row: nextCall, callID: record.call.description, record: record, isStored: false,
-            awaitsRedial: limits.redial > 0)
+            limits)
         nextCall += 1
         open[record.name] = call
         if batch.position < inheritedEnd { inherited.insert(record.name) }
@@ -340,7 +359,7 @@ struct LedgerJournal {
     mutating func goOn(with record: CallRecord, from gateway: String) -> LedgerCall {
         let call = LedgerCall(
             row: nextCall, callID: record.call.description, record: record, isStored: false,
-            awaitsRedial: limits.redial > 0)
+            limits)
         nextCall += 1
         batch.adopted.append((call, gateway))
         if !record.alsoCalled.isEmpty { batch.renumbered.append(call) }

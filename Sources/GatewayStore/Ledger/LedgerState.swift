@@ -20,14 +20,14 @@ struct LedgerState {
 
     /// Reads it all; called once, at start.
     ///
-    /// - Parameter awaitsRedial: calls that failed before any phone rang wait for the carrier's next attempt.
-    init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
+    /// - Parameter limits: the waits of open calls.
+    init(_ database: Database, ringID: Int64, _ limits: CallStateMachine.Limits) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
         clock = try Self.largest("SELECT max(id) FROM clock", database)
         position = try RingPosition(database).position(of: ringID)
         let open = try LedgerStatement(database, Self.openCalls)
-        while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
+        while let call = try open.row({ Self.call($0, limits) }) {
             if let call { calls.append(call) }
         }
         let adopted = try LedgerStatement(database, "SELECT call_id FROM adopted_call")
@@ -78,7 +78,7 @@ struct LedgerState {
     static func call(at row: Int64, in database: Database) throws -> LedgerCall? {
         let select = try LedgerStatement(database, calls + " WHERE id = ?1")
         select.bind(1, row)
-        return try select.firstRow { call($0, awaitsRedial: false) } ?? nil
+        return try select.firstRow { call($0, CallStateMachine.Limits()) } ?? nil
     }
 
     private static let columns = ["id", "shown_event", "end_event"] + StoredCall.columns
@@ -88,12 +88,12 @@ struct LedgerState {
     private static let openCalls = calls + " WHERE ended_at IS NULL ORDER BY id"
 
     /// Nil for a row that no gateway wrote.
-    private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {
+    private static func call(_ row: LedgerRow, _ limits: CallStateMachine.Limits) -> LedgerCall? {
         let stored = StoredCall(
             integer: { places[$0].flatMap { row.integer($0) } }, text: { places[$0].flatMap { row.text($0) } })
         guard let id = row.integer(0), let record = stored.record else { return nil }
         let open = LedgerCall(
-            row: id, callID: record.call.description, record: record, isStored: true, awaitsRedial: awaitsRedial)
+            row: id, callID: record.call.description, record: record, isStored: true, limits)
         open.shownEvent = row.integer(1)
         open.endEvent = row.integer(2)
         return open

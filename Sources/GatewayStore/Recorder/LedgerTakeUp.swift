@@ -74,7 +74,7 @@ extension OutcomeRecorder {
         try journal.withLock { taken in
             taken = try database.ledger.read { database in
                 let state = try LedgerState(
-                    database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0)
+                    database, ringID: ring.ringID, settings.limits)
                 // The position in the ledger takes precedence. For an unknown ring the ring's own position is used.
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
@@ -98,7 +98,7 @@ extension OutcomeRecorder {
         try journal.withLock { taken in
             guard var journal = taken else { return }
             let state = try database.ledger.read { database in
-                try LedgerState(database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0)
+                try LedgerState(database, ringID: ring.ringID, settings.limits)
             }
             journal.move(to: state)
             taken = journal

@@ -187,7 +187,17 @@ package final class OutcomeRecorder: Sendable {
     /// Detects a step of the wall clock between two drains.
     ///
     /// Frequent looks detect a step while few updates of the new clock are in the ring.
-    func lookAtClock() { _ = withJournal { lookAtClock(&$0) } }
+    /// Siblings get what concerns their calls at each look.
+    func look() {
+        _ = withJournal { journal in
+            lookAtClock(&journal)
+            journal.reportEarly { position, body in
+                ring.read(after: position, through: ring.claimed, limit: Self.mostAtOnce) { update, _ in body(update) }
+                    .position
+            }
+            reportUpdates(of: &journal)
+        }
+    }
 
     /// Stores calls and events from at most `limit` updates of the ring, in one transaction.
     ///
@@ -279,6 +289,7 @@ package final class OutcomeRecorder: Sendable {
     /// Compares the wall clock with the monotonic clock, and shifts calls in progress by a step.
     ///
     /// - Returns: the time of the look, in microseconds since 1970; nil if the reading took too long to count.
+    @discardableResult
     private func lookAtClock(_ journal: inout LedgerJournal) -> Int64? {
         // Read before the clock: updates up to here have the time of the clock that this look finds, or of an older
         // one.

@@ -115,7 +115,7 @@ struct OutcomeRounds {
         let isCrowded = !isRefused && recorder.waiting >= Self.crowded
         guard isCrowded || !waitsForSiblings && Self.isDue(lastStored, after: recorder.settings.storing, at: time)
         else {
-            return recorder.lookAtClock()
+            return recorder.look()
         }
         // After a refusal the next attempt waits as long as after a success, because it writes the whole batch again.
         if storeAll() > 0 || isRefused { lastStored = time }
