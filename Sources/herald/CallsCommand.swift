@@ -79,9 +79,11 @@ struct CallsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.json ? CallsOutput.json : csv ? .csv : .table
+        // The secret finds calls of withheld callers. A user who may not read it lists all others.
+        let withSecrets = show != nil || callID != nil ? try options.configurationWithSecrets() : nil
         // A gateway follows its own calls.
         let shared = local || follow ? nil : SharedCalls(try options.configurationWithSecrets())
-        let listing = try CallListing(try options.configuration(), query, output, shared: shared)
+        let listing = try CallListing(try withSecrets ?? options.configuration(), query, output, shared: shared)
         if show != nil {
             try listing.show()
         } else if follow {

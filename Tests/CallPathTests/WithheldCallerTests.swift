@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
+import SIPCore
 import Testing
 
 @Suite("Callers who are not to be named, RFC 3323 §4.2, RFC 3325 §9.3, RFC 7044 §10.1")
@@ -39,6 +40,36 @@ struct WithheldCallerTests {
         #expect(reason == (isWithheld ? .privacy : nil))
         #expect((caller == 0) == isWithheld)
         #expect(sent.contains("Acme") != isWithheld)
+    }
+
+    // A Call-ID as several session border controllers write it: the caller's number and a time.
+    @Test(arguments: [
+        ("Privacy: id\n" + asserted, GatewayUnderTest.trunk), ("Privacy: user\n", GatewayUnderTest.pbx),
+    ]) func `of a withheld caller's Call-ID nothing enters the ring but a keyed hash`(
+        extra: String, source: PeerAddress
+    ) throws {
+        let callID = "61491570156-1732830000@sbc.carrier.example"
+        func kept(_ extra: String, secret: Secret) throws -> String {
+            var options = GatewayUnderTest.Options()
+            options.secret = secret
+            let gateway = try GatewayUnderTest(numbers: [], options: options)
+            let invite = request("INVITE", extra: extra).replacing("story@carrier.example", with: callID)
+                .replacing("sip:100@192.0.2.20 SIP", with: "sip:+61255502001@192.0.2.20 SIP")
+            _ = gateway.receive(invite, from: source)
+            var texts: [String] = []
+            _ = gateway.ring.read(after: 0, limit: 10) { _, text in
+                if let text { texts.append(String(decoding: text.sipCallID, as: UTF8.self)) }
+            }
+            return try #require(texts.first)
+        }
+        let secret = Secret(key0: 7, key1: 8)
+        let name = try kept(extra, secret: secret)
+        #expect(name.hasPrefix("withheld-") && name.utf8.count == 45 && !name.contains("570156"))
+        #expect(WithheldCallID.names(of: callID, secret) == [name], "whoever has the Call-ID finds the call")
+        let next = Secret(key0: 9, key1: 9)
+        #expect(try kept(extra, secret: next) != name, "nobody finds the number by trying without the secret")
+        #expect(WithheldCallID.names(of: callID, next.replacing(secret)).last == name, "an earlier secret finds it too")
+        #expect(try kept("Privacy: none\n", secret: secret) == callID)
     }
 
     @Test func `without the header nobody is withheld, and one of several lines is enough`() throws {

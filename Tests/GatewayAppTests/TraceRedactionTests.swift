@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
+import SIPCore
 import Testing
 
 @testable import GatewayApp
@@ -89,6 +91,21 @@ struct TraceRedactionTests {
                 s=*******************
                 a=ssrc:**********
                 """)
+    }
+
+    @Test(arguments: [
+        "Call-ID: x-61491570156@c", "i:x-61491570156@c", "Call-ID :\n x-61491570156@c", "CALL-ID: x-61491570156@c \t",
+    ])
+    func `the Call-ID of a withheld caller has its name in records, in any form of the field`(field: String) throws {
+        let secret = Secret(key0: 1, key1: 2)
+        let text = "BYE sip:x SIP/2.0\n\(field)\nContent-Length: 0\n\n".replacing("\n", with: "\r\n")
+        let name = try #require(WithheldCallID.names(of: "x-61491570156@c", secret).first)
+        func shown(_ exposure: TraceRedaction.Exposure) -> String {
+            let redaction = TraceRedaction(exposure, callIDs: .named(secret))
+            return String(decoding: redaction.message(Array(text.utf8)), as: UTF8.self)
+        }
+        #expect(shown(.withheld).contains(name) && !shown(.withheld).contains("570156"))
+        #expect(shown(.full) == text && shown(.masked).contains("x-61491570156@c"))
     }
 
     /// Fields and places that could carry a withheld number out.

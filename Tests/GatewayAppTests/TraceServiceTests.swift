@@ -336,4 +336,42 @@ struct TraceServiceTests {
         let outcomes = lines.compactMap { if case .outcome(let text) = $0.event { text } else { nil } }
         #expect(outcomes == ["MISSED, status 487, decision no_match"])
     }
+
+    /// Records have a keyed hash of the Call-ID of a withheld caller.
+    @Test func `all events of a withheld call have the name by which records list it`() async throws {
+        let stream = try service.trace(TraceOrder())
+        let callID = "0491570156-abc@c"
+        _ = receive(
+            Self.invite(callID, extra: "Privacy: id\nP-Asserted-Identity: <sip:0491570156@carrier.example>\n"))
+        let name = try #require(WithheldCallID.names(of: callID, shared.settings.load().secret).first)
+        var record = CallRecord(
+            call: CallIdentifier(high: 1, low: 2), direction: .inbound, sipCallID: name, reason: .privacy, inviteAt: 0)
+        record.outcome = .missed
+        service.ended([record])
+        let lines = await events(stream)
+        #expect(lines.contains { if case .outcome = $0.event { true } else { false } })
+        #expect(lines.contains { if case .decision = $0.event { true } else { false } })
+        #expect(Set(lines.dropLast().map(\.callID)) == [name])
+        let messages = Self.messages(lines)
+        #expect(messages.count >= 2)
+        #expect(messages.allSatisfy { String(decoding: $0.bytes, as: UTF8.self).contains("Call-ID: \(name)\r\n") })
+    }
+
+    /// Nothing but the Call-ID of such a BYE has the number; some carriers write it in another form.
+    @Test(arguments: ["61491570156-1732830000@sbc", "0491-570-156.7@sbc", "a.0061491570156@sbc"])
+    func `a call that began before the trace loses the numbers in its Call-ID`(callID: String) async throws {
+        let stream = try service.trace(TraceOrder())
+        let queue = Self.queue(.full)
+        try service.export(to: queue)
+        _ = receive(
+            Self.invite(callID, from: "<sip:account4711@carrier.example>").replacing("INVITE", with: "BYE")
+                .replacing("To: <sip:0255502000@127.85.0.2>", with: "To: <sip:0255502000@127.85.0.2>;tag=p")
+                .replacing("Contact: <sip:0491570156@127.85.0.1>\n", with: ""))
+        let lines = await events(stream)
+        let packets = await packets(queue)
+        #expect(!Self.messages(lines).isEmpty && !packets.isEmpty)
+        for text in [try Self.everything(lines)] + packets {
+            #expect(!text.contains("570156") && !text.contains("570-156") && text.contains("@sbc"))
+        }
+    }
 }

@@ -6,7 +6,7 @@ import SIPCore
 
 /// Reports the progress of calls to the accounting side: one memory store a report, without a wait.
 ///
-/// Owned by the worker thread. The number of a withheld caller is never reported.
+/// Owned by the worker thread. The number of a withheld caller is never reported, nor is the Call-ID, which may have it.
 final class CallReporter {
     private let updates: UpdateRing
     private let calls: CallsInProgress
@@ -54,7 +54,7 @@ final class CallReporter {
     ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         var texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160),
+            sipCallID: callID(of: invite, isWithheld: identity.isWithheld),
             subscriber: cut(context.called.uri?.user, 64))
         if let entry = decorated.entry {
             context.index.append(.name, of: entry, to: &texts.brandName)
@@ -83,7 +83,7 @@ final class CallReporter {
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user, 64))
+            sipCallID: callID(of: invite, isWithheld: isWithheld), subscriber: cut(caller?.user, 64))
         let number = isWithheld ? nil : CalledNumber.caller(of: invite, caller, on: trunk)
         var update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
@@ -92,6 +92,12 @@ final class CallReporter {
             reason: .outbound)
         update.customer = routes.customer(ofCaller: number, at: pbx)?.mark ?? 0
         updates.append(update, texts: texts)
+    }
+
+    /// The Call-ID as it may be kept.
+    private func callID(of invite: SIPMessage, isWithheld: Bool) -> [UInt8] {
+        guard let field = invite.first(.callID) else { return [] }
+        return isWithheld ? WithheldCallID.name(of: invite[field.value], secret) : cut(invite[field.value], 160)
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.

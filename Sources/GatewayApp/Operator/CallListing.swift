@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import CallPath
 package import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
+import SIPCore
 import SafeText
 import UnixSignals
 
@@ -14,6 +16,8 @@ package struct CallListing {
     private let query: CallQuery
     private let output: CallsOutput
     private let hasCustomers: Bool
+    /// Nil if the command may not read it: calls of withheld callers are then not found by their Call-ID.
+    private let secret: Secret?
 
     /// Opens the ledger for reading, beside a running gateway.
     ///
@@ -28,6 +32,8 @@ package struct CallListing {
         self.query = query
         self.output = output
         hasCustomers = !configuration.customers.isEmpty
+        secret =
+            configuration.cluster?.secret ?? GatewaySecret.found(in: configuration.state, spare: configuration.runtime)
         guard let customer = query.customer, let problem = configuration.knownCustomers.problem(of: customer) else {
             return
         }
@@ -110,7 +116,29 @@ package struct CallListing {
 
     /// Calls of all gateways, or of this one if the shared ledger cannot be read.
     private func read(_ filter: CallFilter, limit: Int) throws -> [LedgerCallRow] {
+        let calls = try readAsWritten(filter, limit: limit)
+        guard calls.isEmpty, let secret else { return calls }
+        for filter in filter.ofWithheldCallers(secret) {
+            let calls = try readAsWritten(filter, limit: limit)
+            if !calls.isEmpty { return calls }
+        }
+        return []
+    }
+
+    private func readAsWritten(_ filter: CallFilter, limit: Int) throws -> [LedgerCallRow] {
         if let calls = shared?.calls(matching: filter, limit: limit) { return calls }
         return try CommandFailure.reported { try reader.calls(matching: filter, limit: limit) }
+    }
+}
+
+extension CallFilter {
+    /// The same search for the Call-ID of a withheld caller, of which the ledger has a keyed hash; none without a Call-ID.
+    func ofWithheldCallers(_ secret: Secret) -> [CallFilter] {
+        guard let callID = callID ?? callIDPart else { return [] }
+        return WithheldCallID.names(of: callID, secret).map { name in
+            var filter = self
+            (filter.callID, filter.callIDPart) = (name, nil)
+            return filter
+        }
     }
 }

@@ -52,9 +52,17 @@ struct GatewaySecret: Redacted {
     }
 
     /// The secret in the form that the call path uses.
-    var secret: Secret {
+    var secret: Secret { Self.secret(bytes) }
+
+    private static func secret(_ bytes: [UInt8]) -> Secret {
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
         return Secret(key0: word(0..<8), key1: word(8..<16))
+    }
+
+    /// The secret of a gateway, for a command that runs beside it; nil if the command may not read it.
+    static func found(in folder: String, spare: String) -> Secret? {
+        [folder, spare].lazy.compactMap { FileManager.default.contents(atPath: $0 + "/secret").map { [UInt8]($0) } }
+            .first { $0.count == size }.map(secret)
     }
 
     /// Writes the secret again when its file has disappeared with its folder.

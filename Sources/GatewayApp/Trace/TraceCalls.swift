@@ -2,6 +2,7 @@
 
 import CallPath
 import GatewayAdmin
+import SIPCore
 
 /// The calls of running traces, by Call-ID.
 ///
@@ -45,6 +46,8 @@ struct TraceCalls {
 
     private var marks: Generations<Key, Marks>
     private var parties: Generations<Key, Parties>
+    /// Call-IDs of withheld callers by the name that records have for them.
+    private var withheld: Generations<Key, [UInt8]>
 
     /// - Parameters:
     ///   - most: calls of a generation.
@@ -52,6 +55,7 @@ struct TraceCalls {
     init(most: Int = 250_000, mostParties: Int = 10_000) {
         marks = Generations(most: most)
         parties = Generations(most: mostParties)
+        withheld = Generations(most: mostParties)
     }
 
     /// Adds the facts of a message, and returns the marks of its call.
@@ -108,10 +112,20 @@ struct TraceCalls {
     /// The parties of a call; nil if no trace has seen them, or not lately.
     mutating func parties(of key: Key) -> Parties? { parties.use(key) }
 
+    /// Keeps the Call-ID of a withheld caller under the name that records have for it.
+    mutating func nameWithheld(_ callID: ArraySlice<UInt8>, _ secret: Secret) {
+        let key = Key(WithheldCallID.name(of: callID, secret)[...])
+        if withheld.use(key) == nil { withheld[key] = Array(callID.prefix(512)) }
+    }
+
+    /// The Call-ID of a record's name; nil if the name is the Call-ID.
+    mutating func callID(named key: Key) -> ArraySlice<UInt8>? { withheld.use(key)?[...] }
+
     /// Forgets all calls.
     mutating func removeAll() {
         marks.removeAll()
         parties.removeAll()
+        withheld.removeAll()
     }
 }
 

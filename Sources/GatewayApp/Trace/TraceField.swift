@@ -10,6 +10,8 @@ struct TraceField {
         case credentials
         /// A field of the protocol, whose digits are no telephone numbers.
         case opaque
+        /// Opaque, but of a withheld caller it may have the number in it.
+        case callID
         /// Opaque, and decides how the body is masked.
         case contentType
         /// Opaque but for the received From that it may carry.
@@ -124,9 +126,10 @@ private struct FieldKinds {
         add(
             .opaque,
             """
-            call-id i cseq content-length l max-forwards expires min-expires session-expires x min-se timestamp date \
-            rseq rack retry-after www-authenticate proxy-authenticate
+            cseq content-length l max-forwards expires min-expires session-expires x min-se timestamp date rseq rack \
+            retry-after www-authenticate proxy-authenticate
             """)
+        add(.callID, "call-id i")
         add(.via, "via v")
         add(.contentType, "content-type c")
         add(.route, "route record-route path service-route")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import GatewayAdmin
 import SIPCore
 import SafeText
@@ -19,14 +20,35 @@ struct TraceRedaction {
         case withheld
     }
 
+    /// The form of the Call-ID of a withheld caller, which may have the number in it.
+    enum CallIDs: Sendable {
+        case asReceived
+        /// Without numbers: nobody knows if the caller is withheld, and the operator may need the rest.
+        case masked
+        /// The name that the call has in records.
+        case named(Secret)
+    }
+
     private let exposure: Exposure
     /// The last digits of withheld numbers.
     private let secrets: [[UInt8]]
+    private let callIDs: CallIDs
 
-    /// - Parameter secrets: the users of the URIs that named a withheld caller.
-    init(_ exposure: Exposure, secrets: [[UInt8]] = []) {
+    /// - Parameters:
+    ///   - secrets: the users of the URIs that named a withheld caller.
+    ///   - callIDs: the form of the Call-ID if the exposure is `withheld`.
+    init(_ exposure: Exposure, secrets: [[UInt8]] = [], callIDs: CallIDs = .asReceived) {
         self.exposure = exposure
         self.secrets = exposure == .withheld ? secrets.compactMap(Self.ending) : []
+        self.callIDs = exposure == .withheld ? callIDs : .asReceived
+    }
+
+    /// The rules for a call.
+    ///
+    /// - Parameter secret: the gateway's, by which records name the Call-IDs of withheld callers.
+    init(_ marks: TraceCalls.Marks, _ numbers: TraceOrder.Numbers, secrets: [[UInt8]], _ secret: Secret) {
+        let callIDs = marks.contains(.withheld) ? CallIDs.named(secret) : .masked
+        self.init(marks.exposure(numbers), secrets: secrets, callIDs: callIDs)
     }
 
     /// The message as the reader may see it; the length of the body stays.
@@ -83,8 +105,24 @@ struct TraceRedaction {
     /// Appends a Call-ID as the reader may see it.
     func appendCallID(_ bytes: ArraySlice<UInt8>, to out: inout [UInt8]) {
         let start = out.count
-        bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
+        switch callIDs {
+        case .named(let secret): return out.append(contentsOf: WithheldCallID.name(of: bytes, secret))
+        case .asReceived, .masked: bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
+        }
+        if case .masked = callIDs { NumberMask.mask(&out, from: start, keepsEnds: false) }
         hideSecrets(in: &out, from: start)
+    }
+
+    /// Appends the value of a Call-ID field; blanks and folds around it stay.
+    private func appendCallID(_ bytes: Span<UInt8>, _ value: Range<Int>, to out: inout [UInt8]) {
+        var (start, end) = (value.lowerBound, value.upperBound)
+        while start < end, bytes[start] <= 32 { start += 1 }
+        while end > start, bytes[end - 1] <= 32 { end -= 1 }
+        out.append(value.lowerBound..<start, of: bytes)
+        var callID: [UInt8] = []
+        callID.append(start..<end, of: bytes)
+        appendCallID(callID[...], to: &out)
+        out.append(end..<value.upperBound, of: bytes)
     }
 
     // MARK: Lines
@@ -148,7 +186,10 @@ struct TraceRedaction {
         case (.credentials, _), (.identity, .masked), (.identity, .withheld), (.other, .withheld):
             out.append(name, of: bytes)
             out.append("***")
-        case (_, .full), (.opaque, _), (.contentType, _): out.append(line, of: bytes)
+        case (.callID, .withheld):
+            out.append(name, of: bytes)
+            appendCallID(bytes, field.value, to: &out)
+        case (_, .full), (.opaque, _), (.callID, _), (.contentType, _): out.append(line, of: bytes)
         case (.via, _):
             out.append(name, of: bytes)
             Self.append(bytes, field.value, without: ";hf=", to: &out)

@@ -146,11 +146,15 @@ final class TraceService: Service, TraceSource {
         let time = now().wallMicroseconds
         state.withLock { state in
             guard !state.readers.isEmpty else { return }
+            let secret = settings.load().secret
             for record in records {
-                let callID = Array(record.sipCallID.utf8)[...]
+                let known = Array(record.sipCallID.utf8)[...]
+                // Of a withheld caller the record has a hash of the Call-ID.
+                let callID = state.calls.callID(named: TraceCalls.Key(known)) ?? known
                 let key = TraceCalls.Key(callID)
                 guard let marks = state.calls.marks(of: key) else { continue }
-                send(of: callID, marks, state.calls.parties(of: key), at: time, &state) { _ in .outcome(record.traced) }
+                let parties = state.calls.parties(of: key)
+                send(of: callID, marks, parties, secret, at: time, &state) { _ in .outcome(record.traced) }
             }
         }
     }
@@ -199,7 +203,7 @@ final class TraceService: Service, TraceSource {
             var record = TraceRecord()
             swap(&record, &state.record)
             while count < Self.round, tap.take(into: &record) {
-                pass(record, settings.topology, asksForParties: asksForParties, &state)
+                pass(record, settings, asksForParties: asksForParties, &state)
                 count += 1
             }
             swap(&record, &state.record)
@@ -237,9 +241,10 @@ final class TraceService: Service, TraceSource {
     // MARK: Records
 
     private func pass(
-        _ record: TraceRecord, _ topology: GatewayTopology, asksForParties: Bool, _ state: inout State
+        _ record: TraceRecord, _ settings: GatewaySettings, asksForParties: Bool, _ state: inout State
     ) {
-        if record.kind == .decided { return passDecision(record, &state) }
+        let topology = settings.topology
+        if record.kind == .decided { return passDecision(record, settings, &state) }
         let facts = TraceFacts(record.bytes)
         let callID = facts?.callID ?? []
         let peer = state.peers.peer(of: record, topology)
@@ -251,10 +256,14 @@ final class TraceService: Service, TraceSource {
             marks = state.calls.add(
                 facts, key, isReceived: record.kind == .received, peer: peer, keepsTrunk: asksForParties,
                 customer: topology.customer(of: record, facts))
+            if record.kind == .received, facts.isInitial, marks.contains(.withheld) {
+                state.calls.nameWithheld(callID, settings.secret)
+            }
             if asksForParties || marks.exposure(.masked) == .withheld { parties = state.calls.parties(of: key) }
         }
         let view = TracedView(
-            record: record, facts: facts, marks: marks, parties: parties, peer: peer, sockets: topology.sockets)
+            record: record, facts: facts, marks: marks, parties: parties, peer: peer, sockets: topology.sockets,
+            secret: settings.secret)
         for position in state.exports.indices {
             let queue = state.exports[position].queue
             view.append(queue.packet, queue.numbers, to: &state.exports[position].batch)
@@ -265,27 +274,29 @@ final class TraceService: Service, TraceSource {
         }
     }
 
-    private func passDecision(_ record: TraceRecord, _ state: inout State) {
+    private func passDecision(_ record: TraceRecord, _ settings: GatewaySettings, _ state: inout State) {
         let decision = record.decision
         let callID = record.bytes[...]
         let key = TraceCalls.Key(callID)
         let marks = state.calls.add(isWithheld: decision.evidence.isWithheld, key)
+        if decision.evidence.isWithheld { state.calls.nameWithheld(callID, settings.secret) }
         guard !state.readers.isEmpty else { return }
         let brand = String(decoding: record.brand, as: UTF8.self)
         let text = decision.reason?.description ?? (brand.isEmpty ? "matched" : "matched \"\(brand)\"")
-        send(of: callID, marks, state.calls.parties(of: key), at: record.wallMicroseconds, &state) { exposure in
+        let (parties, time) = (state.calls.parties(of: key), record.wallMicroseconds)
+        send(of: callID, marks, parties, settings.secret, at: time, &state) { exposure in
             .decision(text, evidence: decision.evidence(exposure, brand: brand))
         }
     }
 
     private func send(
-        of callID: ArraySlice<UInt8>, _ marks: TraceCalls.Marks, _ parties: TraceCalls.Parties?, at time: Int64,
-        _ state: inout State, event: (TraceRedaction.Exposure) -> TraceLine.Event
+        of callID: ArraySlice<UInt8>, _ marks: TraceCalls.Marks, _ parties: TraceCalls.Parties?, _ secret: Secret,
+        at time: Int64, _ state: inout State, event: (TraceRedaction.Exposure) -> TraceLine.Event
     ) {
         for (id, reader) in state.readers where reader.order.matches(marks, callID: callID, parties) {
-            let exposure = marks.exposure(reader.order.numbers)
-            let shown = TraceRedaction(exposure, secrets: parties?.callers ?? []).callID(callID)
-            deliver(TraceLine(event(exposure), wallMicroseconds: time, callID: shown), to: id, &state)
+            let numbers = reader.order.numbers
+            let shown = TraceRedaction(marks, numbers, secrets: parties?.callers ?? [], secret).callID(callID)
+            deliver(TraceLine(event(marks.exposure(numbers)), wallMicroseconds: time, callID: shown), to: id, &state)
         }
     }
 

@@ -18,6 +18,8 @@ struct TracedView {
     /// Nil for an unknown peer.
     let peer: GatewayTopology.TracedPeer?
     let sockets: [LocalSocket]
+    /// Names the Call-IDs of withheld callers.
+    let secret: Secret
 
     private var isReceived: Bool { record.kind == .received }
     private var socket: LocalSocket? { sockets.indices.contains(record.socket) ? sockets[record.socket] : nil }
@@ -25,12 +27,11 @@ struct TracedView {
 
     /// The rules for a reader.
     private func redaction(_ numbers: TraceOrder.Numbers) -> TraceRedaction {
-        let exposure = marks.exposure(numbers)
-        guard exposure == .withheld else { return TraceRedaction(exposure) }
+        guard marks.exposure(numbers) == .withheld else { return TraceRedaction(marks.exposure(numbers)) }
         // A later message may name the caller in another field, or the callee that withholds its own number.
         var secrets = (parties?.callers ?? []) + (facts?.callers ?? [])
         if !marks.contains(.known) || parties == nil { secrets += facts?.called ?? [] }
-        return TraceRedaction(exposure, secrets: secrets)
+        return TraceRedaction(marks, numbers, secrets: secrets, secret)
     }
 
     /// The event for a reader.

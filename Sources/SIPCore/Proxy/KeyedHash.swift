@@ -66,6 +66,8 @@ package enum KeyedHashUse: UInt64, Sendable {
     case loopMark = 0xa10f_706d_6172_0004
     /// The seal of an OPTIONS that probes a target (RFC 3261 §11.1).
     case probe = 0x970b_6570_7262_0005
+    /// The name that the Call-ID of a withheld caller gets outside of SIP (RFC 3261 §8.1.1.4).
+    case withheldCallID = 0xca11_6964_7769_0006
     /// The name of a call in call updates and in the ledger.
     case callName = 0
 }
