@@ -40,7 +40,7 @@ package struct Doctor: Sendable {
         async let peers = names.resolved()
         let local = await Self.onThread {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
-                + DoctorState(configuration).findings
+                + DoctorState(configuration).findings + DoctorReturns(configuration).findings
                 + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
                 + Self.certificates(configuration)
                 + DoctorMachine.findings(configuration)
