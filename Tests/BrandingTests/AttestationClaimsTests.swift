@@ -15,6 +15,10 @@ struct AttestationClaimsTests {
         // X-Twilio-VerStat, and the verstat of Telnyx.
         ("TN-Validation-Passed-A", .passedA), ("TN-Validation-Passed", .passedA), ("TN-Validation-Passed-C", .passedC),
         ("TN-Validation-Failed-B", .failed), ("TN-Validation-Failed", .failed), ("No-TN-Validation", .none),
+        ("TN-Validation-Passed-C-Diverted", .passedC), ("attest=B-Diverted", .passedB), ("C-Diverted", .passedC),
+        ("NULL", .failed), ("verstat=TN-Validation-Passed-B-Passthrough", .passedB),
+        // Bandwidth's P-Attestation-Indicator ends with a semicolon.
+        ("A;", .passedA), ("No-TN-Validation-Diverted", .none), ("a call", .none), ("Cx", .none),
         ("", .none), ("D", .none), ("Verified", .none), ("origid=C", .none), ("AA", .none), (";;,", .none),
     ])
     func `the level of an attestation header is read in every known form`(text: String, expected: Verification) {

@@ -19,13 +19,25 @@ struct VerificationTests {
         ("TN-Validation-Failed-A", .failed),
         ("No-TN-Validation", .none),
         ("TN-VALIDATION-NOT-PRESENT", .none),
-        ("TN-Validation-Passed-D", .none),
-        ("TN-Validation-Passed ", .none),
         ("Passed", .none),
         ("", .none),
-        (String(repeating: "TN-Validation-Passed", count: 100), .none),
+        // Twilio, "Trusted calling with SHAKEN/STIR": each level also of diverted and of passed on calls.
+        ("TN-Validation-Passed-A-Diverted", .passedA), ("TN-Validation-Passed-B-Diverted", .passedB),
+        ("TN-Validation-Passed-C-Diverted", .passedC), ("TN-Validation-Passed-A-Passthrough", .passedA),
+        ("TN-Validation-Passed-B-Passthrough", .passedB), ("TN-Validation-Passed-C-Passthrough", .passedC),
+        ("TN-Validation-Failed-A-Diverted", .failed), ("TN-Validation-Failed-C-Passthrough", .failed),
+        // Twilio: "was unable to verify the contents of the SHAKEN PASSporT".
+        ("NULL", .failed), ("null", .failed), ("Nullarbor", .none),
+        // Text behind the level, whatever separates it.
+        ("tn-validation-passed-c;x", .passedC), ("TN-Validation-Passed_B", .passedB),
+        ("TN-Validation-Passed-B ", .passedB),
+        ("TN-Validation-Passed ", .passedA), ("TN-Validation-Passed-", .passedC),
+        // A level that cannot be read is not taken for a better one.
+        ("TN-Validation-Passed-D", .passedC), ("TN-Validation-Passed-AB", .passedC),
+        ("TN-Validation-Passed-Diverted", .passedC), ("TN-Validation-PassedA", .passedC),
+        (String(repeating: "TN-Validation-Passed", count: 100), .passedC),
     ])
-    func `verstat ignores case, and an unknown value counts as unchecked`(
+    func `the level of verstat is read, and what follows it is ignored`(
         text: String, expected: Verification
     ) {
         #expect(Verification(verstat: Array(text.utf8)[...]) == expected)

@@ -49,6 +49,31 @@ struct AttestationTests {
             lines: "X-Twilio-VerStat: TN-Validation-Failed\n", standard: .failedVerification,
             strict: .failedVerification,
             permissive: .failedVerification),
+        // Twilio's words for diverted calls, and for a check that it could not do.
+        Row(lines: "X-Twilio-VerStat: TN-Validation-Passed-A-Diverted\n"),
+        Row(lines: "X-Twilio-VerStat: TN-Validation-Passed-C-Diverted\n", standard: .policy, strict: .policy),
+        Row(lines: "X-Twilio-VerStat: TN-Validation-Passed-C-Passthrough\n", standard: .policy, strict: .policy),
+        Row(
+            lines: "X-Twilio-VerStat: NULL\n", standard: .failedVerification, strict: .failedVerification,
+            permissive: .failedVerification),
+        Row(lines: "P-Attestation-Indicator: C-Diverted\n", standard: .policy, strict: .policy),
+        Row(lines: "Attestation-Info: C;\n", standard: .policy, strict: .policy),
+        Row(
+            lines: "P-Asserted-Identity: <sip:+61491570156;verstat=TN-Validation-Passed-C-Diverted@c>\n",
+            standard: .policy, strict: .policy),
+        // Telnyx and Bandwidth write it behind the host, and behind the bracket.
+        Row(
+            lines: "P-Asserted-Identity: \"J\" <sip:+61491570156@c;verstat=TN-Validation-Passed-C-Diverted>\n",
+            standard: .policy, strict: .policy),
+        Row(
+            lines: "P-Asserted-Identity: <sip:+61491570156@c:5060>;verstat=TN-Validation-Passed-C-Diverted\n",
+            standard: .policy, strict: .policy),
+        Row(
+            lines: "P-Asserted-Identity: <sip:+61491570156;verstat=TN%2DValidation%2DFailed@c>\n",
+            standard: .failedVerification, strict: .failedVerification, permissive: .failedVerification),
+        Row(
+            lines: "Remote-Party-ID: <sip:+61491570156@c;verstat=TN-Validation-Passed-B-Diverted>;party=calling\n",
+            strict: .policy),
         Row(lines: "x-attestation-info: \"B\"\n", strict: .policy),
         Row(lines: "X-Other: C\n", strict: .policy),
         // The worst of all.

@@ -158,4 +158,52 @@ struct RemotePartyTests {
             GatewayUnderTest.pbx)
         #expect(try #require(sent.first).contains("Remote-Party-ID") == false)
     }
+
+    /// draft-ietf-sip-privacy-04 §5: the network did not verify a value with `screen=no`.
+    @Test(
+        arguments: [
+            ("screen=yes", nil), ("screen=no", .policy), ("SCREEN=\"No\"", .policy),
+            ("id-type=subscriber;np=ordinary", nil),
+        ] as [(String, PassThroughReason?)])
+    func `a value that the network did not verify is as a call without a check`(
+        parameters: String, strict: PassThroughReason?
+    ) throws {
+        let line = "Remote-Party-ID: <sip:+61491570156;verstat=TN-Validation-Passed@c>;party=calling;\(parameters)\n"
+        for (policy, reason) in [(BrandingPolicy.strict, strict), (.standard, nil)] {
+            let gateway = try gateway { $0.policy = policy }
+            _ = gateway.receive(request("INVITE", extra: line), from: GatewayUnderTest.trunk)
+            #expect(try #require(gateway.updates().first).reason == reason)
+        }
+        // Where P-Asserted-Identity names the caller, its own check counts.
+        let asserted = "P-Asserted-Identity: <sip:+61491570156;verstat=TN-Validation-Passed@c>\n"
+        let gateway = try gateway { $0.policy = .strict }
+        _ = gateway.receive(request("INVITE", extra: asserted + line), from: GatewayUnderTest.trunk)
+        #expect(try #require(gateway.updates().first).reason == nil)
+    }
+
+    /// P-Asserted-Identity values of one INVITE, and the decision.
+    static let asserted: [(values: [String], reason: PassThroughReason?)] = [
+        (["<sip:+61491570156@a>", "<tel:+61491570156>", "<sip:0491570156@b;user=phone>"], nil),
+        (Array(repeating: "<sip:+61491570156@a>", count: 8), nil),
+        (Array(repeating: "<sip:+61491570156@a>", count: 9), .numberUnclear),
+        (["<sip:+61491570156@a>", "<tel:+61491570156>", "<tel:+61491570157>"], .numberUnclear),
+        (["<sip:reception@a>", "<sip:+61491570156@a>", "<tel:+61491570156>"], nil),
+        (["<sip:+61491570156@a>", "<tel:+61491570156>", "\"Anonymous\" <sip:+61491570156@a>"], .privacy),
+        (
+            ["<sip:+61491570156@a>", "<tel:+61491570156>", "<sip:+61491570156;verstat=TN-Validation-Failed@a>"],
+            .failedVerification
+        ),
+    ]
+
+    @Test(arguments: asserted, [", ", "\nP-Asserted-Identity: "])
+    func `several values of one caller are certain, and one of another is not`(
+        row: (values: [String], reason: PassThroughReason?), separator: String
+    ) throws {
+        let gateway = try gateway()
+        let line = "P-Asserted-Identity: " + row.values.joined(separator: separator) + "\n"
+        let sent = gateway.receive(request("INVITE", extra: line), from: GatewayUnderTest.trunk)
+        #expect(try #require(gateway.updates().first).reason == row.reason)
+        let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
+        #expect(invite.ranges(of: Self.brand).count == (row.reason == nil ? row.values.count + 1 : 0))
+    }
 }

@@ -16,6 +16,13 @@ package struct AttestationClaims: Hashable, Sendable {
 
     package init() {}
 
+    /// The claim that the number was not checked, such as `No-TN-Validation`.
+    package static var unchecked: AttestationClaims {
+        var claims = AttestationClaims()
+        claims.worst = .unchecked
+        return claims
+    }
+
     /// The level that the decision uses.
     package var verification: Verification {
         switch worst {
@@ -36,7 +43,7 @@ package struct AttestationClaims: Hashable, Sendable {
     /// Adds the value of a verstat parameter (3GPP TS 24.229 §7.2A.20).
     package mutating func add(verstat value: ArraySlice<UInt8>) {
         let bare = Self.bare(value)
-        add(Verification(verstat: bare), isUnchecked: Self.equals(bare, "no-tn-validation"))
+        add(Verification(verstat: bare), isUnchecked: Self.begins(bare, with: "no-tn-validation"))
     }
 
     /// Adds claims that a part of the message makes.
@@ -48,7 +55,8 @@ package struct AttestationClaims: Hashable, Sendable {
     /// Adds the value of an attestation header field.
     ///
     /// Accepts `A`, `"B"`, `C;origid=…`, `attest=A`, `Full`, `Partial`, `Gateway` and every verstat value. Ignores any
-    /// other text. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info), ATIS-1000082 (P-Attestation-Indicator).
+    /// other text, also behind a level, as in `A-Diverted`. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info),
+    /// ATIS-1000082 (P-Attestation-Indicator).
     package mutating func add(header value: ArraySlice<UInt8>) {
         var rest = value
         while !rest.isEmpty {
@@ -68,12 +76,8 @@ package struct AttestationClaims: Hashable, Sendable {
             else { return }
             value = Self.bare(value[(equals + 1)...])
         }
-        if Self.equals(value, "a") || Self.equals(value, "full") {
-            add(.passedA, isUnchecked: false)
-        } else if Self.equals(value, "b") || Self.equals(value, "partial") {
-            add(.passedB, isUnchecked: false)
-        } else if Self.equals(value, "c") || Self.equals(value, "gateway") {
-            add(.passedC, isUnchecked: false)
+        if let level = Verification(level: value) {
+            add(level, isUnchecked: false)
         } else {
             add(verstat: value)
         }
@@ -99,6 +103,11 @@ package struct AttestationClaims: Hashable, Sendable {
         var text = text.drop(while: isAround)
         while let last = text.last, isAround(last) { text.removeLast() }
         return text
+    }
+
+    /// Whether a text begins with a lower-case literal, ignoring ASCII case.
+    private static func begins(_ text: ArraySlice<UInt8>, with word: StaticString) -> Bool {
+        equals(text.prefix(word.utf8CodeUnitCount), word)
     }
 
     /// Compares with a lower-case literal, ignoring ASCII case.

@@ -18,26 +18,79 @@ package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
 
     /// Parses a verstat value.
     ///
-    /// Ignores case and quotes.
-    ///
-    /// `TN-Validation-Passed` without a suffix counts as A, which is how carriers use it. Every `TN-Validation-Failed…`
-    /// is a failure. Any other value, such as `No-TN-Validation`, gives `none`. Source: 3GPP TS 24.229 §7.2A.20.
-    package init(verstat: some Collection<UInt8>) {
-        let quote = UInt8(ascii: "\"")
-        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
-        let value = verstat.prefix(40).lazy.filter { $0 != quote }.map { capitals.contains($0) ? $0 | 0x20 : $0 }
-        if value.starts(with: "tn-validation-failed".utf8) {
+    /// Ignores case and quotes. `TN-Validation-Passed` without a level counts as A, which is how carriers use it. Text
+    /// behind the level is ignored, such as `-Diverted` or `-Passthrough` of Twilio. A level that cannot be read counts as
+    /// C, the lowest that passes. Every `TN-Validation-Failed…` is a failure, and so is `NULL`, by which Twilio reports
+    /// that it could not verify. Any other value, such as `No-TN-Validation`, gives `none`. Source: 3GPP TS 24.229
+    /// §7.2A.20.
+    package init(verstat: ArraySlice<UInt8>) {
+        var text = VerdictText(verstat)
+        if text.take("tn-validation-failed") || text.takeWord("null") {
             self = .failed
-        } else if value.starts(with: "tn-validation-passed".utf8) {
-            self = Self.passed(letter: value.dropFirst("tn-validation-passed".utf8.count))
+        } else if text.take("tn-validation-passed") {
+            self = text.isAtEnd ? .passedA : text.takeSeparator() ? text.level ?? .passedC : .passedC
         } else {
             self = .none
         }
     }
 
-    private static func passed(letter: some Sequence<UInt8>) -> Verification {
-        if letter.elementsEqual("".utf8) || letter.elementsEqual("-a".utf8) { return .passedA }
-        if letter.elementsEqual("-b".utf8) { return .passedB }
-        return letter.elementsEqual("-c".utf8) ? .passedC : .none
+    /// The level that a text begins with, such as `A`, `Full` or `B-Diverted`; nil for other text.
+    package init?(level text: ArraySlice<UInt8>) {
+        guard let level = VerdictText(text).level else { return nil }
+        self = level
+    }
+}
+
+/// A verdict as text, read from its front without case and quotes.
+private struct VerdictText {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: ArraySlice<UInt8>) { rest = text }
+
+    /// True if nothing but white space is left.
+    var isAtEnd: Bool { rest.allSatisfy { $0 <= 32 || $0 == UInt8(ascii: "\"") } }
+
+    /// The level in front of what is left.
+    var level: Verification? {
+        var text = self
+        if text.takeWord("a") || text.takeWord("full") { return .passedA }
+        if text.takeWord("b") || text.takeWord("partial") { return .passedB }
+        return text.takeWord("c") || text.takeWord("gateway") ? .passedC : nil
+    }
+
+    /// Takes a text in lower case.
+    mutating func take(_ text: StaticString) -> Bool {
+        var copy = self
+        let isThere = text.withUTF8Buffer { text in text.allSatisfy { copy.next() == $0 } }
+        if isThere { self = copy }
+        return isThere
+    }
+
+    /// Takes a word that ends there, or that a sign follows; a blank would begin other text, as in `a call`.
+    mutating func takeWord(_ word: StaticString) -> Bool {
+        var copy = self
+        guard copy.take(word), copy.isAtEnd || copy.takeSeparator() else { return false }
+        self = copy
+        return true
+    }
+
+    /// Takes a sign such as `-`.
+    mutating func takeSeparator() -> Bool {
+        var copy = self
+        guard let byte = copy.next(), byte > 32, byte < 127, !Self.isLetterOrDigit(byte) else { return false }
+        self = copy
+        return true
+    }
+
+    private mutating func next() -> UInt8? {
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { continue }
+            return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        return nil
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }

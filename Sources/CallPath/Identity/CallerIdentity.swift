@@ -101,8 +101,11 @@ private struct CallerClaims {
         }
         add(asserted.first, from: .assertedIdentity)
         add(asserted.second, from: .assertedIdentity)
+        for claim in asserted.others { add(claim, from: .assertedIdentity) }
         add(remoteParty.first, from: .remoteParty)
         add(remoteParty.second, from: .remoteParty)
+        for claim in remoteParty.others { add(claim, from: .remoteParty) }
+        if naming == .remotePartyID, remoteParty.isUnscreened { claims.add(.unchecked, from: .remoteParty) }
         add(from.first, from: .from)
         return claims
     }
@@ -131,7 +134,7 @@ private struct ClaimedCaller {
         var claims = AttestationClaims()
         if Self.mentionsVerification(bytes, value) {
             for text in [uri.userParameter("verstat"), uri.parameter("verstat"), find("verstat")] {
-                if let text { claims.add(verstat: text) }
+                if let text { claims.add(verstat: PercentEscape.resolved(text)) }
             }
         }
         attestation = claims
@@ -151,13 +154,20 @@ private struct ClaimedCaller {
 
 /// The values of one header that may name the caller.
 ///
-/// RFC 3325 §9.1 allows two. A longer list names nobody and is not read further.
+/// RFC 3325 §9.1 allows two. Carriers repeat the caller more often, which is certain as long as all values are one number.
+/// A list of more than `most` names nobody and is not read further.
 private struct IdentityValues {
-    /// Number of values, at most 3.
+    /// Most values that are read.
+    private static let most = RequestLimits.identityValues
+    /// Number of values, at most one more than `most`.
     private(set) var count = 0
     /// The first two, nil where malformed.
     private(set) var first: ClaimedCaller?
     private(set) var second: ClaimedCaller?
+    /// True if one of them is a Remote-Party-ID that the network did not verify: `screen=no`.
+    private(set) var isUnscreened = false
+    /// The further ones that are well formed.
+    private(set) var others: [ClaimedCaller] = []
 
     init() {}
 
@@ -170,23 +180,38 @@ private struct IdentityValues {
         for field in message.fields(name) {
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
-                if name == .remotePartyID, !RemoteParty.isSender(of: message, extent.parameters) { continue }
+                if name == .remotePartyID {
+                    guard RemoteParty.isSender(of: message, extent.parameters) else { continue }
+                    if RemoteParty.isUnscreened(message, extent.parameters) { isUnscreened = true }
+                }
                 count += 1
-                guard count <= 2 else { return }
+                guard count <= Self.most else { return }
                 let claim = ClaimedCaller(message, value, extent)
-                if count == 1 { first = claim } else { second = claim }
+                switch count {
+                case 1: first = claim
+                case 2: second = claim
+                default: if let claim { others.append(claim) }
+                }
             }
         }
     }
 
-    var asksForNoName: Bool { first?.asksForNoName ?? false || second?.asksForNoName ?? false }
+    var asksForNoName: Bool {
+        first?.asksForNoName ?? false || second?.asksForNoName ?? false || others.contains { $0.asksForNoName }
+    }
 
     /// RFC 3325 §9.1: two values are one sip and one tel URI of the same caller; two callers are not certain.
     func number(on trunk: TrunkPeer) -> E164Number? {
-        guard count <= 2 else { return nil }
+        guard count <= Self.most else { return nil }
         let one = first?.number(on: trunk)
         let other = second?.number(on: trunk)
-        guard let one, let other else { return one ?? other }
-        return one == other ? one : nil
+        if let one, let other, one != other { return nil }
+        guard !others.isEmpty else { return one ?? other }
+        var certain = one ?? other
+        for number in others.lazy.compactMap({ $0.number(on: trunk) }) {
+            if let certain, certain != number { return nil }
+            certain = number
+        }
+        return certain
     }
 }

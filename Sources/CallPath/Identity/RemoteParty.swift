@@ -30,6 +30,13 @@ enum RemoteParty {
         return !value.equalsIgnoringCase("off") && !value.equalsIgnoringCase("none")
     }
 
+    /// Whether a value was not verified by the network that wrote it: `screen=no` (draft-ietf-sip-privacy-04 §5).
+    static func isUnscreened(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {
+        HeaderParameters.find("screen", in: message.bytes, parameters).map {
+            message[unquoted(message, $0)].equalsIgnoringCase("no")
+        } ?? false
+    }
+
     /// Whether any value of a field has parameters that `test` accepts.
     static func contains(
         _ message: SIPMessage, _ field: SIPMessage.HeaderField, where test: (Range<Int>) -> Bool
