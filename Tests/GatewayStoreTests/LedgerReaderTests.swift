@@ -48,6 +48,27 @@ struct LedgerReaderTests {
         #expect(newest.map(\.sipCallID) == ["c2@carrier"])
     }
 
+    @Test func `a Call-ID longer than the ledger keeps is found as a whole, and by its beginning`() throws {
+        // RFC 3261 §8.1.1.4 sets no length; some carriers write several identifiers into one.
+        let whole = String(repeating: "0123456789abcdef", count: 19) + "@sbc.carrier.example"
+        var call = ScriptedCall(ledger.ring, 1)
+        call.sipCallID = whole
+        call.invite()
+        call.bye(at: 3)
+        try ledger.recorder.drain()
+        for text in [whole, String(whole.prefix(200)), String(whole.prefix(160))] {
+            var filter = LedgerReader.CallFilter()
+            filter.callID = text
+            #expect(try ledger.calls(filter).count == 1)
+            var part = LedgerReader.CallFilter()
+            part.callIDPart = text
+            #expect(try ledger.calls(part).count == 1)
+        }
+        var other = LedgerReader.CallFilter()
+        other.callID = "1" + whole
+        #expect(try ledger.calls(other).isEmpty)
+    }
+
     @Test func `the timeline has the events in their order`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()

@@ -187,6 +187,11 @@ package struct CallRecord: Hashable, Sendable {
         end >= start ? Int((end - start) / 1_000_000) : nil
     }
 
+    /// The part of a SIP Call-ID that a record keeps: its first `CallTexts.limits.sipCallID` bytes.
+    package static func keptCallID(_ callID: String) -> String {
+        text(Array(callID.utf8.prefix(CallTexts.limits.sipCallID))) ?? ""
+    }
+
     /// A text of the ring without a character that the limit has cut in two; nil when empty.
     static func text(_ bytes: [UInt8]?) -> String? {
         guard let bytes, !bytes.isEmpty else { return nil }

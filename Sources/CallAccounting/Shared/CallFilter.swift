@@ -18,10 +18,14 @@ package struct CallFilter: Hashable, Sendable {
     package var customer: String?
     /// An outcome, or `OPEN` for calls in progress.
     package var outcome: String?
-    /// SIP Call-ID or call id.
-    package var callID: String?
-    /// A part of a SIP Call-ID or call id.
-    package var callIDPart: String?
+    /// SIP Call-ID or call id; of a longer SIP Call-ID the part that the ledger keeps.
+    package var callID: String? {
+        didSet { callID = callID.map(CallRecord.keptCallID) }
+    }
+    /// A part of a SIP Call-ID or call id, cut in the same way.
+    package var callIDPart: String? {
+        didSet { callIDPart = callIDPart.map(CallRecord.keptCallID) }
+    }
     /// Seconds since 1970 of the INVITE.
     package var since: Int64?
     package var until: Int64?

@@ -97,7 +97,7 @@ final class CallReporter {
     /// The Call-ID as it may be kept.
     private func callID(of invite: SIPMessage, isWithheld: Bool) -> [UInt8] {
         guard let field = invite.first(.callID) else { return [] }
-        return isWithheld ? WithheldCallID.name(of: invite[field.value], secret) : cut(invite[field.value], 160)
+        return isWithheld ? WithheldCallID.name(of: invite[field.value], secret) : cut(invite[field.value], CallTexts.limits.sipCallID)
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
@@ -221,6 +221,9 @@ final class CallReporter {
         transaction.isCall
             && calls.isDecidedElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
     }
+
+    /// Reports a response that cannot be forwarded, for which the caller gets 502.
+    func unusable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 502, at: now) }
 
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
 

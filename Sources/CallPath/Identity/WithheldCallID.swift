@@ -12,7 +12,8 @@ package enum WithheldCallID {
     /// The name by one secret: `withheld-` and 36 characters.
     package static func name(of callID: ArraySlice<UInt8>, _ secret: Secret) -> [UInt8] {
         var hash = secret.hash(for: .withheldCallID)
-        hash.combine(callID)
+        // Records keep no more of a Call-ID, and a search names no more of it.
+        hash.combine(callID.prefix(CallTexts.limits.sipCallID))
         let (high, low) = hash.finishWide()
         return Array("withheld-\(CallIdentifier(high: high, low: low))".utf8)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import CallPath
 import GatewayAdmin
 import SIPCore
@@ -28,13 +29,13 @@ struct TraceCalls {
         var customers: Set<String> = []
     }
 
-    /// A Call-ID, as two hashes with the process's random seed.
+    /// A Call-ID as far as records keep it, as two hashes with the process's random seed.
     struct Key: Hashable {
         private let high: Int
         private let low: Int
 
         init(_ callID: ArraySlice<UInt8>) {
-            (high, low) = callID.prefix(512).withUnsafeBytes { bytes in
+            (high, low) = callID.prefix(CallTexts.limits.sipCallID).withUnsafeBytes { bytes in
                 var (one, other) = (Hasher(), Hasher())
                 one.combine(bytes: bytes)
                 other.combine(1 as UInt8)
@@ -147,7 +148,8 @@ extension TraceOrder {
     func matches(_ marks: TraceCalls.Marks, callID: ArraySlice<UInt8>, _ parties: TraceCalls.Parties?) -> Bool {
         if let trunk, parties?.trunks.contains(trunk) != true { return false }
         if let customer, parties?.customers.contains(customer) != true { return false }
-        if let part = self.callID, callID.firstRange(of: Array(part.utf8)) == nil { return false }
+        let part = self.callID.map { Array($0.utf8.prefix(CallTexts.limits.sipCallID)) }
+        if let part, callID.firstRange(of: part) == nil { return false }
         guard let number else { return true }
         guard let parties else { return false }
         let wanted = Array(number.utf8)
