@@ -133,4 +133,30 @@ struct HostileCallTests {
             #expect(back.first?.contains("Content-Length: 0\r\n") == streams)
         }
     }
+
+    /// Fields of responses that inform the caller: RFC 8688 §3.2 (608), RFC 3261 §20.4 (Alert-Info), §20.18.
+    static let informing = [
+        ("608 Rejected", "Call-Info: <https://block.example/complaint>;purpose=jwscard"),
+        ("607 Unwanted", "Call-Info: <https://block.example/a>;purpose=info"),
+        ("180 Ringing", "Alert-Info: <http://carrier.example/ringback.wav>"),
+        ("200 OK", "Call-Info: <sip:c>;answer-after=0"), ("603 Decline", "Error-Info: <sip:announcement@c>"),
+    ]
+
+    @Test(arguments: informing, [true, false])
+    func `a response of a trunk keeps what informs the caller`(row: (status: String, line: String), isTrusted: Bool)
+        throws
+    {
+        var options = GatewayUnderTest.Options()
+        (options.isTrusted, options.keepsForeignCallInfo) = (isTrusted, false)
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let call = request("INVITE").replacing("sip:100@192.0.2.20 SIP", with: "sip:0155@203.0.113.5 SIP").replacing(
+            "SIP/2.0/UDP 203.0.113.5:5060", with: "SIP/2.0/UDP 192.0.2.20:5060")
+        let sent = try #require(
+            gateway.receive(call, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).first)
+        let card = "Call-Info: <https://evil.example/bank.png>;purpose=icon\n"
+        let text = response(row.status, to: sent, extra: row.line + "\n" + card)
+        let back = gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
+        #expect(back.last?.contains("\r\n\(row.line)\r\n") == true)
+        #expect(back.last?.contains("evil.example") == isTrusted, "the callee's picture needs trust")
+    }
 }

@@ -119,4 +119,52 @@ struct WithheldCallerTests {
         #expect(reason == .numberUnclear)
         #expect(caller == 0)
     }
+
+    // RFC 3323 §4.3: who wants a privacy service says so in Proxy-Require, beside Privacy or alone. 3CX's own documents
+    // show an INVITE with it.
+    @Test(arguments: [
+        ("Proxy-Require: privacy\n", true), ("Proxy-Require: Privacy\nPrivacy: id\n", true),
+        ("Proxy-Require: privacy\nPrivacy: none\n", false), ("Proxy-Require: privacy, privacy\n", true),
+        ("Privacy: none\n", false),
+    ])
+    func `an INVITE that requires privacy of proxies goes on, without a brand unless it wants none`(
+        lines: String, isWithheld: Bool
+    ) throws {
+        let (sent, reason, caller) = try invite(lines + Self.asserted, from: nil)
+        #expect(reason == (isWithheld ? .privacy : nil))
+        #expect((caller == 0) == isWithheld)
+        #expect(sent.contains("Acme") != isWithheld)
+        for line in lines.split(separator: "\n") { #expect(sent.contains("\r\n\(line)\r\n"), "as received") }
+    }
+
+    @Test func `an unknown option beside it is refused by its name, but not in an ACK or a CANCEL`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let lines = "Proxy-Require: privacy, foo\n"
+        let refused = gateway.receive(request("INVITE", extra: lines), from: GatewayUnderTest.trunk)
+        let text = try #require(refused.to(GatewayUnderTest.trunk).first)
+        #expect(text.hasPrefix("SIP/2.0 420 Bad Extension\r\n") && text.contains("\r\nUnsupported: foo\r\n"))
+        for method in ["ACK", "CANCEL"] {
+            let text = request(method, extra: lines, toTag: method == "ACK" ? ";tag=p" : "", branch: "x\(method)")
+            #expect(gateway.receive(text, from: GatewayUnderTest.trunk).requests(method).count == 1)
+        }
+    }
+
+    /// Users with a blank: the URI is none (RFC 3261 §25.1), and the call goes on without a name.
+    @Test(arguments: [
+        ("<sip:Restricted Number@carrier.example>", PassThroughReason.privacy),
+        ("<sip:Private Caller@c>", .privacy), ("\"A\" <sip:Anonymous Caller@c>", .privacy),
+        ("<sip:+61 491 570 156@c>", .numberUnclear), ("<sip:Wireless Caller@c>", .numberUnclear),
+    ])
+    func `a From with a blank in its user loses no call`(from: String, reason: PassThroughReason) throws {
+        let (sent, decision, caller) = try invite("", from: from)
+        #expect(decision == reason && caller == 0)
+        #expect(sent.contains("\r\nFrom: \(from);tag=a\r\n"))
+    }
+
+    @Test func `beside an asserted number such a From is the account's, and stays as it is`() throws {
+        let (sent, reason, _) = try invite(Self.asserted, from: "<sip:Wireless Caller@c>")
+        #expect(reason == nil)
+        #expect(sent.contains("\r\nFrom: <sip:Wireless Caller@c>;tag=a\r\n"))
+        #expect(sent.contains("P-Asserted-Identity: \"Acme"))
+    }
 }

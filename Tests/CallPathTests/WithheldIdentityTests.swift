@@ -117,4 +117,14 @@ struct WithheldIdentityTests {
                 .to(GatewayUnderTest.trunk).first { $0.hasPrefix("SIP/2.0 200") })
         #expect(!text.contains(Self.number) && text.contains("Privacy: id"))
     }
+
+    @Test(arguments: ["Proxy-Require: privacy\n", "Proxy-Require: privacy\nPrivacy: id\n"])
+    func `a PBX's call that requires privacy of proxies goes on, and without the identity`(lines: String) throws {
+        for tells in [true, false] {
+            let sent = try sent(
+                gateway(tells: tells), outbound(lines + "P-Asserted-Identity: <sip:\(Self.number)@office.example>\n"))
+            #expect(sent.contains(Self.number) == tells)
+            #expect(sent.contains("\r\nProxy-Require: privacy\r\n"))
+        }
+    }
 }

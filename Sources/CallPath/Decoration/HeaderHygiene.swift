@@ -9,6 +9,9 @@ import SIPCore
 enum HeaderHygiene {
     /// Removes untrusted claims, and rich call data when the gateway writes its own.
     ///
+    /// How a phone rings concerns requests alone. A response keeps what informs the caller, such as the Call-Info of a 608
+    /// (RFC 8688 §3.2) and the ringing tone of a 180. Only the callee's picture and card need trust there too.
+    ///
     /// - Parameters:
     ///   - trunkHeaders: names of the headers with the trunk's name, which only the gateway writes.
     ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
@@ -19,18 +22,19 @@ enum HeaderHygiene {
         into splices: inout Splices
     ) -> Bool {
         var changesFrom = false
+        let keepsRinging = trunk.keepsForeignCallInfo || message.status != nil
         for field in message.headers {
             switch field.name {
             // A proxy removes it in any case (RFC 3325 §5); FreeSWITCH and Yealink would prefer its name to all others.
             case .pPreferredIdentity where isBranded || !trunk.isTrusted:
                 splices.remove(field.start..<field.end)
             case .pAssertedIdentity where !trunk.isTrusted, .remotePartyID where !trunk.isTrusted,
-                .attestation where !trunk.isTrusted, .answering where !trunk.keepsForeignCallInfo:
+                .attestation where !trunk.isTrusted, .answering where !keepsRinging:
                 splices.remove(field.start..<field.end)
             case .proxyVouched: splices.remove(field.start..<field.end)
             case .callInfo:
                 CallInfoValues.strip(message, field, into: &splices) { value in
-                    value.isRichCallData ? isBranded || !trunk.isTrusted : !trunk.keepsForeignCallInfo
+                    value.isRichCallData ? isBranded || !trunk.isTrusted : !keepsRinging
                 }
             // From of a response is what the other side wrote.
             case .from where !trunk.isTrusted && message.status == nil:
@@ -50,7 +54,9 @@ enum HeaderHygiene {
     /// RFC 3325 §7 and §9.3: a request with `Privacy: id` reaches an untrusted element without P-Asserted-Identity. The same
     /// holds for the callee in a response (RFC 5876 §4.2). From is the caller's own statement and stays.
     static func withhold(_ message: SIPMessage, from trunk: TrunkPeer, into splices: inout Splices) {
-        guard !trunk.takesWithheldIdentity, message.has(.privacy) || message.has(.remotePartyID) else { return }
+        guard !trunk.takesWithheldIdentity,
+            message.has(.privacy) || message.has(.remotePartyID) || message.has(.proxyRequire)
+        else { return }
         let isWithheld = CallerPrivacy.isAskedByHeader(in: message)
         for field in message.headers {
             switch field.name {

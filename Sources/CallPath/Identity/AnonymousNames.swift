@@ -9,7 +9,7 @@ enum AnonymousNames {
     ///
     /// RFC 3323 §4.1.1.3 (`anonymous`), 3GPP TS 24.229 (`unavailable`), and further words seen on trunks.
     static func isUserOfNobody(_ user: ArraySlice<UInt8>) -> Bool {
-        isWordForNobody(user) || areZeros(user) || KeypadWords.areSpelled(by: user)
+        isWordForNobody(user) || asksForNoName(user) || areZeros(user) || KeypadWords.areSpelled(by: user)
     }
 
     private static func isWordForNobody(_ user: ArraySlice<UInt8>) -> Bool {

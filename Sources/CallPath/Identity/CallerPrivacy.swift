@@ -13,9 +13,15 @@ enum CallerPrivacy {
             }
     }
 
-    /// Whether the Privacy header asks for it, whatever From contains (RFC 3325 §9.3).
+    /// Whether Privacy or Proxy-Require asks for it, whatever From contains (RFC 3325 §9.3).
     static func isAskedByHeader(in message: SIPMessage) -> Bool {
-        message.fields(.privacy).contains { asksForPrivacy(message[$0.value]) }
+        guard message.has(.privacy) else { return isRequired(in: message) }
+        return message.fields(.privacy).contains { asksForPrivacy(message[$0.value]) }
+    }
+
+    /// Whether Proxy-Require asks for a privacy service without a Privacy header that names what it wants (RFC 3323 §4.3).
+    private static func isRequired(in message: SIPMessage) -> Bool {
+        !message.has(.privacy) && message.requiresPrivacyOfProxies
     }
 
     /// Whether a Privacy value asks for the caller's privacy: `id`, `user`, `header`, an unknown value, or an empty field.

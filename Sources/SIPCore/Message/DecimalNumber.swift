@@ -2,6 +2,9 @@
 
 /// Unsigned decimal numbers below 2^31, as Content-Length, CSeq and Max-Forwards carry them.
 package enum DecimalNumber {
+    /// The largest number.
+    static let largest = 1 << 31 - 1
+
     /// Reads a range that is all digits; nil when empty, longer than ten digits or above 2^31 − 1 (RFC 3261 §8.1.1.5).
     package static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes.span, range) }
 
@@ -17,6 +20,6 @@ package enum DecimalNumber {
             guard digit <= 9 else { return nil }
             value = value &* 10 &+ Int(digit)
         }
-        return value < 1 << 31 ? value : nil
+        return value <= largest ? value : nil
     }
 }

@@ -110,12 +110,24 @@ package enum RequestValidity {
         message.topVia == nil || message.anyVia { $0 == nil } ? Refusal(400, "Bad Via") : nil
     }
 
-    /// RFC 3261 §25.1: a URI with a scheme and without blanks; a name may have a comma that is not quoted (RFC 4475
-    /// §3.1.2.15).
+    /// RFC 3261 §25.1: a URI with a scheme; a name may have a comma that is not quoted (RFC 4475 §3.1.2.15).
+    ///
+    /// Carriers write blanks into the user, as in `<sip:Restricted Number@carrier.example>`. A proxy does not route by From
+    /// and To, so such a call goes on; the URI names nobody. Other blanks are refused (RFC 4475 §3.1.2.14).
     private static func isAddress(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
         let (bytes, uri) = (message.bytes, extent.uri)
-        return bytes.contains(UInt8(ascii: ":"), in: uri) && !bytes.contains(in: uri) { $0.blankMarks }
+        return bytes.contains(UInt8(ascii: ":"), in: uri)
+            && (!bytes.contains(in: uri) { $0.blankMarks } || extent.hasBrackets && hasBlanksInUserAlone(bytes, uri))
             && closes(message, extent)
+    }
+
+    /// Whether no blank is outside the user, between the scheme and the host.
+    private static func hasBlanksInUserAlone(_ bytes: [UInt8], _ uri: Range<Int>) -> Bool {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: uri),
+            let at = bytes[uri].lastIndex(of: UInt8(ascii: "@")), at > colon
+        else { return false }
+        return !bytes.contains(in: uri.lowerBound..<(colon + 2)) { $0.blankMarks }
+            && !bytes.contains(in: (at - 1)..<uri.upperBound) { $0.blankMarks }
     }
 
     /// A `<` without its `>` or a quote that never closes.
@@ -165,23 +177,40 @@ package enum RequestValidity {
     /// RFC 3261 §16.3 step 3: zero is refused with 483; a value that is no number with 400.
     private static func maxForwards(_ message: SIPMessage) -> Refusal? {
         guard let field = message.first(.maxForwards) else { return nil }
-        guard let value = DecimalNumber.read(message.bytes, field.value), value <= 255 else {
+        guard let value = DecimalNumber.read(message.bytes, field.value), value <= mostForwards else {
             return Refusal(400, "Bad Max-Forwards")
         }
         return value == 0 ? Refusal(483, "Too Many Hops") : nil
     }
 
-    /// RFC 3261 §16.3 step 5: any option in Proxy-Require is unknown here and named in Unsupported.
+    /// RFC 3261 §16.3 step 5: an option in Proxy-Require that is unknown here is refused, and named in Unsupported.
     ///
-    /// ACK and CANCEL pass (§20.29).
+    /// `privacy` is known (RFC 3323 §4.3): Herald honours Privacy. ACK and CANCEL pass (§20.29).
     private static func proxyRequire(_ message: SIPMessage) -> Refusal? {
         guard message.has(.proxyRequire), message.method != .ack, message.method != .cancel else { return nil }
-        let options = message.fields(.proxyRequire).flatMap { field in
-            HeaderValues(message.bytes, field.value).map { message[$0] }
-        }
-        guard !options.isEmpty else { return nil }
-        let known = options.filter { $0.allSatisfy(Token.contains) }.prefix(8)
+        let unknown = message.requiredOfProxies.filter { !$0.equalsIgnoringCase("privacy") }
+        guard !unknown.isEmpty else { return nil }
+        let named = unknown.filter { !$0.isEmpty && $0.allSatisfy(Token.contains) }.prefix(mostNamedOptions)
         return Refusal(
-            420, "Bad Extension", known.isEmpty ? nil : .unsupported(options: Array(known.joined(separator: [44, 32]))))
+            420, "Bad Extension", named.isEmpty ? nil : .unsupported(options: Array(named.joined(separator: [44, 32]))))
+    }
+
+    /// The largest Max-Forwards (RFC 3261 §20.22).
+    package static let mostForwards = 255
+    /// The largest number of CSeq (RFC 3261 §8.1.1.5).
+    package static let largestSequence = DecimalNumber.largest
+    /// Most unknown options that a 420 names.
+    package static let mostNamedOptions = 8
+}
+
+extension SIPMessage {
+    /// The option tags of Proxy-Require, in the order received (RFC 3261 §20.29).
+    var requiredOfProxies: [ArraySlice<UInt8>] {
+        fields(.proxyRequire).flatMap { field in HeaderValues(bytes, field.value).map { self[$0] } }
+    }
+
+    /// Whether the sender requires a privacy service of the proxies (RFC 3323 §4.3).
+    package var requiresPrivacyOfProxies: Bool {
+        has(.proxyRequire) && requiredOfProxies.contains { $0.equalsIgnoringCase("privacy") }
     }
 }
