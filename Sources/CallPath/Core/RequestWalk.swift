@@ -65,7 +65,9 @@ extension ProxyCore {
         guard let branch else { return }
         if let known = transactions[branch] { return handleRetransmission(known, arrival, from: peer) }
         if request.method == .ack, OwnResponse.isAcknowledged(by: request, secret: settings.secret) { return }
-        if request.method == .options, isForGateway(request) { return respondToOptions(arrival, from: peer) }
+        if request.method == .options, isForGateway(request, from: peer) {
+            return respondToOptions(arrival, from: peer)
+        }
         if let refusal = RequestValidity.forwardingRefusal(of: request) { return refuse(arrival, refusal) }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
@@ -179,10 +181,16 @@ extension ProxyCore {
         request.isInDialog || request.method == .invite && peer.protects(request, in: settings.topology)
     }
 
-    /// Whether an OPTIONS is for the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
-    private func isForGateway(_ request: SIPMessage) -> Bool {
-        guard !request.isInDialog, let uri = SIPURI(request.bytes, request.requestURI) else { return false }
-        return uri.scheme != .tel && uri.user.isEmpty
+    /// Whether an OPTIONS is for the gateway itself: without the gateway's own Route, the Request-URI is one of its addresses
+    /// or names and has no user (RFC 3261 §11.2, §16.4).
+    ///
+    /// A PBX that asks for its carrier by way of the gateway must learn of the carrier.
+    private func isForGateway(_ request: SIPMessage, from peer: GatewayTopology.Peer) -> Bool {
+        guard !request.isInDialog else { return false }
+        var unused = Splices()
+        let routes = RouteSet(of: request, from: peer, settings, into: &unused)
+        guard !routes.isRouted, let uri = routes.nextHop, uri.scheme != .tel, uri.user.isEmpty else { return false }
+        return settings.topology.sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
     }
 
     /// Responds to a health check: a trunk gets 503 while no target of its PBX is up, so that the carrier takes another way.
