@@ -5,7 +5,7 @@
 func fuzzIndex(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Traffic.bytes(start, count)
     guard let message = try? SIPMessage.index(bytes) else {
-        _ = MalformedRequest.rejectable(bytes.span, limits: SIPLimits())
+        _ = MalformedRequest.rejectable(bytes.span)
         return 0
     }
     var last = 0

@@ -84,6 +84,27 @@ struct CallSimulatorTests {
         #expect(report.text.contains(line), "\(report.text)")
     }
 
+    @Test func `a large Identity field is no obstacle`() throws {
+        let field = "Identity: " + String(repeating: "a", count: 40_000) + "\n"
+        let report = try simulate(invite("<sip:0255501001@127.85.0.1>", more: field))
+        #expect(report.text.contains("decision    show the brand\n"))
+    }
+
+    @Test(arguments: [
+        ("Identity: " + String(repeating: "a", count: 2_000) + "\n", "bytes, and limits.max_message is 2000"),
+        ((1...20).map { "X-Field: \($0)\n" }.joined(), "header fields, and limits.max_headers is 20"),
+    ])
+    func `a message above a limit has the limit in the error`(more: String, end: String) throws {
+        let failure = #expect(throws: CommandFailure.self) {
+            try simulate(invite("<sip:0255501001@127.85.0.1>", more: more)) {
+                $0.with("limits", "{max_message: 2000, max_headers: 20}")
+            }
+        }
+        let text = failure?.description ?? ""
+        #expect(text.hasPrefix("the gateway would reject this message with 513: it has "), "\(text)")
+        #expect(text.hasSuffix(end), "\(text)")
+    }
+
     @Test func `P-Asserted-Identity is named as the caller's header`() throws {
         let report = try simulate(
             invite("<sip:+61255501009@h>", more: "P-Asserted-Identity: <sip:+61255501001@h>\n"))

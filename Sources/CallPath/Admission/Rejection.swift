@@ -27,6 +27,14 @@ package struct Rejection: Sendable {
         case otherPortOrCertificate
         /// The message breaks a rule of SIP; `phrase` names the header or the check.
         case brokenRule
+        /// It is larger than `limits.max_message`; `size` has the figures.
+        case messageSize
+        /// It has more header fields than `limits.max_headers`; `size` has the figures.
+        case fieldCount
+        /// It is larger than a UDP datagram, once forwarded; `size` has the figures.
+        case datagramSize
+        /// A 2xx for which the caller had got a failure of Herald already.
+        case tooLate
         /// The request came back as it had left.
         case loop
         /// `limits.max_transactions`, or the memory for their messages, is used up.
@@ -47,6 +55,22 @@ package struct Rejection: Sendable {
         case noRoute
     }
 
+    /// The measure that exceeds a limit, and the longest header field.
+    package struct Size: Hashable, Sendable {
+        /// Bytes of the message, or its number of header fields.
+        package var measured: UInt32 = 0
+        /// The limit that it exceeds.
+        package var limit: UInt32 = 0
+        /// Bytes of the longest header field, whose name is `detail`.
+        package var longestField: UInt32 = 0
+
+        package init(measured: Int = 0, limit: Int = 0, longestField: Int = 0) {
+            self.measured = UInt32(clamping: measured)
+            self.limit = UInt32(clamping: limit)
+            self.longestField = UInt32(clamping: longestField)
+        }
+    }
+
     /// The far end of the last message.
     package var source: PeerAddress
     package var transport: SIPTransportKind
@@ -62,6 +86,8 @@ package struct Rejection: Sendable {
     package var phrase: StaticString
     /// The header's value if it cannot contain a number: the options of a Proxy-Require, the scheme of a URI.
     package var detail: ShortText
+    /// The figures where a limit is the cause.
+    package var size = Size()
     /// Number of messages in this record.
     package var count: UInt64 = 1
     /// Those of them that are INVITEs.

@@ -35,32 +35,59 @@ extension GatewayShared {
     /// Leaves a record of a message that was rejected with `status`, or dropped where that is 0.
     func recordRejection(
         of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
-        _ settings: GatewaySettings, at now: Moment
+        size: Rejection.Size = .init(), _ settings: GatewaySettings, at now: Moment
     ) {
         let sender = Rejection.Sender(of: flow, settings.topology, at: now)
         recordRejection(
             of: message, by: flow, status, for: sender == .unknown ? settings.topology.cause(of: flow) : cause,
-            phrase: phrase, from: sender, settings, at: now)
+            phrase: phrase, size: size, from: sender, settings, at: now)
+    }
+
+    /// Leaves a record of a message that could not be indexed.
+    func recordUnreadable(
+        _ bytes: Span<UInt8>, by flow: Flow, _ status: Int, for error: SIPIndexError, _ settings: GatewaySettings,
+        at now: Moment
+    ) {
+        let outline = MessageOutline(bytes)
+        let sender = Rejection.Sender(of: flow, settings.topology, at: now)
+        var rejection = Rejection(
+            source: flow.source, transport: settings.topology.transport(of: flow), sender: sender,
+            method: ShortText(Array(copying: bytes, outline.method)[...]), responseStatus: UInt16(outline.status),
+            status: UInt16(status), cause: sender == .unknown ? settings.topology.cause(of: flow) : .brokenRule,
+            phrase: error.phrase, at: now.wallMicroseconds)
+        if sender != .unknown, let measure = error.measure(outline, of: bytes.count, by: flow.fault, settings.limits) {
+            (rejection.cause, rejection.size) = (measure.cause, measure.size)
+            rejection.detail = ShortText(withoutDigits: Array(copying: bytes, outline.longestName)[...])
+        }
+        rejections.record(rejection)
     }
 
     /// The same where the sender is known.
     func recordRejection(
         of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
-        from sender: Rejection.Sender, _ settings: GatewaySettings, at now: Moment
+        size: Rejection.Size = .init(), from sender: Rejection.Sender, _ settings: GatewaySettings, at now: Moment
     ) {
         var method = ShortText()
         var detail = ShortText()
+        var size = size
         switch message.startLine {
         case .request(_, let token, let uri):
             method = ShortText(message[token])
             if cause == .brokenRule { detail = Self.detail(of: message, uri, status) }
         case .response: if let sequence = message.sequence { method = ShortText(message[sequence.method]) }
         }
-        rejections.record(
-            Rejection(
-                source: flow.source, transport: settings.topology.transport(of: flow), sender: sender, method: method,
-                responseStatus: UInt16(message.status ?? 0), status: UInt16(status), cause: cause, phrase: phrase,
-                detail: detail, at: now.wallMicroseconds))
+        if cause == .messageSize || cause == .datagramSize {
+            let bytes = message.bytes
+            let outline = MessageOutline(bytes.span)
+            detail = ShortText(withoutDigits: message[outline.longestName])
+            size.longestField = UInt32(clamping: outline.longestField)
+        }
+        var rejection = Rejection(
+            source: flow.source, transport: settings.topology.transport(of: flow), sender: sender, method: method,
+            responseStatus: UInt16(message.status ?? 0), status: UInt16(status), cause: cause, phrase: phrase,
+            detail: detail, at: now.wallMicroseconds)
+        rejection.size = size
+        rejections.record(rejection)
     }
 
     /// Leaves a record of a shed INVITE.
@@ -81,6 +108,55 @@ extension GatewayShared {
             ShortText(message[uri].prefix { (97...122).contains($0 | 0x20) })
         default: ShortText()
         }
+    }
+}
+
+extension SIPIndexError {
+    /// The fault in the words of a log line.
+    fileprivate var phrase: StaticString {
+        switch self {
+        case .keepAlive: ""
+        case .notSIP: "its first line is neither a request line nor a status line of SIP"
+        case .overLimit: "Message Too Large"
+        case .tooManyFields: "Too Many Header Fields"
+        case .headersUnfinished: "no empty line ends its header fields"
+        case .badHeaderLine: "Bad Header Line"
+        case .nulByte: "a NUL byte is in a header line"
+        }
+    }
+
+    /// The cause and the figures of a message above a limit; nil for other faults.
+    fileprivate func measure(
+        _ outline: MessageOutline, of bytes: Int, by fault: StreamFault?, _ limits: SIPLimits
+    ) -> (cause: Rejection.Cause, size: Rejection.Size)? {
+        switch self {
+        case .overLimit,
+            .headersUnfinished where fault == .tooLong:
+            let size = Rejection.Size(
+                measured: max(bytes, limits.messageBytes + 1), limit: limits.messageBytes,
+                longestField: outline.longestField)
+            return (.messageSize, size)
+        case .tooManyFields:
+            let size = Rejection.Size(
+                measured: outline.fields, limit: limits.headerFields, longestField: outline.longestField)
+            return (.fieldCount, size)
+        default: return nil
+        }
+    }
+}
+
+extension ShortText {
+    /// The name of a header field; none with digits, which could be a number.
+    fileprivate init(withoutDigits name: ArraySlice<UInt8>) {
+        self = name.contains { (48...57).contains($0) } ? ShortText() : ShortText(name)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a range of a message that is not kept.
+    fileprivate init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
+        self = []
+        append(range, of: bytes)
     }
 }
 

@@ -40,6 +40,10 @@ extension Rejection {
         case .unlisted: "no trunk or pbx lists this address in sources"
         case .otherPortOrCertificate: "sources list this address with another port, or for another certificate"
         case .brokenRule: "\(phrase)" + (detail.isEmpty ? "" : " \"\(detail.visible)\"")
+        case .messageSize: "\(size.measured) bytes\(longestField), above limits.max_message (\(size.limit))"
+        case .fieldCount: "\(size.measured) header fields\(longestField), above limits.max_headers (\(size.limit))"
+        case .datagramSize: "\(size.measured) bytes\(longestField) as forwarded, above \(size.limit) of a UDP datagram"
+        case .tooLate: "the caller had got a failure of Herald, so the callee is hung up"
         case .loop: "the request came back as it had left"
         case .transactions: "limits.max_transactions is reached"
         case .overload: "more comes in than this machine carries"
@@ -52,11 +56,21 @@ extension Rejection {
         }
     }
 
+    /// The longest header field, as far as it has a name that can be printed.
+    private var longestField: String {
+        detail.isEmpty ? "" : ", the longest field is \(detail.visible) with \(size.longestField) bytes"
+    }
+
     private var remedy: String {
         switch cause {
         case .unlisted: "add it to sources if it is yours"
         case .otherPortOrCertificate: "list the address without a port, or compare certificate_names"
-        case .brokenRule: status == 483 ? "look for a loop in the routes" : "the sender must correct its requests"
+        case .brokenRule where status == 483: "look for a loop in the routes"
+        case .brokenRule: "the sender must correct its \(responseStatus == 0 ? "requests" : "responses")"
+        case .messageSize where size.limit >= 65_535: "the sender must send less, as no datagram holds more"
+        case .messageSize, .fieldCount: "raise it, or let the sender send less"
+        case .datagramSize: "reach the target by TCP or TLS"
+        case .tooLate: "let the target send 100 at once, or raise health.last_patience and timers.timer_c"
         case .loop: "look for a route from the peer back to Herald"
         case .transactions: "give the gateway more memory, or raise limits.max_transactions"
         case .overload: "spread the calls over more workers or gateways"

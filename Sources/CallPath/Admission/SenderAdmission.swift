@@ -80,37 +80,54 @@ extension GatewayElement {
             settings, at: arrival.now)
     }
 
-    /// Rejects a peer's request with a malformed header line, if all fields that the response repeats can be read
-    /// (RFC 3261 §21.4.1); drops and counts everything else.
-    func rejectMalformed(
+    /// Rejects a peer's request that cannot be indexed, if all fields that the response repeats can be read (RFC 3261
+    /// §21.4.1, §21.5.7); drops, counts and records everything else but keep-alives.
+    func rejectUnreadable(
         _ bytes: Span<UInt8>, by flow: Flow, for error: SIPIndexError, _ settings: GatewaySettings, at now: Moment
     ) {
-        guard error == .badHeaderLine || error == .nulByte, flow.fault == nil,
-            settings.topology.peer(of: flow) != nil,
-            let request = MalformedRequest.rejectable(bytes, limits: settings.limits)
-        else { return shared.counters.add(error) }
-        reject(Arrival(message: request, flow: flow, now: now), Refusal(400, "Bad Header Line"), settings)
+        guard error != .keepAlive else { return shared.counters.add(error) }
+        guard let refusal = error.refusal(of: flow.fault), settings.topology.peer(of: flow) != nil,
+            let request = MalformedRequest.rejectable(bytes)
+        else {
+            shared.counters.add(error)
+            return shared.recordUnreadable(bytes, by: flow, 0, for: error, settings, at: now)
+        }
+        shared.counters.add(.requestsRefused)
+        shared.recordUnreadable(bytes, by: flow, refusal.status, for: error, settings, at: now)
+        let arrival = Arrival(message: request, flow: flow, now: now)
+        outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 
-    /// Rejects a request whose end its stream does not show (RFC 3261 §18.3); drops and counts a response and an ACK.
+    /// Rejects a request whose end its stream does not show (RFC 3261 §18.3); drops and records a response and an ACK.
     func rejectUnframed(_ arrival: Arrival, for fault: StreamFault, _ settings: GatewaySettings) {
-        guard let method = arrival.message.method, method != .ack else {
-            return shared.counters.add(.requestsRefused)
-        }
+        let message = arrival.message
         let refusal =
             switch fault {
             case .noContentLength: Refusal(400, "Missing Content-Length")
             case .badContentLength: Refusal(400, "Bad Content-Length")
             case .tooLong: Refusal(513, "Message Too Large")
             }
-        reject(arrival, refusal, settings)
-    }
-
-    private func reject(_ arrival: Arrival, _ refusal: Refusal, _ settings: GatewaySettings) {
+        let isRefused = message.method.map { $0 != .ack } ?? false
         shared.counters.add(.requestsRefused)
+        let size = message.bytes.count + (message.contentLength ?? 0)
         shared.recordRejection(
-            of: arrival.message, by: arrival.flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings,
-            at: arrival.now)
-        outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
+            of: message, by: arrival.flow, isRefused ? refusal.status : 0,
+            for: fault == .tooLong ? .messageSize : .brokenRule, phrase: refusal.phrase,
+            size: Rejection.Size(measured: size, limit: settings.limits.messageBytes), settings, at: arrival.now)
+        if isRefused { outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret)) }
+    }
+}
+
+extension SIPIndexError {
+    /// The response to a request with the fault; nil where none can be made.
+    fileprivate func refusal(of fault: StreamFault?) -> Refusal? {
+        switch self {
+        case .keepAlive, .notSIP: nil
+        case .overLimit: Refusal(513, "Message Too Large")
+        case .headersUnfinished where fault == .tooLong: Refusal(513, "Message Too Large")
+        case .headersUnfinished: Refusal(400, "Missing Empty Line")
+        case .tooManyFields: Refusal(513, "Too Many Header Fields")
+        case .badHeaderLine, .nulByte: Refusal(400, "Bad Header Line")
+        }
     }
 }

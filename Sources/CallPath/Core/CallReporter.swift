@@ -97,7 +97,9 @@ final class CallReporter {
     /// The Call-ID as it may be kept.
     private func callID(of invite: SIPMessage, isWithheld: Bool) -> [UInt8] {
         guard let field = invite.first(.callID) else { return [] }
-        return isWithheld ? WithheldCallID.name(of: invite[field.value], secret) : cut(invite[field.value], CallTexts.limits.sipCallID)
+        return isWithheld
+            ? WithheldCallID.name(of: invite[field.value], secret)
+            : cut(invite[field.value], CallTexts.limits.sipCallID)
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.

@@ -57,12 +57,23 @@ extension ProxyCore {
     /// memory is full (RFC 3261 §16.11).
     func forwardStatelessly(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
-        guard let hop = onward.hop else { return }
+        guard let hop = onward.hop else { return rejectStatelessly(arrival) }
         recordBye(arrival, onward, from: peer)
         counters.add(.forwardedStatelessly)
         if onward.group != nil { return cancelAttempts(onward, marks.branch, from: peer) }
         transactions.outgoing.append(
-            OutgoingMessage(bytes: onward.bytes, destination: hop.address, socket: hop.socket))
+            OutgoingMessage(
+                bytes: onward.bytes, destination: hop.address, socket: hop.socket, connection: hop.connection))
+    }
+
+    /// Rejects a request without a next hop; an ACK, which gets no response (RFC 3261 §17.1.1.3), leaves a record alone.
+    private func rejectStatelessly(_ arrival: Arrival) {
+        switch arrival.message.method {
+        case .ack:
+            shared.recordRejection(of: arrival.message, by: arrival.flow, 0, for: .noTarget, settings, at: arrival.now)
+        case .cancel: reject(arrival, Refusal(481, "Call/Transaction Does Not Exist"), for: .noTarget)
+        default: reject(arrival, Refusal(503, "Service Unavailable"), for: .noTarget)
+        }
     }
 
     /// Reports the end of a call if the request is its BYE.

@@ -26,7 +26,7 @@ extension GatewayElement {
             let message = try SIPMessage.index(bytes, limits: settings.limits)
             dispatch(Arrival(message: message, flow: flow, now: now), settings)
         } catch {
-            rejectMalformed(bytes, by: flow, for: error, settings, at: now)
+            rejectUnreadable(bytes, by: flow, for: error, settings, at: now)
         }
     }
 

@@ -19,8 +19,7 @@ extension ProxyCore: TransactionUser {
             }
         guard let bytes = changed else { return walk(arrival, branch, from: peer) }
         guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
-            counters.add(.responsesDropped)
-            return
+            return drop(arrival, "it cannot be read without what its sender may not bring")
         }
         walk(
             Arrival(message: cleaned, flow: arrival.flow, now: arrival.now), branch, from: peer)
@@ -30,16 +29,14 @@ extension ProxyCore: TransactionUser {
     private func walk(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
         guard let branch, let top = response.topVia, let branchText = top.value.branch,
-            let sequence = response.sequence,
             top.value.isOwn(in: response, sockets: settings.topology.sockets)
         else {
             // RFC 3261 §16.7 step 3 and §18.1.2: a response without our Via on top is dropped.
-            counters.add(.responsesDropped)
-            return
+            return drop(arrival, "its topmost Via is not Herald's")
         }
+        guard let sequence = response.sequence else { return drop(arrival, "its CSeq cannot be read") }
         guard RequestValidity.hasTrueLength(response) else {
-            counters.add(.responsesDropped)
-            return
+            return drop(arrival, "its body is shorter than Content-Length")
         }
         let method = SIPMethod.recognise(response[sequence.method])
         let isForCancel = method == .cancel
@@ -56,6 +53,13 @@ extension ProxyCore: TransactionUser {
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)
         }
+    }
+
+    /// Drops a response, counts it, and leaves a record with the reason.
+    func drop(_ arrival: Arrival, _ reason: StaticString) {
+        counters.add(.responsesDropped)
+        shared.recordRejection(
+            of: arrival.message, by: arrival.flow, 0, for: .brokenRule, phrase: reason, settings, at: arrival.now)
     }
 
     /// Adds a missing Content-Length where the next hop may be a stream (RFC 3261 §16.6 step 9, §20.14).
@@ -150,7 +154,7 @@ extension ProxyCore: TransactionUser {
         if !isTooLarge { transaction.targetState?.record(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
-        if isTooLarge { return respond(in: transaction, 513, "Message Too Large", at: now) }
+        if isTooLarge { return refuseForSize(transaction, at: now) }
         if transaction.isCall { return giveUp(transaction, at: now) }
         // RFC 3261 §16.9 counts it as a 503 of the target, §16.7 step 6 makes that a 500.
         respond(in: transaction, 500, "Server Internal Error", at: now)
@@ -167,12 +171,21 @@ extension ProxyCore: TransactionUser {
         respond(in: transaction, 503, "Service Unavailable", at: now)
     }
 
-    /// Whether the forwarded request exceeds a datagram: 65,507 bytes by IPv4, 20 fewer by IPv6 (RFC 768).
+    /// Whether the forwarded request exceeds a datagram.
     private func isTooLarge(_ transaction: ProxyTransaction) -> Bool {
-        guard let target = transaction.target, !target.isReliable, let request = transaction.forwardedRequest else {
-            return false
+        guard let target = transaction.target, !target.isReliable else { return false }
+        return transaction.forwardedBytes > RequestLimits.datagram(to: target.address)
+    }
+
+    /// Rejects a request that no datagram can hold once it is forwarded.
+    private func refuseForSize(_ transaction: ProxyTransaction, at now: Moment) {
+        if let request = transaction.pendingRequest, let target = transaction.target {
+            let size = Rejection.Size(
+                measured: transaction.forwardedBytes, limit: RequestLimits.datagram(to: target.address))
+            shared.recordRejection(
+                of: request, by: transaction.flow, 513, for: .datagramSize, size: size, settings, at: now)
         }
-        return request.bytes.count > (target.address.isIPv6 ? 65_487 : 65_507)
+        respond(in: transaction, 513, "Message Too Large", at: now)
     }
 
     /// The edits of every response that goes upstream, with a transaction or without.
@@ -202,13 +215,14 @@ extension ProxyCore: TransactionUser {
     ) {
         let response = arrival.message
         let isOfOther = response.status == 481 && RequestForwarding.isOneOfSeveral(response, via)
-        guard response.status != 100, !isOfOther, let next = ViaValue.second(of: response),
-            let destination = ResponseForwarding.destination(of: next, in: response),
-            let upstream = settings.topology.peer(at: destination, orFormerAt: arrival.now)
-        else {
-            counters.add(.responsesDropped)
-            return
+        // A 100 is for this hop alone, and of several attempts to cancel all but one get a 481.
+        guard response.status != 100, !isOfOther else { return counters.add(.responsesDropped) }
+        guard let next = ViaValue.second(of: response) else {
+            return drop(arrival, "its only Via is Herald's, and the request is not in memory")
         }
+        guard let destination = ResponseForwarding.destination(of: next, in: response),
+            let upstream = settings.topology.peer(at: destination, orFormerAt: arrival.now)
+        else { return drop(arrival, "the Via below Herald's has no peer's address") }
         reporter.respondedStatelessly(response, to: upstream, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         turnUpstream(response, via, field, into: &splices)

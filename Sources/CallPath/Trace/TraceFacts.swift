@@ -15,7 +15,7 @@ package struct TraceFacts: Sendable {
     /// Broader than the decision of the call path, which ignores claims of untrusted trunks.
     package let asksForPrivacy: Bool
 
-    private static let limits = SIPLimits(headerFields: 1000, headerBytes: 65_535)
+    private static let limits = SIPLimits(headerFields: 1000)
 
     /// Nil if the bytes are no SIP message that Herald can read.
     package init?(_ bytes: [UInt8]) {

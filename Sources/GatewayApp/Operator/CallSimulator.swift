@@ -72,10 +72,19 @@ package struct CallSimulator {
     ) throws -> CallSimulation {
         do {
             return try CallSimulation(paste.bytes, by: arrival.flow, settings)
+        } catch SIPIndexError.overLimit {
+            throw CommandFailure(
+                "the gateway would reject this message with 513: it has \(paste.bytes.count) bytes, and "
+                    + "limits.max_message is \(settings.limits.messageBytes)")
+        } catch SIPIndexError.tooManyFields {
+            let fields = MessageOutline(paste.bytes.span).fields
+            throw CommandFailure(
+                "the gateway would reject this message with 513: it has \(fields) header fields, and "
+                    + "limits.max_headers is \(settings.limits.headerFields)")
         } catch {
             let reason = (error as? SIPIndexError)?.rawValue ?? "\(error)"
             throw CommandFailure(
-                "the gateway would drop this message (\(reason)): it is no complete SIP message; paste all of its lines"
+                "the gateway would reject this message (\(reason)): it is no complete SIP message; paste all of its lines"
             )
         }
     }

@@ -9,9 +9,9 @@ import Glibc
 /// lists (60 kB of `;a` take 660 ms). Any thread, after `start()`.
 package enum OSIPGrammar {
     /// Longest text handed to libosip2, in bytes.
-    static let longestText = 2048
+    package static let longestText = 2048
     /// Most semicolons, commas and ampersands in it.
-    static let mostSeparators = 64
+    package static let mostSeparators = 64
 
     /// Silences libosip2 and prepares its parser; done once, before anything is parsed.
     package static func start() { _ = started }

@@ -120,6 +120,12 @@ extension SIPMessage {
         return (value, field)
     }
 
+    /// True when another Via follows the topmost one, by which a response can go on (RFC 3261 §16.7 step 3).
+    package var hasSecondVia: Bool { repeats(.via) || ViaValue.second(of: self) != nil }
+
+    /// True for a 2xx.
+    package var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }
+
     /// The parts of From; nil where it is missing.
     package var from: NameAddressExtent? { landmarks.from }
 

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Bounds that apply before any grammar runs, so that hostile sizes cost nothing.
+///
+/// A header field has no bound of its own: one Identity field can be larger than all others together (RFC 8224 §4).
 package struct SIPLimits: Hashable, Sendable {
     /// Largest message in bytes; 65,535 is the largest UDP payload (RFC 3261 §18.1.1).
     package var messageBytes: Int
-    /// Most header fields in a message.
+    /// Most header fields in a request; a response is never refused for their number.
     package var headerFields: Int
-    /// Longest header field, folds included, in bytes.
-    package var headerBytes: Int
 
-    package init(messageBytes: Int = 65_535, headerFields: Int = 200, headerBytes: Int = 16_384) {
+    package init(messageBytes: Int = 65_535, headerFields: Int = 200) {
         self.messageBytes = messageBytes
         self.headerFields = headerFields
-        self.headerBytes = headerBytes
     }
+
+    /// No bounds, for text that the gateway made itself.
+    package static let none = SIPLimits(messageBytes: .max, headerFields: .max)
 }
 
-/// The reason why a datagram cannot be indexed; it is counted and usually dropped.
+/// The reason why a message cannot be indexed.
 package enum SIPIndexError: String, Error, Hashable, Sendable, CaseIterable {
     /// Nothing but CR and LF: a keep-alive (RFC 5626 §3.5.1), to be ignored.
     case keepAlive = "keep_alive"
     /// The first line is neither a request line nor a status line.
     case notSIP = "not_sip"
-    /// Larger than `SIPLimits` allows, or more or longer header fields.
+    /// Larger than `SIPLimits` allows.
     case overLimit = "over_limit"
+    /// A request with more header fields than `SIPLimits` allows.
+    case tooManyFields = "too_many_fields"
     /// No empty line ends the header fields.
     case headersUnfinished = "headers_unfinished"
     /// A line in the header section has no colon, begins with white space, or holds a CR that ends no line.
@@ -49,13 +53,13 @@ extension SIPMessage {
         guard position < bytes.count else { throw .keepAlive }
         if position > 0 { bytes.removeFirst(position) }
         var scanner = LineScanner()
-        let first = try scanner.nextLine(bytes.span, limit: limits.headerBytes)
+        let first = try scanner.nextLine(bytes.span)
         if bytes.contains(0, in: first) { throw .nulByte }
         guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
         var (firstFields, furtherFields, count) = (FirstFields(repeating: .none), [HeaderField](), 0)
         var landmarks = HeaderIndex()
-        while let field = try scanner.nextField(bytes.span, limit: limits.headerBytes) {
-            guard count < limits.headerFields else { throw .overLimit }
+        while let field = try scanner.nextField(bytes.span) {
+            guard count < limits.headerFields || startLine.isResponse else { throw .tooManyFields }
             if count < firstFields.count { firstFields[count] = field } else { furtherFields.append(field) }
             landmarks.add(field, at: count, of: bytes.span)
             count += 1
@@ -85,20 +89,18 @@ private struct LineScanner {
 
     /// The next line without its end; moves behind it.
     @inline(never)
-    mutating func nextLine(_ bytes: borrowing Span<UInt8>, limit: Int) throws(SIPIndexError) -> Range<Int> {
+    mutating func nextLine(_ bytes: borrowing Span<UInt8>) throws(SIPIndexError) -> Range<Int> {
         let start = position
-        return start..<(try passLine(bytes, from: start, limit: limit))
+        return start..<(try passLine(bytes, from: start))
     }
 
     /// Moves behind the line that began at `start` and ends at or behind the position; where it ends, its end left out.
     @inline(__always)
-    private mutating func passLine(
-        _ bytes: borrowing Span<UInt8>, from start: Int, limit: Int
-    ) throws(SIPIndexError) -> Int {
-        let last = start &+ min(limit, bytes.count &- start)
+    private mutating func passLine(_ bytes: borrowing Span<UInt8>, from start: Int) throws(SIPIndexError) -> Int {
+        let last = bytes.count
         while true {
             position = bytes.position(in: position..<last) { $0.marks(below: 14) }
-            guard position < last else { throw position < bytes.count ? .overLimit : .headersUnfinished }
+            guard position < last else { throw .headersUnfinished }
             let byte = bytes[position]
             position &+= 1
             if byte == 13, position < last {
@@ -114,17 +116,14 @@ private struct LineScanner {
 
     /// The next header field with its folded lines; nil at the empty line, which is consumed.
     @inline(__always)
-    mutating func nextField(
-        _ bytes: borrowing Span<UInt8>, limit: Int
-    ) throws(SIPIndexError) -> SIPMessage.HeaderField? {
+    mutating func nextField(_ bytes: borrowing Span<UInt8>) throws(SIPIndexError) -> SIPMessage.HeaderField? {
         let start = position
-        guard let (nameEnd, colon) = try nextName(bytes, limit: limit) else { return nil }
+        guard let (nameEnd, colon) = try nextName(bytes) else { return nil }
         position = colon &+ 1
-        var end = try passLine(bytes, from: start, limit: limit)
+        var end = try passLine(bytes, from: start)
         // RFC 3261 §7.3.1: a line that begins with SP or HTAB continues the field.
         while position < bytes.count, isBlank(bytes[position]) {
-            end = try nextLine(bytes, limit: limit).upperBound
-            if position - start > limit { throw .overLimit }
+            end = try nextLine(bytes).upperBound
         }
         var valueStart = colon &+ 1
         while valueStart < end, LWS.contains(bytes[valueStart]) { valueStart &+= 1 }
@@ -137,14 +136,14 @@ private struct LineScanner {
     /// Where the name of the next header field ends, and its colon; nil at the empty line, which is consumed.
     @inline(__always)
     private mutating func nextName(
-        _ bytes: borrowing Span<UInt8>, limit: Int
+        _ bytes: borrowing Span<UInt8>
     ) throws(SIPIndexError) -> (end: Int, colon: Int)? {
         let start = position
-        let last = start &+ min(limit, bytes.count &- start)
+        let last = bytes.count
         let end = bytes.position(in: start..<last) { $0.marks(below: 33) | $0.marks(UInt8(ascii: ":")) }
         if end > start, end < last, bytes[end] == UInt8(ascii: ":") { return (end, end) }
         // A fault of the whole line is reported before a fault of its name.
-        let line = try nextLine(bytes, limit: limit)
+        let line = try nextLine(bytes)
         guard !line.isEmpty else { return nil }
         let nameEnd = bytes.position(in: line) { $0.marks(UInt8(ascii: ":")) | $0.marks(32) | $0.marks(9) }
         var colon = nameEnd
@@ -160,10 +159,15 @@ private struct LineScanner {
 }
 
 extension SIPMessage.StartLine {
+    /// True for a status line.
+    var isResponse: Bool {
+        if case .response = self { true } else { false }
+    }
+
     /// Takes a request line or a status line apart; nil when it is neither (RFC 3261 §25.1).
     ///
     /// The version counts without case (§7.1); blanks behind it are left to `RequestValidity`.
-    fileprivate static func read(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
+    static func read(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
         response(bytes, line) ?? request(bytes, LWS.trimmedEnd(bytes, line))
     }
 

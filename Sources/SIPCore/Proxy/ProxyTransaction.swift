@@ -107,9 +107,11 @@ package final class ProxyTransaction {
     ///
     /// Indexed without limits: the received request passed them, and the gateway's own fields may exceed them.
     package var forwardedRequest: SIPMessage? {
-        try? SIPMessage.index(
-            forwarded, limits: SIPLimits(messageBytes: .max, headerFields: .max, headerBytes: .max))
+        try? SIPMessage.index(forwarded, limits: .none)
     }
+
+    /// Bytes of the request as forwarded.
+    package var forwardedBytes: Int { forwarded.count }
 
     /// Bytes of the messages it holds now, with their lists of fields.
     var heldBytes: Int {

@@ -212,6 +212,10 @@ final class StreamConnection: ChannelInboundHandler {
         // Messages received before the end count. There is no second try.
         if !isRefused { offer() }
         if !isSecured, !isClosing { reportTrouble(NIOSSLError.uncleanShutdown) }
+        if isSecured, !isBroken, unfinishedSince != nil, framer.isInsideMessage {
+            let reason = "it ended inside a message, which is lost"
+            hub.trouble(StreamTrouble(self, reason, isClosing: true), of: self)
+        }
         hub.closed(self)
         channel = nil
         failEarly()
@@ -327,7 +331,11 @@ final class StreamConnection: ChannelInboundHandler {
             if !isSecured {
                 let reason = "its TLS handshake did not end within \(hub.limits.unfinished)"
                 hub.trouble(StreamTrouble(self, reason), of: self)
+            } else {
+                let reason = "a message was not complete within \(hub.limits.unfinished); see streams.unfinished"
+                hub.trouble(StreamTrouble(self, reason, isClosing: true), of: self)
             }
+            unfinishedSince = nil
             return close(.closedUnfinished)
         }
         if now - lastByte > hub.limits.idle.timeAmount { close(.closedIdle) }

@@ -5,7 +5,7 @@ import NIOCore
 package import SIPCore
 import TLSFailures
 
-/// A connection that could not be established, with a text for the operator.
+/// A connection that could not be established, or that ended inside a message, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     /// The far end.
     ///
@@ -14,7 +14,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     /// True if the gateway opened the connection.
     package let isMade: Bool
     /// True for an open connection that was closed.
-    package var isClosing = false
+    package let isClosing: Bool
     /// The cause and, if known, the key to change.
     package let reason: String
 
@@ -37,20 +37,21 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
         self.init(
             connection,
             "the connections of its peer hold \(limit >> 20) MB, the share of one peer; the peer must finish its messages "
-                + "and read responses, or this machine needs more memory")
-        isClosing = true
+                + "and read responses, or this machine needs more memory", isClosing: true)
     }
 
-    init(_ connection: StreamConnection, _ reason: String) {
+    init(_ connection: StreamConnection, _ reason: String, isClosing: Bool = false) {
         let isMade = connection.origin == .made
         self.init(
-            remote: isMade ? connection.remote : connection.remote.with(port: 0), isMade: isMade, reason: reason)
+            remote: isMade ? connection.remote : connection.remote.with(port: 0), isMade: isMade, reason: reason,
+            isClosing: isClosing)
     }
 
-    init(remote: PeerAddress, isMade: Bool, reason: String) {
+    init(remote: PeerAddress, isMade: Bool, reason: String, isClosing: Bool = false) {
         self.remote = remote
         self.isMade = isMade
         self.reason = reason
+        self.isClosing = isClosing
     }
 
     private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {

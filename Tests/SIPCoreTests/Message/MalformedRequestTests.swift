@@ -6,13 +6,9 @@ import Testing
 /// RFC 3261 §21.4.1: a request with malformed syntax gets 400, if the response can reach its sender at all.
 @Suite("Requests with a malformed header line, RFC 3261 §21.4.1, §8.2.6.2 and §25.1")
 struct MalformedRequestTests {
-    private static func rejectable(_ lines: [String], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
-        rejectable(WireMessage.bytes(lines), limits: limits)
-    }
+    private static func rejectable(_ lines: [String]) -> SIPMessage? { rejectable(WireMessage.bytes(lines)) }
 
-    private static func rejectable(_ bytes: [UInt8], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
-        MalformedRequest.rejectable(bytes.span, limits: limits)
-    }
+    private static func rejectable(_ bytes: [UInt8]) -> SIPMessage? { MalformedRequest.rejectable(bytes.span) }
 
     @Test(arguments: [
         ("no colon, §7.3.1", "Subject a"), ("no name, §7.3.1", ": a"), ("a blank in the name, §25.1", "Sub ject: a"),
@@ -59,12 +55,41 @@ struct MalformedRequestTests {
         #expect(Self.rejectable(["INVITE"] + WireMessage.invite.dropFirst() + ["Subject a"]) == nil)
     }
 
-    @Test func `a message cut short or above the limits gets none`() {
-        let bytes = WireMessage.bytes(WireMessage.invite + ["Subject a"])
+    @Test func `a message cut short gets one as soon as all five fields have their line ends`() throws {
+        let lines = WireMessage.invite + ["Subject: a", "X-Last: b"]
+        let bytes = WireMessage.bytes(lines)
+        let names = ["Via", "From", "To", "Call-ID", "CSeq"]
+        let last = try #require(lines.lastIndex { line in names.contains { line.hasPrefix($0) } })
+        let enough = lines[...last].reduce(0) { $0 + $1.utf8.count + 2 }
         for count in bytes.indices {
-            #expect(Self.rejectable(Array(bytes[..<count])) == nil)
+            #expect((Self.rejectable(Array(bytes[..<count])) != nil) == (count >= enough), "\(count)")
         }
-        #expect(Self.rejectable(bytes, limits: SIPLimits(messageBytes: bytes.count - 1)) == nil)
+    }
+
+    @Test func `a message above the limits gets one, of which only the five fields are read`() throws {
+        let fields = (1...2_000).map { "X-\($0): \(String(repeating: "a", count: 20))" }
+        let request = try #require(Self.rejectable(WireMessage.invite + fields))
+        #expect(request.bytes.count < 1_000)
+    }
+
+    @Test func `its outline names the method, the status and the longest field`() {
+        func outline(_ lines: [String]) -> (method: String, name: String, outline: MessageOutline) {
+            let bytes = WireMessage.bytes(lines)
+            let outline = MessageOutline(bytes.span)
+            return (
+                String(decoding: bytes[outline.method], as: UTF8.self),
+                String(decoding: bytes[outline.longestName], as: UTF8.self), outline
+            )
+        }
+        let long = "Identity: " + String(repeating: "a", count: 900)
+        let invite = outline(WireMessage.invite + [long])
+        #expect(invite.method == "INVITE" && invite.name == "Identity" && invite.outline.status == 0)
+        #expect(invite.outline.longestField == 912 && invite.outline.fields == WireMessage.invite.count)
+        let response = outline(["SIP/2.0 183 Progress", "CSeq: 9 PRACK", "Subject without a colon"])
+        #expect(response.method == "PRACK" && response.outline.status == 183 && response.name == "")
+        let noise = outline(["GET / HTTP/1.1", "Host: a"])
+        #expect(noise.method == "" && noise.outline.status == 0 && noise.outline.fields == 1)
+        #expect(MessageOutline([UInt8]().span).fields == 0)
     }
 
     @Test func `folded lines go with their field, §7.3.1, and CRLF before the start line with nothing, §7.5`() throws {
