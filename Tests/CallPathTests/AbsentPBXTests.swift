@@ -33,10 +33,29 @@ struct AbsentPBXTests {
         request("OPTIONS", branch: branch).replacing("sip:100@192.0.2.20 ", with: "sip:192.0.2.10 ")
     }
 
-    @Test func `a call to a silent target fails within the patience, with the status that leads to another server`()
+    /// The carrier's call waits for a slow PBX as long as RFC 3261 lets it (Timer B, §17.1.1.2).
+    @Test(arguments: [45, 120, 310])
+    func `a lone target that is slow to respond gets the call`(tenths: Int) throws {
+        let (gateway, targetState) = try gateway()
+        let sent = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)
+        #expect(pass(tenths, gateway).to(trunk).isEmpty)
+        let answered = gateway.receive(response("200 OK", to: sent), from: pbx)
+        #expect(answered.to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+        #expect(answered.to(pbx).isEmpty && targetState.isUp(at: gateway.now.milliseconds))
+        #expect(gateway.updates().map(\.kind) == [.invite, .answered])
+    }
+
+    @Test func `without last_patience a lone target that stays silent loses the call after Timer B`() throws {
+        let (gateway, _) = try gateway()
+        _ = gateway.receive(request("INVITE"), from: trunk)
+        #expect(pass(319, gateway).to(trunk).isEmpty)
+        #expect(pass(2, gateway).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
+    }
+
+    @Test func `a call to a silent target fails within last_patience, with the status that leads to another server`()
         throws
     {
-        let (gateway, _) = try gateway()
+        let (gateway, _) = try gateway { $0.lastPatience = .seconds(4) }
         _ = gateway.receive(request("INVITE"), from: trunk)
         #expect(pass(39, gateway).to(trunk).isEmpty)
         let rejection = try #require(pass(2, gateway).to(trunk).first)
@@ -133,7 +152,7 @@ struct AbsentPBXTests {
         for message in [CallsInProgress.SiblingReport.Message.rejected, .alerting, .answered] {
             report(message, call, gateway, ago: 500)
         }
-        #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
+        #expect(pass(321, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
         #expect(gateway.shared.calls.count == 0)
     }
 
@@ -153,8 +172,8 @@ struct AbsentPBXTests {
         #expect(heard.allSatisfy { $0.hasPrefix("SIP/2.0 100 ") }, "RFC 4320 §4.1")
     }
 
-    @Test func `a PBX that rings after its call was given up is cancelled, and a 2xx still passes`() throws {
-        let (gateway, _) = try gateway()
+    @Test func `a PBX that rings after its call was given up is cancelled, and one that answers is hung up`() throws {
+        let (gateway, _) = try gateway { $0.lastPatience = .seconds(4) }
         let sent = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)
         #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
         let late = gateway.receive(response("180 Ringing", to: sent), from: pbx)
@@ -166,8 +185,21 @@ struct AbsentPBXTests {
             gateway.receive(request("INVITE", branch: "2").replacing("story@", with: "other@"), from: trunk).to(pbx)
                 .first)
         #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
-        let answered = gateway.receive(response("200 OK", to: other), from: pbx)
-        #expect(answered.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true, "§16.7 step 5")
+        let contact = "Contact: <sip:100@192.0.2.20:5070;x=y>\n"
+        let answered = gateway.receive(response("200 OK", to: other, extra: contact), from: pbx)
+        #expect(answered.to(trunk).isEmpty, "an ordinary caller drops it")
+        let (ack, bye) = (answered.to(pbx).first ?? "", answered.to(pbx).last ?? "")
+        #expect(ack.hasPrefix("ACK sip:100@192.0.2.20:5070;x=y SIP/2.0\r\n") && ack.contains("CSeq: 1 ACK\r\n"))
+        #expect(bye.hasPrefix("BYE sip:100@192.0.2.20:5070;x=y SIP/2.0\r\n") && bye.contains("CSeq: 2 BYE\r\n"))
+        let taken = gateway.shared.rejections.take().rejections.filter { $0.cause == .tooLate }
+        #expect(taken.map(\.responseStatus) == [200])
+        // §13.2.2.4: each repeated 2xx gets an ACK; the BYE has retransmissions of its own (§17.1.2.2).
+        let again = gateway.receive(response("200 OK", to: other, extra: contact), from: pbx)
+        #expect(again.to(pbx).map { $0.prefix(4) } == ["ACK "] && again.to(trunk).isEmpty)
+        #expect(pass(6, gateway).to(pbx).contains { $0.hasPrefix("BYE ") })
+        #expect(gateway.receive(response("200 OK", to: bye), from: pbx).isEmpty)
+        #expect(!pass(100, gateway).to(pbx).contains { $0.hasPrefix("BYE ") })
+        #expect(gateway.updates().allSatisfy { $0.kind != .answered })
     }
 
     @Test func `an INVITE that comes back as undeliverable fails at once, RFC 3261 §18.4`() throws {

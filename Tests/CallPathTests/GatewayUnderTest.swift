@@ -77,6 +77,8 @@ final class GatewayUnderTest {
         /// Whether the last local address is one of TCP.
         var hasStream = false
         var reportsPBX = true
+        var lastPatience: Duration?
+        var messageLimits = SIPLimits()
         /// The form of logos for the PBX's phones.
         var logo: LogoForm?
         /// The gateway's own copies of logos.
@@ -217,7 +219,8 @@ final class GatewayUnderTest {
                 GatewayTopology(
                     sockets: sockets, trunks: trunks, pbxs: [pbx] + (other.map { [$0] } ?? []),
                     routes: options.routes(other))),
-            secret: options.secret, isClustered: options.isClustered, timers: .standard, limits: SIPLimits(),
+            secret: options.secret, isClustered: options.isClustered, timers: .standard,
+            lastPatience: options.lastPatience, limits: options.messageLimits,
             mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: options.writesCallInfo, answerers: options.answerers,
             verstat: options.verstat, reportsPBX: options.reportsPBX)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import ConfigurationFiles
 import Foundation
 import TestFixtures
 import Testing
+
+@testable import ConfigurationFiles
 
 @Suite("herald.yaml: values")
 struct HeraldConfigurationTests {
@@ -221,7 +222,7 @@ struct HeraldConfigurationTests {
                 targets:
                   - {address: pbx1.example:5080, priority: 1, weight: 3}
                   - {address: 192.0.2.21, listen: u}
-            health: {interval: 5s, patience: 2s, report_pbx: false}
+            health: {interval: 5s, patience: 2s, last_patience: 9s, report_pbx: false}
             limits: {max_transactions: 5000}
             dns: {servers: ["127.0.0.1:5353"]}
             """)
@@ -241,6 +242,7 @@ struct HeraldConfigurationTests {
         #expect(pbx.targets.map(\.priority) == [1, 0])
         #expect(pbx.targets.map(\.weight) == [3, 1])
         #expect(configuration.health.patience == .seconds(2))
+        #expect(configuration.health.lastPatience == .seconds(9) && HeraldConfiguration.Health().lastPatience == nil)
         #expect(configuration.nameServers.map(\.description) == ["127.0.0.1:5353"])
     }
 

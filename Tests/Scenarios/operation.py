@@ -8,8 +8,8 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, state, syncing, takeover,
-               torture, tracing, wrong_peers)
+from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, state,
+               syncing, takeover, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -239,6 +239,7 @@ OPERATION = (
     *doctor.DOCTOR,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
+    *accepted_streams.ACCEPTED_STREAMS,
     *syncing.SYNCING,
     *state.STATES,
     *monitoring.MONITORING,

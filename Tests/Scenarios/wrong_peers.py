@@ -129,14 +129,14 @@ def absent_pbx(testbed, folder, run):
 
 
 def silent_pbx(testbed, folder, run):
-    """The only target is silent: the call gets 503 within health.patience, not after 32 s."""
+    """The only target is silent: the call gets 503 within health.last_patience, not after 32 s."""
     with silence():
-        restart(testbed, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n  patience: 1s\n")
+        restart(testbed, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n  last_patience: 1s\n")
         try:
             status, seconds, response = ask(run, "INVITE", f"silent{os.getpid()}")
             expect("the response", (status, "Retry-After" in response), (503, False))
             if not 0.9 < seconds < 10:
-                raise Failed(f"the call failed after {seconds:.1f} s with health.patience: 1s")
+                raise Failed(f"the call failed after {seconds:.1f} s with health.last_patience: 1s")
         finally:
             restart(testbed)
 

@@ -43,14 +43,17 @@ extension ProxyCore {
         let transaction = newTransaction(
             arrival, marks, onward.dialog, nil, originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom),
             onward.targets)
+        transaction.originalTo = onward.originalTo
         transaction.carriesPath = onward.carriesPath
         transactions.open(transaction, at: arrival.now)
         recordBye(arrival, onward, from: peer)
         counters.add(.requestsForwarded)
         guard let hop = onward.hop else { return refuseWithoutTarget(transaction, at: arrival.now) }
         transaction.targetState = onward.targetState
+        transaction.hasFallback = onward.hasFallback
         transactions.forward(
-            transaction, as: onward.bytes, to: hop, patience: patience(onward.targets), at: arrival.now)
+            transaction, as: onward.bytes, to: hop,
+            patience: onward.hasFallback ? nil : patience(onward.targets), at: arrival.now)
     }
 
     /// Forwards a request without a transaction: the ACK of a 2xx, the CANCEL of a forgotten INVITE, and any request when
@@ -115,6 +118,10 @@ extension ProxyCore {
                 onward.carriesPath = addPath(arrival, to: hop, of: onward, into: &splices)
             }
             if let trunk = onward.trunk {
+                // The called side repeats the name that it was shown; the trunk gets its own text back.
+                if onward.sealedDialog?.isNamed == true {
+                    onward.originalTo = CarrierName.restore(in: request, into: &splices)
+                }
                 // An emergency service needs the caller's number in later requests as well.
                 if !EmergencyCall.holds(request, trunk.emergencyNumbers) {
                     HeaderHygiene.withhold(request, from: trunk, into: &splices)
@@ -179,11 +186,13 @@ extension ProxyCore {
             let origin = DialogEnd(sourceOf: arrival.message, by: arrival.flow, transport: sourceSocket.transport)
             let target = DialogEnd(address: hop.address, transport: socket.transport)
             let cookie = SealedRouteCookie(
-                RouteCookie(payload: dialog.payload, target: target, origin: origin), of: arrival.message,
-                secret: settings.secret)
-            RequestForwarding.addRecordRoute(RecordRoute(socket: socket, cookie: cookie), before: first, into: &splices)
+                RouteCookie(
+                    payload: dialog.payload, target: target, origin: origin, connection: arrival.flow.connection),
+                of: arrival.message, secret: settings.secret)
+            let entry = RecordRoute(socket: socket, cookie: cookie, of: arrival.message, isRenamed: dialog.isNamed)
+            RequestForwarding.addRecordRoute(entry, before: first, into: &splices)
             if hop.socket != arrival.flow.socket {
-                let side = RecordRoute(socket: sourceSocket, cookie: cookie)
+                let side = RecordRoute(socket: sourceSocket, cookie: cookie, of: arrival.message)
                 RequestForwarding.addRecordRoute(side, before: first, into: &splices)
             }
         }

@@ -21,6 +21,8 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let timers: TransactionTimers
     /// Time a target has to respond while another could be tried.
     package let targetPatience: TimerDelay
+    /// Time that the last target of a call has to respond; nil for Timer B.
+    package let lastPatience: TimerDelay?
     /// How targets of probed groups are probed.
     package let probes: TargetProbes.Rules
     /// Milliseconds after which a call without a BYE counts as ended.
@@ -42,7 +44,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
 
     package init(
         topology: GatewayTopology, secret: Secret, isClustered: Bool = false, timers: TransactionTimers,
-        targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
+        targetPatience: Duration = .seconds(4), lastPatience: Duration? = nil, probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
         brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules(),
         verstat: VerstatMark = .off, reportsPBX: Bool = true
@@ -52,6 +54,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         self.isClustered = isClustered
         self.timers = timers
         self.targetPatience = TimerDelay(targetPatience)
+        self.lastPatience = lastPatience.map { TimerDelay($0) }
         self.probes = probes
         self.longestCall = longestCall
         self.limits = limits

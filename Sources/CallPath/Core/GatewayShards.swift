@@ -16,7 +16,9 @@ package final class GatewayShards: Sendable {
         self.shared = shared
         let settings = shared.settings.load()
         let capacity = max(1, settings.mostTransactions / max(1, count))
-        shards = (0..<max(1, count)).map { _ in GatewayShard(shared: shared, capacity: capacity, now: now) }
+        shards = (0..<max(1, count)).map { _ in
+            GatewayShard(shared: shared, capacity: capacity, of: max(1, count), now: now)
+        }
     }
 
     /// How many shards there are.
@@ -38,8 +40,8 @@ final class GatewayShard: Sendable {
     private let deadline = Atomic<UInt64>(.max)
     fileprivate let transactions = Atomic<Int>(0)
 
-    init(shared: GatewayShared, capacity: Int, now: Moment) {
-        core = Mutex(ProxyCore(shared: shared, capacity: capacity, now: now))
+    init(shared: GatewayShared, capacity: Int, of count: Int, now: Moment) {
+        core = Mutex(ProxyCore(shared: shared, capacity: capacity, of: count, now: now))
     }
 
     /// The deadline of its next timer in monotonic milliseconds; `UInt64.max` without timers.

@@ -69,7 +69,7 @@ extension ProxyCore {
         if let uri, let address = PeerAddress(host: uri.host, port: uri.port ?? uri.transport.defaultPort) {
             let end = DialogEnd(address: address, transport: uri.transport)
             if let named = holder(of: end, cookie, orFormerAt: former, otherSideOf: peer) {
-                go(to: end, of: named, from: peer, into: &onward)
+                go(to: end, of: named, cookie, of: arrival, from: peer, into: &onward)
                 return true
             }
         }
@@ -81,14 +81,14 @@ extension ProxyCore {
         {
             let end = DialogEnd(address: address, transport: uri.transport)
             if let named = holder(of: end, cookie, orFormerAt: former, otherSideOf: peer) {
-                go(to: end, of: named, from: peer, into: &onward)
+                go(to: end, of: named, cookie, of: arrival, from: peer, into: &onward)
                 return true
             }
         }
         guard let known, let named = holder(of: known, cookie, orFormerAt: former, otherSideOf: peer) else {
             return false
         }
-        go(to: known, of: named, from: peer, into: &onward)
+        go(to: known, of: named, cookie, of: arrival, from: peer, into: &onward)
         return true
     }
 
@@ -109,16 +109,53 @@ extension ProxyCore {
     }
 
     private func go(
-        to end: DialogEnd, of named: GatewayTopology.Peer, from peer: GatewayTopology.Peer,
-        into onward: inout OnwardRequest
+        to end: DialogEnd, of named: GatewayTopology.Peer, _ cookie: RouteCookie?, of arrival: Arrival,
+        from peer: GatewayTopology.Peer, into onward: inout OnwardRequest
     ) {
-        let topology = settings.topology
         if case .trunk(let trunk) = named { onward.trunk = trunk }
+        let known = cookie?.end(oppositeOf: peer)
+        let isInDialog = arrival.message.isInDialog
+        if isInDialog, let cookie, cookie.connection != 0, cookie.dialog.isInbound != peer.isTrunk,
+            end.address.hasSameHost(as: cookie.origin.address)
+        {
+            // The connection is that of the dialog's trunk, even if another trunk has the address as well.
+            let own = peer.isTrunk ? nil : settings.topology.trunk(mark: cookie.dialog.trunk, at: arrival.now)
+            if let own { onward.trunk = own }
+            return goBack(to: end, cookie, of: own.map { .trunk($0) } ?? named, at: arrival.now, into: &onward)
+        }
+        let topology = settings.topology
         let socket = topology.socket(
             toReach: end.address, among: named.targets, by: end.transport, ofDialog: peer.pbxSocket,
             otherwise: named.socket)
         onward.hop = NextHop(
             address: end.address, socket: socket, isReliable: topology.sockets[socket].transport.isReliable)
+        if isInDialog, onward.hop?.isReliable == true {
+            let near = known?.address ?? end.address
+            onward.useFallback(named.targets.order(near: near, orOthers: named.isTrunk, at: arrival.now))
+        }
+    }
+
+    /// Sends a request of a dialog back by the connection by which the dialog's INVITE came.
+    ///
+    /// Many carriers connect from an ephemeral port, name that port in Contact, and accept no connection themselves. Where
+    /// the connection is closed, the request goes to a target of the same transport. Where it cannot be delivered, the
+    /// other targets follow.
+    private func goBack(
+        to end: DialogEnd, _ cookie: RouteCookie, of named: GatewayTopology.Peer, at now: Moment,
+        into onward: inout OnwardRequest
+    ) {
+        let (sockets, origin) = (settings.topology.sockets, cookie.origin)
+        let targets = named.targets.order(near: origin.address, orOthers: named.isTrunk, at: now)
+        func fits(_ socket: LocalSocket) -> Bool {
+            socket.transport == origin.transport && socket.address.isIPv6 == origin.address.isIPv6
+        }
+        let likely = targets.first { fits(sockets[$0.socket]) && $0.address == end.address }
+        let target = likely ?? targets.first { fits(sockets[$0.socket]) }
+        guard let socket = target?.socket ?? sockets.first(where: fits)?.position else { return }
+        onward.useFallback(targets)
+        onward.hop = NextHop(
+            address: target?.address ?? origin.address, socket: socket, isReliable: true,
+            connection: cookie.connection)
     }
 }
 

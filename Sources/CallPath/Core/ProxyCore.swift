@@ -14,10 +14,15 @@ final class ProxyCore {
     private(set) var reporter: CallReporter
     /// The settings of the message being handled.
     private(set) var settings: GatewaySettings
+    /// The sender of the response being handled if its only Via is the gateway's.
+    var sourceWithoutVia: Flow?
+    /// How many shards there are.
+    let shardCount: Int
     private var spareSplices = Splices()
 
-    init(shared: GatewayShared, capacity: Int, now: Moment) {
+    init(shared: GatewayShared, capacity: Int, of shardCount: Int, now: Moment) {
         self.shared = shared
+        self.shardCount = shardCount
         let settings = shared.settings.load()
         self.settings = settings
         transactions = ProxyTransactions(timers: settings.timers, capacity: capacity, now: now)

@@ -43,13 +43,19 @@ extension ProxyCore: TransactionUser {
         let isForInvite = isForCancel || method == .invite
         // RFC 3261 §17.1.3: branch and CSeq method name the transaction. After its end on the target's side a late 2xx
         // is forwarded statelessly (§16.7 step 5).
-        if let transaction = transactions[branch], transaction.isInvite == isForInvite,
-            isForCancel || transaction.awaitsResponses
-                || transaction.hasGivenUp(Branch.attempt(response[branchText]))
-        {
+        if let transaction = transactions[branch], transaction.isInvite == isForInvite {
+            if transaction.hasOwnFailure, transaction.isCall, !isForCancel, response.isSuccess {
+                return takeTooLate(arrival, for: transaction)
+            }
+            let attempt = Branch.attempt(response[branchText])
+            guard isForCancel || transaction.awaitsResponses || transaction.hasGivenUp(attempt) else {
+                return returnStatelessly(arrival, top.value, top.field, from: peer)
+            }
+            if !isForCancel, !response.hasSecondVia { markWithoutVia(arrival, of: transaction) }
             transactions.receive(
-                response, in: transaction, attempt: Branch.attempt(response[branchText]),
-                from: arrival.flow, isForCancel: isForCancel, at: arrival.now)
+                response, in: transaction, attempt: attempt, from: arrival.flow, isForCancel: isForCancel,
+                at: arrival.now)
+            sourceWithoutVia = nil
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)
         }
@@ -118,8 +124,9 @@ extension ProxyCore: TransactionUser {
     }
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
-        guard let status = response.status, let top = response.topVia else { return }
+        guard let status = response.status, let top = response.topVia, !transaction.isOwn else { return }
         record(response, status, of: transaction, at: now)
+        if sourceWithoutVia != nil { return takeWithoutVia(response, status, for: transaction, at: now) }
         if status == 503, tryNext(transaction, at: now) { return }
         reporter.responded(response, in: transaction, settings, at: now)
         let upstream = status == 503 ? 500 : status
@@ -127,6 +134,9 @@ extension ProxyCore: TransactionUser {
             turnUpstream(response, top.value, top.field, into: &splices)
             if !transaction.originalFrom.isEmpty {
                 ResponseForwarding.restoreFrom(transaction.originalFrom, in: response, into: &splices)
+            }
+            if !transaction.originalTo.isEmpty {
+                ResponseForwarding.restoreTo(transaction.originalTo, in: response, into: &splices)
             }
             return splices.applied(to: response.bytes)
         }
@@ -152,7 +162,7 @@ extension ProxyCore: TransactionUser {
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
         let isTooLarge = isTooLarge(transaction)
         if !isTooLarge { transaction.targetState?.record(.unreachable, at: now.milliseconds) }
-        if tryNext(transaction, at: now) { return }
+        if tryNext(transaction, isUndelivered: true, at: now) { return }
         reporter.unreachable(transaction, at: now)
         if isTooLarge { return refuseForSize(transaction, at: now) }
         if transaction.isCall { return giveUp(transaction, at: now) }
@@ -201,8 +211,9 @@ extension ProxyCore: TransactionUser {
     }
 
     /// Responds in the place of the target.
-    private func respond(in transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
+    func respond(in transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
+        transaction.hasOwnFailure = true
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: phrase, toTag: OwnResponse.tag(for: request, secret: settings.secret),
             source: transaction.flow.source)

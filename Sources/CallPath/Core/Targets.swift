@@ -37,9 +37,10 @@ extension ProxyCore {
 
     /// Time the present target has to respond: nil, timer F or B alone, where no other could be tried.
     ///
-    /// - Parameter isCall: a new call leaves its last target as well, since the caller's side may have another way.
+    /// - Parameter isCall: a new call may leave its last target as well, for which the operator sets the time.
     func patience(_ targets: TargetOrder, isCall: Bool = false) -> TimerDelay? {
-        targets.isEmpty && !isCall ? nil : settings.targetPatience
+        guard targets.isEmpty else { return settings.targetPatience }
+        return isCall ? settings.lastPatience : nil
     }
 
     /// Records a response in the state of its target.
@@ -62,28 +63,35 @@ extension ProxyCore {
         guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
         // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
-        let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
+        let longest = settings.timers.transactionTimeout
+        let patience = transaction.targets.isEmpty ? settings.lastPatience ?? longest : settings.targetPatience
+        let waited = isAlone ? longest : settings.targetPatience
         transaction.targetState?.recordSilence(
-            of: UInt64(waited.milliseconds), patience: UInt64(settings.targetPatience.milliseconds),
-            at: now.milliseconds)
+            of: UInt64(waited.milliseconds), patience: UInt64(patience.milliseconds), at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false if there is none, or none may be tried.
     ///
     /// Never after a provisional response above 100: a phone may be ringing (RFC 3261 §16.7 step 4).
-    func tryNext(_ transaction: ProxyTransaction, at now: Moment) -> Bool {
-        guard !transaction.hasProgress, !transaction.isCancelled, transaction.pendingRequest != nil else {
-            return false
-        }
+    ///
+    /// - Parameter isUndelivered: whether the request did not reach the present target.
+    func tryNext(_ transaction: ProxyTransaction, isUndelivered: Bool = false, at now: Moment) -> Bool {
+        guard !transaction.hasProgress, !transaction.isCancelled, transaction.pendingRequest != nil,
+            isUndelivered || !transaction.hasFallback
+        else { return false }
         let dialog = transaction.dialog
-        let wanted = dialog.isInbound ? settings.topology.trunk(mark: dialog.trunk, at: now)?.pbxSocket : nil
+        let wanted =
+            dialog.isInbound && !transaction.hasFallback
+            ? settings.topology.trunk(mark: dialog.trunk, at: now)?.pbxSocket : nil
         while let target = transaction.targets.next() {
             guard transaction.targets.holdsDown || target.targetState.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
             use(target, for: transaction)
+            let patience =
+                transaction.hasFallback ? nil : patience(transaction.targets, isCall: transaction.isCall)
             return transactions.retry(
                 transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
-                secret: settings.secret, patience: patience(transaction.targets, isCall: transaction.isCall), at: now)
+                secret: settings.secret, patience: patience, at: now)
         }
         return false
     }

@@ -214,6 +214,8 @@ package struct HeraldConfiguration: Sendable {
         package var upAfter = 2
         /// Wait for the first response of a target before the call tries the next target.
         package var patience = Duration.seconds(4)
+        /// Wait for the first response of the last target before the call fails; nil for Timer B.
+        package var lastPatience: Duration?
         /// True reports a PBX without an available target to the carrier's OPTIONS and in `/readyz`.
         package var reportsPBX = true
     }

@@ -44,6 +44,10 @@ extension HeraldSchema {
             health.upAfter = section.integer("up_after", default: health.upAfter, in: 1...100)
             health.patience = section.duration(
                 "patience", default: health.patience, in: .milliseconds(50)...(minute * 2))
+            if section.has("last_patience") {
+                health.lastPatience = section.duration(
+                    "last_patience", default: .seconds(32), in: .milliseconds(50)...(minute * 2))
+            }
             health.reportsPBX = section.bool("report_pbx", default: health.reportsPBX)
         }
         return health

@@ -34,7 +34,7 @@ extension HeraldConfiguration {
         return GatewaySettings(
             topology: topology, secret: cluster?.secret ?? foundation.secret, isClustered: cluster != nil,
             timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),
-            targetPatience: health.patience, probes: probeRules,
+            targetPatience: health.patience, lastPatience: health.lastPatience, probes: probeRules,
             longestCall: longestCall,
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: foundation.mostTransactions, strangers: strangers == .refuse ? .refuse : .drop,

@@ -25,9 +25,16 @@ package struct DialogEnd: Hashable, Sendable {
 
     /// Reads what `append(to:)` wrote from the front of a text, and removes it there; nil for anything else.
     init?(takenFrom text: inout ArraySlice<UInt8>) {
-        guard let kind = Hexadecimal.take(1, from: &text), let transport = SIPTransportKind(rawValue: UInt8(kind & 3)),
-            kind < 8
+        var isMarked = false
+        self.init(takenFrom: &text, isMarked: &isMarked)
+        guard !isMarked else { return nil }
+    }
+
+    /// The same with the mark that more about this end follows.
+    init?(takenFrom text: inout ArraySlice<UInt8>, isMarked: inout Bool) {
+        guard let kind = Hexadecimal.take(1, from: &text), let transport = SIPTransportKind(rawValue: UInt8(kind & 3))
         else { return nil }
+        isMarked = kind & 8 != 0
         let isIPv6 = kind & 4 != 0
         var high: UInt64 = 0
         if isIPv6 {
@@ -46,8 +53,10 @@ package struct DialogEnd: Hashable, Sendable {
     }
 
     /// Writes 13 hexadecimal digits for IPv4, 37 for IPv6: transport and family, address, port.
-    func append(to out: inout [UInt8]) {
-        out.append(hex: kind, digits: 1)
+    ///
+    /// - Parameter isMarked: whether more about this end follows.
+    func append(to out: inout [UInt8], isMarked: Bool = false) {
+        out.append(hex: isMarked ? kind | 8 : kind, digits: 1)
         if address.isIPv6 { out.append(hex: address.high, digits: 16) }
         out.append(hex: address.low, digits: address.isIPv6 ? 16 : 8)
         out.append(hex: UInt64(address.port), digits: 4)

@@ -46,10 +46,13 @@ package struct NextHop: Hashable, Sendable {
     package var socket: Int
     /// True for TCP and TLS.
     package var isReliable: Bool
+    /// The stream connection to use while it is open; 0 for any to the address.
+    package var connection: UInt64
 
-    package init(address: PeerAddress, socket: Int, isReliable: Bool = false) {
+    package init(address: PeerAddress, socket: Int, isReliable: Bool = false, connection: UInt64 = 0) {
         self.address = address
         self.socket = socket
         self.isReliable = isReliable
+        self.connection = connection
     }
 }

@@ -45,10 +45,12 @@ package final class LocalSocket: Sendable {
     }
 
     /// Writes the URI by which later requests of a dialog come back to this socket (RFC 3261 §16.6 step 4).
-    package func appendURI(to out: inout [UInt8]) {
-        out.append("sip:")
+    ///
+    /// - Parameter isSecure: writes a sips URI, which needs no transport parameter (RFC 3261 §26.2.2).
+    package func appendURI(to out: inout [UInt8], isSecure: Bool = false) {
+        out.append(isSecure ? "sips:" : "sip:")
         out.append(contentsOf: routeHost)
-        if transport != .udp {
+        if transport != .udp, !isSecure {
             out.append(";transport=")
             out.append(transport == .tls ? "tls" : "tcp")
         }

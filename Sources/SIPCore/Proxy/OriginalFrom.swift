@@ -9,7 +9,7 @@ import Hashing
 /// alphabet of a token are a percent sign and two digits.
 package enum OriginalFrom {
     /// Longest parameter value in bytes; a longer From travels in no Via and is restored only from memory.
-    static let longest = 320
+    package static let longest = 320
 
     /// Writes the parameter, or nothing for a From that is too long.
     static func append(_ value: ArraySlice<UInt8>, to out: inout [UInt8]) {

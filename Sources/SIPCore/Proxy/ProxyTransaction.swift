@@ -32,10 +32,19 @@ package final class ProxyTransaction {
     /// The received From, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 
+    /// The received To, for responses; empty when the forwarded one is the same.
+    package var originalTo: [UInt8] = []
+
     /// The targets to try after the present one.
     @exclusivity(unchecked) package var targets: TargetOrder
     /// The health of the present target; nil where the route alone decided.
     @exclusivity(unchecked) package var targetState: TargetState?
+    /// True where another target is tried only if the request cannot be delivered: a dialog belongs to one target.
+    package var hasFallback = false
+    /// True for a request of the gateway itself, whose responses end here.
+    package let isOwn: Bool
+    /// True once the caller got a failure that the gateway made up itself.
+    package var hasOwnFailure = false
     /// Number of the present attempt: 0 for the first target.
     @exclusivity(unchecked) package internal(set) var attempt: UInt8 = 0
     /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).
@@ -66,10 +75,12 @@ package final class ProxyTransaction {
     package init(
         branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,
         payload: RouteCookie.Payload,
-        call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
+        call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder(),
+        isOwn: Bool = false
     ) {
         self.branch = branch
-        self.request = request
+        self.request = isOwn ? nil : request
+        self.isOwn = isOwn
         self.flow = flow
         isSourceReliable = transport.isReliable
         self.targets = targets
@@ -83,6 +94,15 @@ package final class ProxyTransaction {
         self.call = call
         self.originalFrom = originalFrom
         isInvite = request.method == .invite
+    }
+
+    /// Makes the transaction of a request of the gateway itself.
+    ///
+    /// - Parameter flow: the way by which its far end sent a response before.
+    package convenience init(own request: SIPMessage, branch: Branch, flow: Flow) {
+        self.init(
+            branch: branch, request: request, flow: flow, payload: RouteCookie.Payload(mark: 0), call: (0, 0),
+            originalFrom: [], isOwn: true)
     }
 
     /// True while responses of the target belong to it: before the final response, and while retransmissions are expected.

@@ -58,7 +58,9 @@ extension ProxyTransactions {
     ) {
         guard let target = transaction.target else { return }
         outgoing.append(
-            OutgoingMessage(bytes: bytes, destination: target.address, socket: target.socket, token: token))
+            OutgoingMessage(
+                bytes: bytes, destination: target.address, socket: target.socket, connection: target.connection,
+                token: token))
     }
 
     func sendUpstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {

@@ -100,6 +100,13 @@ package final class ProxyTransactions<User: TransactionUser> {
         weigh(transaction)
     }
 
+    /// Sends a request of the gateway itself, which has no server side.
+    package func begin(_ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, at now: Moment) {
+        byBranch[transaction.branch] = transaction
+        transaction.countedBytes = 0
+        forward(transaction, as: bytes, to: target, at: now)
+    }
+
     /// Abandons the present target and sends the request to the next one, as a client transaction of its own
     /// (RFC 3261 §16.7 step 4, §16.9).
     ///

@@ -26,7 +26,7 @@ package enum RequestForwarding {
         }
     }
 
-    private static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
+    static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
         out.append(contentsOf: socket.viaStart)
         branch.append(attempt: attempt, to: &out)
         out.append(";rport")
@@ -100,15 +100,19 @@ package enum RequestForwarding {
             let sealed = RouteCookie(text, ofDialogBegunBy: request, secret: change.secret)
         else { return }
         let cookie = SealedRouteCookie(sealed.withTarget(change.target), of: request, secret: change.secret)
+        let name = CarrierName.read(in: entry)[...]
+        func own(_ socket: LocalSocket, carrierName: ArraySlice<UInt8> = []) -> RecordRoute {
+            RecordRoute(socket: socket, cookie: cookie, of: request, carrierName: carrierName)
+        }
         let hasOtherSide = change.sourceSocket.position != change.old.position
         if hasOtherSide || change.old.position == change.socket.position {
-            splices.replace(top.uri) { RecordRoute(socket: change.socket, cookie: cookie).appendURI(to: &$0) }
+            splices.replace(top.uri) { own(change.socket, carrierName: name).appendURI(to: &$0) }
         } else {
-            splices.insert(at: top.field.start) { RecordRoute(socket: change.socket, cookie: cookie).append(to: &$0) }
-            splices.replace(top.uri) { RecordRoute(socket: change.old, cookie: cookie).appendURI(to: &$0) }
+            splices.insert(at: top.field.start) { own(change.socket, carrierName: name).append(to: &$0) }
+            splices.replace(top.uri) { own(change.old).appendURI(to: &$0) }
         }
         if hasOtherSide, let other = entries.dropFirst().first {
-            splices.replace(other.uri) { RecordRoute(socket: change.sourceSocket, cookie: cookie).appendURI(to: &$0) }
+            splices.replace(other.uri) { own(change.sourceSocket).appendURI(to: &$0) }
         }
     }
 

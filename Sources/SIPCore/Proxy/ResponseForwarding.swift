@@ -47,11 +47,21 @@ package enum ResponseForwarding {
 
     /// Gives a response the From of the request as the trunk sent it (RFC 3261 §8.2.6.2), if both carry the same tag.
     package static func restoreFrom(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
-        guard let field = message.first(.from), message[field.value] != original[...] else { return }
+        restore(.from, original, tag: message.fromTag, in: message, into: &splices)
+    }
+
+    /// Gives a response the To of the request as the PBX sent it, if both carry the same tag.
+    package static func restoreTo(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
+        restore(.to, original, tag: message.toTag, in: message, into: &splices)
+    }
+
+    private static func restore(
+        _ name: HeaderName, _ original: [UInt8], tag: Range<Int>?, in message: SIPMessage, into splices: inout Splices
+    ) {
+        guard let field = message.first(name), message[field.value] != original[...] else { return }
         let parameters = NameAddressExtent.scan(original, original.indices).parameters
         let sentTag = HeaderParameters.find("tag", in: original, parameters).map { original[$0] } ?? []
-        let tag = message.fromTag.map { message[$0] } ?? []
-        guard tag == sentTag else { return }
+        guard tag.map({ message[$0] }) ?? [] == sentTag else { return }
         splices.replace(field.value) { $0.append(contentsOf: original) }
     }
 

@@ -5,8 +5,8 @@ import Hashing
 /// State of a dialog that travels in the gateway's Record-Route, as the `hd` parameter (RFC 3261 §16.6 step 4).
 ///
 /// Each later request of the dialog returns it in Route. So the state outlives a restart without any memory of the call.
-/// A dialog whose Route does not come back is routed by its URIs alone. The text is hexadecimal: target, origin, payload,
-/// seal. Cookies of an earlier version do not match the seal and are ignored.
+/// A dialog whose Route does not come back is routed by its URIs alone. The text is hexadecimal: target, origin,
+/// connection, payload, seal. Cookies of an earlier version do not match the seal and are ignored.
 package struct RouteCookie: Hashable, Sendable {
     /// State that the user of this type adds to the cookie; SIPCore does not interpret it.
     package struct Payload: Hashable, Sendable {
@@ -24,18 +24,23 @@ package struct RouteCookie: Hashable, Sendable {
     package let target: DialogEnd
     /// The source of the call.
     package let origin: DialogEnd
+    /// The stream connection by which the call came, or 0.
+    ///
+    /// Its number is never used again, not even after a restart.
+    package let connection: UInt64
     /// The age of the secret that sealed it, see `Secret.aged`.
     package private(set) var sealAge = 0
 
-    package init(payload: Payload, target: DialogEnd, origin: DialogEnd) {
+    package init(payload: Payload, target: DialogEnd, origin: DialogEnd, connection: UInt64 = 0) {
         self.payload = payload
         self.target = target
         self.origin = origin
+        self.connection = connection
     }
 
     /// The same dialog with another target, as after a failover.
     package func withTarget(_ target: DialogEnd) -> RouteCookie {
-        RouteCookie(payload: payload, target: target, origin: origin)
+        RouteCookie(payload: payload, target: target, origin: origin, connection: connection)
     }
 
     /// Reads the `hd` parameter in a request of the dialog; nil when the gateway did not seal it for this dialog.
@@ -61,16 +66,24 @@ package struct RouteCookie: Hashable, Sendable {
     /// Reads the parts that `append(to:)` wrote, and the seal behind them.
     private static func read(_ text: ArraySlice<UInt8>) -> (cookie: RouteCookie, seal: UInt64)? {
         var rest = text
-        guard let target = DialogEnd(takenFrom: &rest), let origin = DialogEnd(takenFrom: &rest),
-            let payload = Payload(takenFrom: &rest), let seal = Hexadecimal.read(rest)
+        var isOfStream = false
+        guard let target = DialogEnd(takenFrom: &rest),
+            let origin = DialogEnd(takenFrom: &rest, isMarked: &isOfStream)
         else { return nil }
-        return (RouteCookie(payload: payload, target: target, origin: origin), seal)
+        var connection: UInt64 = 0
+        if isOfStream {
+            guard let taken = Hexadecimal.take(16, from: &rest), taken != 0 else { return nil }
+            connection = taken
+        }
+        guard let payload = Payload(takenFrom: &rest), let seal = Hexadecimal.read(rest) else { return nil }
+        return (RouteCookie(payload: payload, target: target, origin: origin, connection: connection), seal)
     }
 
-    /// Writes target, origin and payload, without the seal.
+    /// Writes target, origin, connection and payload, without the seal.
     fileprivate func append(to out: inout [UInt8]) {
         target.append(to: &out)
-        origin.append(to: &out)
+        origin.append(to: &out, isMarked: connection != 0)
+        if connection != 0 { out.append(hex: connection) }
         payload.append(to: &out)
     }
 
@@ -82,6 +95,7 @@ package struct RouteCookie: Hashable, Sendable {
         hash.combine(payload.value)
         target.combine(into: &hash)
         origin.combine(into: &hash)
+        if connection != 0 { hash.combine(connection) }
         return hash.finish()
     }
 }
@@ -126,10 +140,28 @@ package struct SealedRouteCookie: Sendable {
 package struct RecordRoute: Sendable {
     private let socket: LocalSocket
     private let cookie: SealedRouteCookie
+    private let isSecure: Bool
+    /// The originator's display name; empty where the forwarded one is the same.
+    private let carrierName: ArraySlice<UInt8>
 
-    package init(socket: LocalSocket, cookie: SealedRouteCookie) {
+    /// - Parameters:
+    ///   - request: the request that begins the dialog; a sips Request-URI asks for a sips entry (RFC 3261 §16.6 step 4).
+    ///   - isRenamed: whether the forwarded From has another display name.
+    package init(
+        socket: LocalSocket, cookie: SealedRouteCookie, of request: SIPMessage, isRenamed: Bool = false
+    ) {
+        self.init(
+            socket: socket, cookie: cookie, of: request,
+            carrierName: isRenamed ? CarrierName.text(in: request) : [])
+    }
+
+    /// - Parameter carrierName: the originator's display name as written.
+    init(socket: LocalSocket, cookie: SealedRouteCookie, of request: SIPMessage, carrierName: ArraySlice<UInt8>) {
         self.socket = socket
         self.cookie = cookie
+        self.carrierName = carrierName
+        // A hop that is not TLS has no sips URI: its far end would look for TLS there.
+        isSecure = socket.transport == .tls && request[request.requestURI].prefix(5).equalsIgnoringCase("sips:")
     }
 
     /// Writes the whole line.
@@ -141,8 +173,9 @@ package struct RecordRoute: Sendable {
 
     /// Writes the URI alone.
     func appendURI(to out: inout [UInt8]) {
-        socket.appendURI(to: &out)
+        socket.appendURI(to: &out, isSecure: isSecure)
         out.append(";hd=")
         cookie.append(to: &out)
+        CarrierName.append(carrierName, to: &out)
     }
 }

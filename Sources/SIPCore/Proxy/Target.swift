@@ -106,6 +106,20 @@ package final class TargetGroup: Sendable {
     /// True when one of its targets counts as fit at a monotonic time in milliseconds.
     package func isFit(at now: UInt64) -> Bool { targets.contains { $0.targetState.isFit(at: now) } }
 
+    /// The targets to try for a dialog that has no way to an address: those at the same host first, and those that are up.
+    ///
+    /// - Parameter orOthers: whether targets at other hosts follow.
+    package func order(near address: PeerAddress, orOthers: Bool, at now: Moment) -> TargetOrder {
+        var order = TargetOrder()
+        for target in targets where orOthers || target.address.hasSameHost(as: address) {
+            let isNear = target.address.hasSameHost(as: address)
+            let isUp = target.targetState.isUp(at: now.milliseconds)
+            order.append(target, score: (isNear ? 2 : 0) + (isUp ? 1 : 0), regardingPriority: false)
+        }
+        order.holdsDown = true
+        return order
+    }
+
     /// The targets for a call, first to last, without those that are down.
     ///
     /// - Parameters:
@@ -154,14 +168,21 @@ package struct TargetOrder: Sendable {
     /// True when no target is left.
     package var isEmpty: Bool { rest.isEmpty }
 
+    /// The first of the targets in their order that a test accepts.
+    package func first(where test: (Target) -> Bool) -> Target? { rest.last { test($0.target) }?.target }
+
     /// Takes the next target: lowest priority, highest score.
     package mutating func next() -> Target? { rest.popLast()?.target }
 
     /// Inserts a target by its score; the last element is the next to try, and the worst is dropped when there are too many.
-    fileprivate mutating func append(_ target: Target, score: Double) {
+    ///
+    /// - Parameter regardingPriority: whether the priority comes before the score, else the other way round.
+    fileprivate mutating func append(_ target: Target, score: Double, regardingPriority: Bool = true) {
         let place =
             rest.firstIndex { other in
-                (other.target.priority, -other.score) < (target.priority, -score)
+                regardingPriority
+                    ? (other.target.priority, -other.score) < (target.priority, -score)
+                    : (-other.score, other.target.priority) < (-score, target.priority)
             } ?? rest.count
         rest.insert((target, score), at: place)
         if rest.count > TargetGroup.mostTried { rest.removeFirst() }

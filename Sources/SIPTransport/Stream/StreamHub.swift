@@ -35,7 +35,10 @@ final class StreamHub {
     private var unknownPeers = 0
     private var peers = StreamPeers()
     private var memory: StreamMemory
-    private var lastNumber: UInt64 = 0
+    /// The number of the newest connection.
+    ///
+    /// It begins at random, so that the number in a dialog's cookie belongs to no connection of another process.
+    private var lastNumber = UInt64.random(in: 1...(1 << 62))
     private var reported = ReportedTroubles()
     private let onTrouble: @Sendable (StreamTrouble) -> Void
 

@@ -38,7 +38,7 @@ struct ReaddressingTests {
             let cookie = SealedRouteCookie(
                 RouteCookie(payload: payload, target: first, origin: origin), of: received, secret: secret)
             for position in socket == source ? [socket] : [socket, source] {
-                let entry = RecordRoute(socket: sockets[position], cookie: cookie)
+                let entry = RecordRoute(socket: sockets[position], cookie: cookie, of: received)
                 RequestForwarding.addRecordRoute(entry, before: top, into: &splices)
             }
             message = try SIPMessage.index(splices.applied(to: received.bytes))

@@ -83,7 +83,7 @@ struct RequestForwardingTests {
         let end = DialogEnd(address: Self.source, transport: .udp)
         let cookie = SealedRouteCookie(
             RouteCookie(payload: .init(mark: 7), target: end, origin: end), of: message, secret: Self.secret)
-        let entry = RecordRoute(socket: Self.socket, cookie: cookie)
+        let entry = RecordRoute(socket: Self.socket, cookie: cookie, of: message)
         var splices = Splices()
         let marks = HopMarks(branch: branch, of: message, secret: Self.secret)
         RequestForwarding.addVia(Self.socket, marks, before: top, into: &splices)
@@ -98,5 +98,36 @@ struct RequestForwardingTests {
         let route = forwarded.text(forwarded.headers[1].value)
         #expect(route.hasPrefix("<sip:192.0.2.10:5060;lr;hd=0c63364079c400c63364079c4000000007"))
         #expect(splices.growth == forwarded.bytes.count - message.bytes.count)
+    }
+
+    // RFC 3261 §16.6 step 4: a sips Request-URI gets a sips Record-Route. A hop without TLS has none (RFC 5658 §3.3).
+    @Test(arguments: [
+        ("sips:a@b", SIPTransportKind.tls, "sips:192.0.2.10:5061;lr;hd="),
+        ("SIPS:a@b", .tls, "sips:192.0.2.10:5061;lr;hd="),
+        ("sip:a@b", .tls, "sip:192.0.2.10:5061;transport=tls;lr;hd="),
+        ("sips:a@b", .tcp, "sip:192.0.2.10:5061;transport=tcp;lr;hd="),
+        ("sips:a@b", .udp, "sip:192.0.2.10:5061;lr;hd="),
+    ])
+    func `Record-Route has the scheme of the Request-URI`(uri: String, transport: SIPTransportKind, start: String)
+        throws
+    {
+        let message = try WireMessage.message(WireMessage.invite([("INVITE", "INVITE \(uri) SIP/2.0")]))
+        let socket = LocalSocket(
+            position: 0, address: PeerAddress(ipv4: 0xc000_020a, port: 5061), transport: transport)
+        let end = DialogEnd(address: Self.source, transport: transport)
+        let cookie = SealedRouteCookie(
+            RouteCookie(payload: .init(mark: 7), target: end, origin: end), of: message, secret: Self.secret)
+        var splices = Splices()
+        RequestForwarding.addRecordRoute(
+            RecordRoute(socket: socket, cookie: cookie, of: message), before: message.headers[0], into: &splices)
+        let forwarded = try SIPMessage.index(splices.applied(to: message.bytes))
+        #expect(forwarded.text(forwarded.headers[0].value).hasPrefix("<" + start))
+        let returned = try WireMessage.message(
+            WireMessage.invite([
+                ("To", "To: <sip:b@b>;tag=1"), ("Route", "Route: \(forwarded.text(forwarded.headers[0].value))"),
+            ]))
+        var unused = Splices()
+        let routes = RouteSet(of: returned, sockets: [socket], secret: Self.secret, into: &unused) { _ in true }
+        #expect(routes.cookie != nil && !routes.isRouted, "the entry is known again")
     }
 }

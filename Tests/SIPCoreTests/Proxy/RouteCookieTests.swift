@@ -23,7 +23,8 @@ struct RouteCookieTests {
         _ cookie: RouteCookie, _ changes: [(name: String, line: String?)] = [], secret: Secret = secret
     ) throws -> String {
         let message = try WireMessage.message(WireMessage.invite(changes))
-        let entry = RecordRoute(socket: socket, cookie: SealedRouteCookie(cookie, of: message, secret: secret))
+        let entry = RecordRoute(
+            socket: socket, cookie: SealedRouteCookie(cookie, of: message, secret: secret), of: message)
         var splices = Splices()
         RequestForwarding.addRecordRoute(entry, before: message.headers[0], into: &splices)
         let forwarded = try SIPMessage.index(splices.applied(to: message.bytes))
@@ -56,6 +57,21 @@ struct RouteCookieTests {
         let uri = try Self.entry(Self.cookie(payload))
         #expect(try Self.read(uri) == Self.cookie(payload))
         #expect(try Self.read(uri, Self.reversed, isByOriginator: false) == Self.cookie(payload))
+    }
+
+    @Test(arguments: payloads)
+    func `the connection of the call returns with it, under the seal`(payload: RouteCookie.Payload) throws {
+        for connection in [1, 0x0123_4567_89AB_CDEF, .max] as [UInt64] {
+            let cookie = RouteCookie(
+                payload: payload, target: Self.target, origin: Self.origin, connection: connection)
+            let uri = try Self.entry(cookie)
+            #expect(try Self.read(uri) == cookie)
+            let digits = String(connection, radix: 16)
+            let hex = String(repeating: "0", count: 16 - digits.count) + digits
+            let other = uri.replacing(hex, with: hex == "0000000000000001" ? "0000000000000002" : "0000000000000001")
+            #expect(other != uri)
+            #expect(try Self.read(other) == nil)
+        }
     }
 
     @Test func `the owner's payload decides which side it serves`() throws {
