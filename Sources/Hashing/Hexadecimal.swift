@@ -24,18 +24,18 @@ package enum Hexadecimal {
 
     /// Reads up to sixteen digits; nil for anything else.
     private static func value(of digits: Span<UInt8>) -> UInt64? {
-        let end = max(digits.count - 8, 0)
-        guard let high = upToEight(digits.extracting(0..<end)), let low = upToEight(digits.extracting(end...)) else {
-            return nil
+        var (value, position) = (UInt64(0), 0)
+        while digits.count - position >= 8 {
+            guard let next = eight(EightBytes(digits.bytes, whole: position).word) else { return nil }
+            value = value << 32 | next
+            position += 8
         }
-        return high << 32 | low
-    }
-
-    /// Reads up to eight digits; 0 for none, nil for anything else.
-    private static func upToEight(_ digits: Span<UInt8>) -> UInt64? {
-        let (word, bits) = (EightBytes(digits.bytes, at: 0).word, UInt64(digits.count * 8))
-        // With zeros in front; a shift by 64 leaves nothing.
-        return eight(word << (64 - bits) | 0x3030_3030_3030_3030 >> bits)
+        while position < digits.count {
+            guard let digit = digit(digits[position]) else { return nil }
+            value = value << 4 | UInt64(digit)
+            position += 1
+        }
+        return value
     }
 
     /// Reads eight digits in any case; nil for anything else.

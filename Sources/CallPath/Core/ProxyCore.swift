@@ -6,16 +6,17 @@ import SIPCore
 /// The proxy core of RFC 3261 §16 between trunks and PBXs, over one shard of the transactions.
 ///
 /// One worker at a time uses it, under the lock of its shard. Nothing in it waits. Its extensions are the steps of the
-/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`.
+/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`. What is
+/// `@exclusivity(unchecked)` is loaded and stored alone.
 final class ProxyCore {
     let shared: GatewayShared
     let transactions: ProxyTransactions<ProxyCore>
     /// Names calls by the secret of the settings.
-    private(set) var reporter: CallReporter
+    @exclusivity(unchecked) private(set) var reporter: CallReporter
     /// The settings of the message being handled.
-    private(set) var settings: GatewaySettings
+    @exclusivity(unchecked) private(set) var settings: GatewaySettings
     /// The sender of the response being handled if its only Via is the gateway's.
-    var sourceWithoutVia: Flow?
+    @exclusivity(unchecked) var sourceWithoutVia: Flow?
     /// How many shards there are.
     let shardCount: Int
     private var spareSplices = Splices()

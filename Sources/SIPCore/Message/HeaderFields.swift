@@ -8,6 +8,23 @@ extension SIPMessage {
         package var startIndex: Int { 0 }
         package var endIndex: Int { message.fieldCount }
         package subscript(position: Int) -> HeaderField { message.field(at: position) }
+        // The general ones go through tables of the protocol.
+        package var first: HeaderField? { isEmpty ? nil : message.field(at: 0) }
+        package var isEmpty: Bool { message.fieldCount == 0 }
+        package func makeIterator() -> Iterator { Iterator(message: message) }
+
+        package struct Iterator: IteratorProtocol {
+            fileprivate let message: SIPMessage
+            private var position = 0
+
+            fileprivate init(message: SIPMessage) { self.message = message }
+
+            package mutating func next() -> HeaderField? {
+                guard position < message.fieldCount else { return nil }
+                defer { position += 1 }
+                return message.field(at: position)
+            }
+        }
     }
 
     /// A walk over the header fields of one name.

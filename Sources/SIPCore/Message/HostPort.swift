@@ -9,8 +9,9 @@ enum HostPort {
     /// names.
     static func isWhole(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         // An at sign only separates user and host; a question mark in the user part begins no headers.
-        let start = bytes[range].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? range.lowerBound
         let text = bytes.span
+        var start = range.lowerBound
+        while let at = text.firstIndex(of: UInt8(ascii: "@"), in: start..<range.upperBound) { start = at + 1 }
         let end = text.position(in: start..<range.upperBound) { $0.marks(UInt8(ascii: ";")) }
         guard text.firstIndex(of: UInt8(ascii: "?"), in: start..<range.upperBound) == nil,
             let port = hostEnd(text, start..<end)
