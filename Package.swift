@@ -291,7 +291,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GatewayClusterTests",
-            dependencies: ["GatewayCluster", "CallAccounting", "TestFixtures", nio, lifecycle, log],
+            dependencies: ["GatewayCluster", "CallAccounting", "SeededRandom", "TestFixtures", nio, lifecycle, log],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",

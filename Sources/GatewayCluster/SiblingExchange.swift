@@ -23,6 +23,8 @@ package final class SiblingExchange: Service {
         var settings: SiblingSettings
         var links: [SocketAddress: SiblingLink] = [:]
         var reported: [SocketAddress: SiblingStanding.State] = [:]
+        /// Siblings whose unknown updates, or whose wrong address for this gateway, were logged.
+        var remarked: Set<String> = []
         /// Time of the last response to an unverified datagram.
         var refusedAt: Int64?
         var pause = ProcessPause()
@@ -30,6 +32,7 @@ package final class SiblingExchange: Service {
 
     private let state: Mutex<State>
     private let listen: SocketAddress
+    private let place: UInt64
     private let ownRun: UInt64
     private let ledger: any SiblingLedger
     private let logger: Logger
@@ -43,6 +46,7 @@ package final class SiblingExchange: Service {
         now: @escaping @Sendable () -> SiblingLink.Now
     ) {
         self.listen = listen
+        place = SiblingDatagram.place(listen)
         self.ledger = ledger
         self.logger = logger
         self.now = now
@@ -57,7 +61,10 @@ package final class SiblingExchange: Service {
             state.settings = settings
             let old = state.links
             state.links = [:]
-            for address in settings.siblings { state.links[address] = old[address] ?? SiblingLink(run: ownRun) }
+            for address in settings.siblings {
+                state.links[address] =
+                    old[address] ?? SiblingLink(run: ownRun, to: SiblingDatagram.place(address))
+            }
         }
     }
 
@@ -111,6 +118,8 @@ package final class SiblingExchange: Service {
 
     private func open() async throws -> any Channel {
         try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            // Full windows of several siblings at once; the kernel grants what net.core.rmem_max allows.
+            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(SiblingHandler(self))
@@ -148,8 +157,8 @@ package final class SiblingExchange: Service {
     private func sendDue(over channel: any Channel) {
         let now = now()
         let (datagrams, keys) = state.withLock { state in
-            let due = state.links.keys.compactMap { address in
-                state.links[address]?.due(at: now).map { (address, $0) }
+            let due = state.links.keys.flatMap { address in
+                (state.links[address]?.due(at: now) ?? []).map { (address, $0) }
             }
             return (due, state.settings.keys)
         }
@@ -174,10 +183,11 @@ package final class SiblingExchange: Service {
         guard isHost, !isOld else { return }
         guard let datagram = SiblingDatagram(bytes, keys) else { return refuse(source, isSibling, keys, now, channel) }
         guard isSibling else {
-            // `herald doctor` asks from a port of its own.
-            guard datagram.kind == .report, datagram.updates.isEmpty else { return }
-            return send(datagram.response(by: ownRun, at: now).bytes(keys), to: source, over: channel)
+            // `herald doctor` asks from a port of its own. No link takes a response without a run.
+            guard datagram.kind == .report, datagram.updates.isEmpty, datagram.isMeant(for: place) else { return }
+            return send(datagram.response(by: 0, at: now).bytes(keys), to: source, over: channel)
         }
+        guard datagram.isMeant(for: place) else { return misdirected(source) }
         let response = state.withLock { state in
             state.links[source]?.receive(datagram, at: now, into: ledger)
         }
@@ -201,6 +211,20 @@ package final class SiblingExchange: Service {
         send(response.bytes(keys), to: source, over: channel)
     }
 
+    /// Counts a datagram that was sent to another address: of a sibling with a wrong list, or a recorded one.
+    private func misdirected(_ source: SocketAddress) {
+        state.withLock { $0.links[source]?.receivedMisdirected() }
+        guard isFirst("address \(source.endpointText)") else { return }
+        logger.warning(
+            """
+            sibling \(source.endpointText) sends to another address than cluster.listen of this gateway; its datagrams are \
+            ignored; write \(listen.endpointText) into its cluster.siblings
+            """)
+    }
+
+    /// Whether a remark was not logged before.
+    private func isFirst(_ remark: String) -> Bool { state.withLock { $0.remarked.insert(remark).inserted } }
+
     /// Logs each change of a sibling's state once.
     private func reportChanges() {
         let standings = standings
@@ -213,6 +237,13 @@ package final class SiblingExchange: Service {
             return zip(state.settings.siblings, standings).filter { before[$0] ?? .silent != $1.state }.map(\.1)
         }
         for standing in changes { log(standing) }
+        for standing in standings where standing.counts.unknown > 0 && isFirst("updates \(standing.address)") {
+            logger.warning(
+                """
+                sibling \(standing.address) sends call updates that this version does not know; they are left out; install \
+                the newer version here too
+                """)
+        }
     }
 
     private func log(_ standing: SiblingStanding) {

@@ -40,7 +40,7 @@ package struct SiblingProbe: Sendable {
             group.addTask {
                 for await bytes in responses {
                     guard let datagram = SiblingDatagram(bytes, keys) else { return .otherSecret }
-                    if datagram.toRun == run {
+                    if datagram.kind == .response, datagram.toRun == run {
                         return .responded(clockOffset: datagram.sentAt - now().wallMicroseconds)
                     }
                 }
@@ -48,11 +48,15 @@ package struct SiblingProbe: Sendable {
             }
             group.addTask {
                 for _ in 0..<3 where !Task.isCancelled {
-                    let greeting = SiblingDatagram(
-                        kind: .report, fromRun: run, toRun: 0, sentAt: now().wallMicroseconds)
-                    channel.writeAndFlush(
-                        AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: greeting.bytes(keys))),
-                        promise: nil)
+                    // A sibling of version 0.2 responds to the second one.
+                    for form in [SiblingDatagram.Form.numbered, .unnumbered] {
+                        var greeting = SiblingDatagram(
+                            kind: .report, fromRun: run, toRun: 0, sentAt: now().wallMicroseconds)
+                        (greeting.form, greeting.receiver) = (form, SiblingDatagram.place(address))
+                        channel.writeAndFlush(
+                            AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: greeting.bytes(keys))),
+                            promise: nil)
+                    }
                     try? await Task.sleep(for: patience / 3)
                 }
                 return .silent

@@ -17,6 +17,8 @@ struct SiblingQueue: Sendable {
     var count: Int { foreign.count + own.count }
     /// Updates of other gateways' calls that were dropped.
     var dropped: UInt64 { foreign.dropped }
+    /// Updates of own calls that were dropped.
+    var droppedOwn: UInt64 { own.dropped }
 
     mutating func append(_ reported: [ReportedUpdate]) {
         for report in reported {

@@ -19,7 +19,7 @@ package struct SiblingStanding: Hashable, Sendable {
     /// Whether a sibling takes part.
     package enum State: String, Hashable, Sendable {
         case reachable
-        /// No verified datagram for five seconds.
+        /// No response to a report of the last five seconds.
         case silent
         /// Its datagrams have a seal of another secret.
         case otherSecret = "other_secret"
@@ -27,22 +27,20 @@ package struct SiblingStanding: Hashable, Sendable {
 
     package var address: String
     package var state: State
-    /// The sibling's clock less this gateway's, in microseconds; nil before the first datagram.
+    /// The sibling's clock less this gateway's, in microseconds; nil before the first response.
     package var clockOffset: Int64?
     /// Updates that the sibling has not stored yet.
     package var waiting: Int
-    package var dropped: UInt64
     package var counts: SiblingLink.Counts
 
     package init(
-        address: String, state: State, clockOffset: Int64? = nil, waiting: Int = 0, dropped: UInt64 = 0,
+        address: String, state: State, clockOffset: Int64? = nil, waiting: Int = 0,
         counts: SiblingLink.Counts = .init()
     ) {
         self.address = address
         self.state = state
         self.clockOffset = clockOffset
         self.waiting = waiting
-        self.dropped = dropped
         self.counts = counts
     }
 }
@@ -52,10 +50,9 @@ extension SiblingLink {
     func standing(_ address: SocketAddress, at now: Now) -> SiblingStanding {
         func isRecent(_ time: Int64?) -> Bool { time.map { now.milliseconds - $0 < Self.silence } ?? false }
         let state: SiblingStanding.State =
-            if isRecent(receivedAt) { .reachable } else if isRecent(unverifiedAt) { .otherSecret } else { .silent }
+            if isRecent(livedAt) { .reachable } else if isRecent(unverifiedAt) { .otherSecret } else { .silent }
         return SiblingStanding(
-            address: address.endpointText, state: state, clockOffset: clockOffset, waiting: waiting, dropped: dropped,
-            counts: counts)
+            address: address.endpointText, state: state, clockOffset: clockOffset, waiting: waiting, counts: counts)
     }
 }
 

@@ -46,10 +46,11 @@ struct ClusterServices: ReloadablePart {
             }
             return [
                 sample("sent", sibling.counts.sent), sample("received", sibling.counts.received),
-                sample("dropped", sibling.dropped),
+                sample("dropped", sibling.counts.dropped), sample("dropped_own", sibling.counts.droppedOwn),
+                sample("unknown", sibling.counts.unknown),
                 CounterSample(
                     name: "herald_sibling_rejected_total",
-                    help: "Datagrams of sibling addresses with a wrong seal or of an earlier run, by sibling",
+                    help: "Datagrams of sibling addresses with a wrong seal, of an earlier run or repeated, by sibling",
                     labels: [MetricLabel("sibling", sibling.address)], value: sibling.counts.rejected),
             ]
         }
@@ -94,7 +95,7 @@ struct ClusterServices: ReloadablePart {
             GatewayStatus.Sibling(
                 address: sibling.address, state: sibling.state.rawValue,
                 clockOffset: sibling.clockOffset.map { Double($0) / 1_000_000 }, waiting: sibling.waiting,
-                dropped: sibling.dropped)
+                dropped: sibling.counts.dropped)
         }
     }
 }
@@ -133,6 +134,6 @@ struct ClusterLedger: SiblingLedger {
 extension SiblingLink.Now {
     /// The time of the system's clocks.
     static var current: SiblingLink.Now {
-        SiblingLink.Now(milliseconds: SteadyClock.microseconds / 1000, wallMicroseconds: ClockStepDetector.wall())
+        SiblingLink.Now(microseconds: SteadyClock.microseconds, wallMicroseconds: ClockStepDetector.wall())
     }
 }
