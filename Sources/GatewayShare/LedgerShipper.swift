@@ -54,6 +54,7 @@ package final class LedgerShipper {
     private let kept: Duration
     private let isStoring: () -> Bool
     private let log: Logger
+    private let clock = SharedClock()
     /// Nil before the registration, and after another gateway has fenced this one.
     private(set) var membership: ShippingStatements.Membership?
     /// The ledger file of the membership.
@@ -128,9 +129,12 @@ package final class LedgerShipper {
                 break
             }
             do throws(PostgreSQLError) {
+                let ahead = try serverNow() - wall()
+                let began = clock.begin
                 let results = try session.atomically(
                     ShippingStatements.ship(
-                        changes, membership, again: lastEnded, isStoring: isStoring, now: wall()))
+                        changes, membership, again: lastEnded, isStoring: isStoring, ahead: ahead))
+                clock.measure(try? results.first?.first?.integer(0), sent: began)
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
                     self.membership = nil
@@ -196,6 +200,9 @@ package final class LedgerShipper {
 
     /// The role and the standbys of the server.
     package func replication() throws -> PostgreSQLReplication { try PostgreSQLReplication.read(session) }
+
+    /// PostgreSQL's clock, in microseconds since 1970; a statement that waits at the server changes nothing about it.
+    func serverNow() throws(PostgreSQLError) -> Int64 { try clock.now(session) }
 
     /// Number of changes that wait.
     package func waiting() throws -> Int { try source.waiting(after: position) }

@@ -84,7 +84,8 @@ package final class ReturnFinder {
         while true {
             let rows = try session.execute(ReturnStatements.waiting, own + [.integer(Self.mostTaken)])
             guard rows.count > 0 else { return taken }
-            let found = try rows.map { try FoundReturn($0, now: wall()) }
+            let server = try shipper.serverNow()
+            let found = try rows.map { try FoundReturn($0, server: server, now: wall()) }
             try recorder.store(found.compactMap(\.shared))
             let names: [PostgreSQLValue] = [.texts(found.map(\.callID)), .texts(found.map(\.callBackID))]
             _ = try session.atomically([
@@ -116,7 +117,10 @@ private struct FoundReturn {
     /// Nil for a number that no gateway writes.
     let shared: SharedReturn?
 
-    init(_ row: PostgreSQLRow, now: Int64) throws {
+    /// - Parameters:
+    ///   - server: the time of PostgreSQL's clock.
+    ///   - now: that of this gateway's clock.
+    init(_ row: PostgreSQLRow, server: Int64, now: Int64) throws {
         callID = try row.text(0) ?? ""
         callBackID = try row.text(1)
         let (endedAt, at) = (try row.integer(4) ?? 0, try row.integer(5) ?? 0)
@@ -125,12 +129,11 @@ private struct FoundReturn {
             shared = nil
             return
         }
-        let age = try row.integer(6) ?? 0
         shared = SharedReturn(
             original: ReturnedOriginal(
-                callID: callID, number: number, brandID: try row.text(3), endedAt: endedAt, eventID: try row.text(7)),
-            originalCall: try row.integer(9), callBack: try row.integer(8),
-            returnedAt: callBackID == nil ? nil : now - max(0, age),
+                callID: callID, number: number, brandID: try row.text(3), endedAt: endedAt, eventID: try row.text(6)),
+            originalCall: try row.integer(8), callBack: try row.integer(7),
+            returnedAt: callBackID == nil ? nil : now - max(0, server - at),
             latency: Int((max(0, at - endedAt) + 500_000) / 1_000_000))
     }
 }

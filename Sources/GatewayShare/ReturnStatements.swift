@@ -8,7 +8,7 @@ import PostgreSQL
 enum ReturnStatements {
     /// Microseconds by which a call back may seem to begin before the end of its original.
     ///
-    /// A time is as late as its gateway's message to the server took.
+    /// Each gateway knows the server's clock with an error.
     private static let slack = 1_000_000
 
     /// The last of some new facts, and their number.
@@ -82,7 +82,7 @@ enum ReturnStatements {
     /// Settled originals that a gateway has not taken over yet.
     static let waiting = """
         SELECT returned.call_id, returned.return_call_id, returned.number, returned.brand_id, returned.ended_at,
-            returned.at, \(ShippingStatements.serverNow) - returned.at, event.event_id,
+            returned.at, event.event_id,
             CASE WHEN \(toReport) THEN returned.return_call END, CASE WHEN \(toNote) THEN returned.call END
         FROM ledger.returned
         LEFT JOIN ledger.call ON call.node = returned.node AND call.ledger = returned.ledger AND call.id = returned.call

@@ -58,21 +58,22 @@ enum ShippingStatements {
 
     /// A sign of life with the gateway's clock, by which others compare times of its calls with their own.
     ///
-    /// The offset stays while it is right within 50 ms, so that all gateways see one order of two calls.
+    /// It returns the server's time. The offset stays while it is right within 50 ms, so that all gateways see one order of
+    /// two calls.
     ///
     /// - Parameters:
     ///   - isComplete: whether the shared ledger has all that the gateway has seen, once this is committed.
-    ///   - now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
-    private static func beat(_ membership: Membership, isComplete: Bool, now: Int64) -> PostgreSQLCommand {
+    ///   - ahead: the server's clock less that of the gateway, in microseconds.
+    private static func beat(_ membership: Membership, isComplete: Bool, ahead: Int64) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
-            UPDATE ledger.node SET seen_at = now(), claimed_epoch = $2, clock_offset = CASE
-                WHEN abs($3::bigint - \(serverNow) - clock_offset) < 50000 THEN clock_offset
-                ELSE $3::bigint - \(serverNow) END, known_at = CASE WHEN $4::bigint = 1 THEN now() ELSE known_at END
-            WHERE id = $1
+            UPDATE ledger.node SET seen_at = now(), claimed_epoch = $2,
+                clock_offset = CASE WHEN abs($3::bigint - clock_offset) < 50000 THEN clock_offset ELSE $3::bigint END,
+                known_at = CASE WHEN $4::bigint = 1 THEN now() ELSE known_at END
+            WHERE id = $1 RETURNING \(SharedClock.serverTime)
             """,
             [
-                .integer(membership.node), .integer(membership.epoch), .integer(now), .integer(isComplete ? 1 : 0),
+                .integer(membership.node), .integer(membership.epoch), .integer(-ahead), .integer(isComplete ? 1 : 0),
             ])
     }
 
@@ -81,10 +82,10 @@ enum ShippingStatements {
     /// - Parameters:
     ///   - again: ended calls of the transaction before, whose rows at other gateways were perhaps not committed then.
     ///   - isStoring: whether the gateway's own ledger takes what the gateway sees.
-    ///   - now: the gateway's clock at the begin of the transaction, in microseconds since 1970.
+    ///   - ahead: the server's clock less that of the gateway, in microseconds.
     static func ship(
         _ changes: SharedChanges, _ membership: Membership, again: ShippedCalls = ShippedCalls(),
-        isStoring: Bool = true, now: Int64
+        isStoring: Bool = true, ahead: Int64
     ) -> [PostgreSQLCommand] {
         let position = PostgreSQLCommand(
             """
@@ -92,13 +93,13 @@ enum ShippingStatements {
             ON CONFLICT (node, ledger) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
             """,
             [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
-        let beat = beat(membership, isComplete: isStoring && changes.isLast, now: now)
-        return [beat, position] + changes.rows.map { store($0, membership, now: now) }
+        let beat = beat(membership, isComplete: isStoring && changes.isLast, ahead: ahead)
+        return [beat, position] + changes.rows.map { store($0, membership, ahead: ahead) }
             + OwnerStatements.follow(ShippedCalls(in: changes) + again, membership)
             + TakenEventStatements.settle(changes, membership)
     }
 
-    private static func store(_ rows: SharedRows, _ membership: Membership, now: Int64) -> PostgreSQLCommand {
+    private static func store(_ rows: SharedRows, _ membership: Membership, ahead: Int64) -> PostgreSQLCommand {
         var values = rows.columns.map { column -> PostgreSQLValue in
             switch column {
             case .integers(let numbers): .integers(numbers)
@@ -106,7 +107,7 @@ enum ShippingStatements {
             case .bytes(let bytes): .byteStrings(bytes)
             }
         }
-        if rows.table.isAppendOnly { values.append(.integer(now)) }
+        if rows.table.isAppendOnly { values.append(.integer(ahead)) }
         let ends: [PostgreSQLValue] = [.integer(membership.node), .integer(membership.ledger)]
         return PostgreSQLCommand(stores[rows.table] ?? "", ends + values)
     }
@@ -128,7 +129,7 @@ enum ShippingStatements {
     /// Inserts facts; their time moves to the clock of the server, which is the same for all gateways.
     private static func append(_ table: SharedTable) -> String {
         let names = table.columns.map(\.name).joined(separator: ", ")
-        let values = table.columns.map { $0.name == "at" ? "at + \(serverNow) - $\(table.columns.count + 3)" : $0.name }
+        let values = table.columns.map { $0.name == "at" ? "at + $\(table.columns.count + 3)::bigint" : $0.name }
         return """
             INSERT INTO ledger.\(table.name) (node, ledger, \(names))
             SELECT $1::integer, $2::bigint, \(values.joined(separator: ", ")) FROM unnest(\(arrays(table))) AS fact (\(names))

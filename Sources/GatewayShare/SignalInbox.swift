@@ -51,7 +51,8 @@ package final class SignalInbox {
                 .integers(cursors.map(\.ledger)), .integers(cursors.map(\.id)), .integer(Self.mostAtOnce),
             ]
             let rows = try shipper.session.execute(Self.selectNew, values)
-            let signals = try rows.map { try Signal($0, now: wall()) }
+            let server = try shipper.serverNow()
+            let signals = try rows.map { try Signal($0, server: server, now: wall()) }
             guard !signals.isEmpty, let batch = ledger.take(signals.compactMap(\.update)) else { return taken }
             let next = Self.advanced(cursors, by: signals)
             read = next
@@ -67,7 +68,8 @@ package final class SignalInbox {
     package func recall(_ calls: [CallIdentifier]) throws -> Bool {
         let names = PostgreSQLValue.texts(calls.map(\.description))
         let rows = try shipper.session.execute(Self.selectOfCalls, [names])
-        return ledger.take(try rows.compactMap { try Signal($0, now: wall()).update }) != nil
+        let server = try shipper.serverNow()
+        return ledger.take(try rows.compactMap { try Signal($0, server: server, now: wall()).update }) != nil
     }
 
     /// Stores the positions whose effect is stored; at once after `isLast`.
@@ -88,8 +90,7 @@ package final class SignalInbox {
     }
 
     private static let columns = """
-        call_signal.node, call_signal.ledger, call_signal.id, call_signal.bytes,
-            \(ShippingStatements.serverNow) - call_signal.at AS age
+        call_signal.node, call_signal.ledger, call_signal.id, call_signal.bytes, call_signal.at
         """
 
     /// The first new signals of each other ledger file; every file has a position.
@@ -126,10 +127,13 @@ private struct Signal {
     /// Nil for bytes that this version does not read.
     let update: ForeignUpdate?
 
-    init(_ row: PostgreSQLRow, now: Int64) throws {
+    /// - Parameters:
+    ///   - server: the time of PostgreSQL's clock.
+    ///   - now: that of this gateway's clock.
+    init(_ row: PostgreSQLRow, server: Int64, now: Int64) throws {
         cursor = SignalCursor(
             node: try row.integer(0) ?? 0, ledger: try row.integer(1) ?? 0, id: try row.integer(2) ?? 0)
-        let age = try row.integer(4) ?? 0
+        let age = server - (try row.integer(4) ?? server)
         update = try row.bytes(3).flatMap { CallUpdate(bytes: $0) }.map { ForeignUpdate($0, age: age, now: now) }
     }
 }
