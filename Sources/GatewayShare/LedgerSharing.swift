@@ -316,6 +316,7 @@ private struct SharingRounds {
         } catch {
             failures += 1
             adoption?.interrupted()
+            exchange?.interrupted()
             let isNews = sharing.record(error, waiting: try? shipper.waiting())
             let time = sharing.now
             let isDue = alarmedAt.map { .microseconds(time - $0) >= LedgerSharing.alarms } ?? true

@@ -16,16 +16,18 @@ enum RedialStatements {
     /// A gateway lives that writes to the shared ledger or responds as a sibling. One that writes and cannot store its own
     /// calls has not shipped them. A dead one is not waited for.
     ///
-    /// - Parameter addresses: those of the siblings that respond.
+    /// - Parameters:
+    ///   - addresses: those of the siblings that respond.
+    ///   - isPatient: true after an outage, when a living gateway may look dead.
     static func silence(
-        _ membership: ShippingStatements.Membership, responding addresses: [String]
+        _ membership: ShippingStatements.Membership, responding addresses: [String], isPatient: Bool
     ) -> PostgreSQLCommand {
         PostgreSQLCommand(
             """
             SELECT coalesce(max((extract(epoch FROM clock_timestamp() - coalesce(known_at, seen_at)) * 1000000)::bigint), 0)
-            FROM ledger.node WHERE id <> $1 AND adopter IS NULL
-                AND (seen_at > now() - interval '\(ShippingStatements.lease) seconds' OR address = ANY ($2::text[]))
-            """, [.integer(membership.node), .texts(addresses)])
+            FROM ledger.node WHERE id <> $1 AND adopter IS NULL AND ($3::boolean
+                OR seen_at > now() - interval '\(ShippingStatements.lease) seconds' OR address = ANY ($2::text[]))
+            """, [.integer(membership.node), .texts(addresses), .flag(isPatient)])
     }
 
     /// The first later attempt of each waiting call: same customer, caller, called number and decision, in time.

@@ -29,6 +29,9 @@ final class SharedExchange {
     /// Reads the signals of some calls once more; false while the ledger takes no more.
     func recall(_ calls: [CallIdentifier]) throws -> Bool { try inbox.recall(calls) }
 
+    /// Records that a round has failed.
+    func interrupted() { redials.interrupted() }
+
     /// The end of the rounds.
     func finish() { try? inbox.keep(isLast: true) }
 }

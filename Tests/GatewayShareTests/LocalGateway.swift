@@ -40,8 +40,13 @@ final class LocalGateway {
     /// The clock of this gateway: that of the machine, and what a test adds.
     final class Clock: Sendable {
         private let offset: Atomic<Int64>
+        private let waited = Atomic<Int64>(0)
         init(_ seconds: Int64) { offset = Atomic(seconds * 1_000_000) }
         var now: Int64 { ClockStepDetector.wall() + offset.load(ordering: .relaxed) }
+        /// Microseconds of the monotonic clock.
+        var steady: Int64 { SteadyClock.microseconds + waited.load(ordering: .relaxed) }
+        /// Lets the monotonic clock go on; calls keep their times.
+        func wait(_ seconds: Int64) { waited.add(seconds * 1_000_000, ordering: .relaxed) }
         /// The begin of the tests.
         var start: Int64 { Self.began + offset.load(ordering: .relaxed) }
         /// Seconds since the begin of the tests.
@@ -121,7 +126,8 @@ final class SharingParts {
             wall: { clock.now }, isStoring: { recorder.totals.problem == nil })
         inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
         returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
-        redials = RedialFinder(shipper, into: recorder, siblings: { siblings.all }, wall: { clock.now })
+        redials = RedialFinder(
+            shipper, into: recorder, siblings: { siblings.all }, wall: { clock.now }, steady: { clock.steady })
     }
 
     func round() throws {

@@ -23,10 +23,28 @@ struct RedialFinderTests {
     private func gateway(_ name: String, clock: Int64 = 0) throws -> LocalGateway {
         let gateway = try LocalGateway(name, in: shared, clock: clock) { settings in
             settings.limits.redial = 5_000_000
-            settings.limits.sharedRedial = 30_000_000
+            settings.limits.sharedRedial = 60_000_000
         }
         try gateway.pass()
+        try endPatience(gateway)
         return gateway
+    }
+
+    /// The time after a start or an outage in which a gateway waits for all others.
+    private func endPatience(_ gateway: LocalGateway) throws {
+        for _ in 0..<4 {
+            gateway.clock.wait(5)
+            try gateway.sharing.redials.look()
+        }
+    }
+
+    /// Makes a gateway look as after 16 seconds without PostgreSQL.
+    private func silence(_ gateway: LocalGateway) throws {
+        try shared.look.script(
+            """
+            UPDATE ledger.node SET seen_at = now() - interval '16 seconds', known_at = now() - interval '16 seconds'
+            WHERE name = '\(gateway.name)'
+            """)
     }
 
     /// An attempt that fails before any phone rings.
@@ -189,9 +207,43 @@ struct RedialFinderTests {
         #expect(try shown() == ["b OPEN 2"])
     }
 
+    /// After an outage of more than 15 s each gateway finds the signs of life of all others too old.
+    @Test(arguments: ["failures", "a frozen server", "a start"])
+    func `the first gateway after an outage waits for the others`(outage: String) throws {
+        let (a, b) = (try gateway("a"), try gateway("b"))
+        fails(1, a, ago: 10)
+        try a.recorder.drain()
+        try silence(b)
+        switch outage {
+        case "failures": a.sharing.redials.interrupted()
+        case "a frozen server": a.clock.wait(18)
+        default: try a.restart()
+        }
+        for _ in 0..<4 {
+            try pass(1, a)
+            a.clock.wait(2)
+        }
+        #expect(try a.keys() == [], "b may come back")
+        isAnswered(2, b, ago: 9.9)
+        try pass(4, a, b)
+        #expect(try shown() == ["b OPEN 2"])
+    }
+
+    @Test func `a gateway that stays away after an outage is waited for no longer than it takes to adopt one`() throws {
+        let (a, b) = (try gateway("a"), try gateway("b"))
+        fails(1, a, ago: 10)
+        try silence(b)
+        a.sharing.redials.interrupted()
+        try pass(1, a)
+        #expect(try a.keys() == [])
+        try endPatience(a)
+        try pass(2, a)
+        #expect(try a.keys() == ["error:\(PlayedCall(1).id)"])
+    }
+
     @Test func `without PostgreSQL a failed call ends by itself`() throws {
         let a = try gateway("a")
-        fails(1, a, ago: 36)
+        fails(1, a, ago: 66)
         try a.recorder.drain()
         try a.recorder.drain()
         #expect(try a.keys() == ["error:\(PlayedCall(1).id)"])

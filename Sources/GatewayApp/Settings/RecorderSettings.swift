@@ -45,7 +45,7 @@ extension HeraldConfiguration {
             answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
         // Without PostgreSQL for longer, a further attempt at another gateway is a call of its own.
-        if cluster?.ledger != nil, settings.limits.redial > 0 { settings.limits.sharedRedial = 30_000_000 }
+        if cluster?.ledger != nil, settings.limits.redial > 0 { settings.limits.sharedRedial = 60_000_000 }
         // Siblings repeat a report after two seconds.
         if cluster != nil { settings.limits.siblingReport = 4_000_000 }
         settings.returns.customers = customers.reduce(into: [:]) { $0[$1.name] = $1.subscribers }
