@@ -26,39 +26,24 @@ package final class SharedLedgerReader {
     }
 
     private let session: PostgreSQLSession
+    /// The begin of the time that the last search has read, in seconds since 1970; nil if it has read all.
+    package private(set) var searchedSince: Int64?
     /// Calls whose events are read in one round trip.
     static let mostAtOnce = 500
 
     package init(_ address: PostgreSQLAddress, timeLimit: Duration = .seconds(20)) {
-        session = PostgreSQLSession(address, application: "herald calls", timeLimit: timeLimit)
+        session = PostgreSQLSession(
+            address, application: "herald calls", timeLimit: timeLimit, setup: SharedSchema.setup)
     }
 
     /// The newest calls that pass the filter, newest first.
     ///
     /// Row numbers of the filter belong to one gateway and are ignored.
     package func calls(matching filter: CallFilter, limit: Int) throws -> [Call] {
-        var conditions = SharedConditions()
-        conditions.add(filter)
-        let columns = SharedTable.call.columns
-        let names = columns.map { column in
-            column.name == "returned_at" ? "coalesce(call.returned_at, back.invited_at)" : "call.\(column.name)"
-        }.joined(separator: ", ")
-        let rows = try session.execute(
-            """
-            SELECT node.name, call.node, call.ledger, \(names) FROM ledger.call JOIN ledger.node ON node.id = call.node
-            LEFT JOIN LATERAL (
-                SELECT at AS invited_at FROM ledger.returned
-                WHERE returned.call_id = call.call_id AND return_call_id IS NOT NULL
-            ) AS back ON true
-            \(conditions.sql) ORDER BY call.invite_at DESC, call.id DESC LIMIT \(limit)
-            """, conditions.values)
-        var seen: Set<String> = []
-        let calls = try rows.compactMap { row -> (row: PostgreSQLRow, values: [String: SharedValue])? in
-            let values = try Self.values(row, columns, from: 3)
-            // A short call that two gateways had may have no owner.
-            guard case .text(let id?)? = values["call_id"], seen.insert(id).inserted else { return nil }
-            return (row: row, values: values)
-        }
+        var search = SharedCallSearch(session, filter, limit: limit)
+        try search.run()
+        searchedSince = search.searchedSince
+        let calls = search.found
         // A round trip for some calls, because each has a time limit.
         var events: [PostgreSQLRows] = []
         for first in stride(from: 0, to: calls.count, by: Self.mostAtOnce) {
@@ -147,73 +132,5 @@ package final class SharedLedgerReader {
                 column.isText ? .text(try row.text(first + place)) : .integer(try row.integer(first + place))
         }
         return values
-    }
-}
-
-/// The conditions of a filter with their values.
-private struct SharedConditions {
-    private var conditions: [String] = []
-    private(set) var values: [PostgreSQLValue] = []
-
-    var sql: String { "WHERE " + conditions.joined(separator: " AND ") }
-
-    /// Adds a condition; each `?` is the next value.
-    private mutating func require(_ condition: String, _ given: PostgreSQLValue...) {
-        var parts = condition.split(separator: "?", omittingEmptySubsequences: false).map(String.init)
-        var text = parts.removeFirst()
-        for (value, part) in zip(given, parts) {
-            values.append(value)
-            text += "$\(values.count)" + part
-        }
-        conditions.append(text)
-    }
-
-    mutating func add(_ filter: CallFilter) {
-        conditions.append(filter.namesCalls ? SharedSchema.belongsHere : SharedSchema.isShown)
-        addNumbers(filter)
-        if let name = filter.name {
-            require("(brand_name ILIKE ? OR carrier_name ILIKE ?)", Self.part(name), Self.part(name))
-        }
-        if let trunk = filter.trunk { require("trunk = ?", .text(trunk)) }
-        if let customer = filter.customer { require("customer = ?", .text(customer)) }
-        if filter.outcome == "OPEN" {
-            require("ended_at IS NULL AND call.node > 0")
-        } else if let outcome = filter.outcome {
-            require("outcome = ?", .text(outcome))
-        }
-        if let callID = filter.callID {
-            require("?::text IN (call_id, sip_call_id, attempt_call_id, attempt_sip_call_id)", .text(callID))
-        }
-        if let part = filter.callIDPart {
-            require(
-                "concat_ws(' ', call_id, sip_call_id, attempt_call_id, attempt_sip_call_id) ILIKE ?", Self.part(part))
-        }
-        if let since = filter.since { require("invite_at >= ?", .integer(since * 1_000_000)) }
-        if let until = filter.until { require("invite_at < ?", .integer((until + 1) * 1_000_000)) }
-        if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", .flag(isBranded)) }
-    }
-
-    private mutating func addNumbers(_ filter: CallFilter) {
-        guard filter.number != nil || filter.received != nil || filter.numberEnd != nil else { return }
-        let digits = PostgreSQLValue.integer(filter.number.map { Int64($0.digits) })
-        let end = filter.numberEnd.map { PostgreSQLValue.text("%" + Self.literal($0)) } ?? .null
-        require(
-            """
-            (caller = ?::bigint OR destination = ?::bigint OR caller_received ILIKE ?::text OR caller::text LIKE ?::text \
-            OR destination::text LIKE ?::text OR also_called LIKE ?::text OR also_called LIKE ?::text)
-            """, digits, digits, filter.received.map(Self.part) ?? .null, end, end,
-            // A line of `CalledParty.stored` has a space behind the number.
-            filter.number.map { .text("%\($0) %") } ?? .null,
-            filter.numberEnd.map { .text("%\(Self.literal($0)) %") } ?? .null)
-    }
-
-    /// A pattern that finds a text anywhere.
-    private static func part(_ text: String) -> PostgreSQLValue { .text("%" + literal(text) + "%") }
-
-    private static func literal(_ text: String) -> String {
-        text.reduce(into: "") { out, character in
-            if "\\%_".contains(character) { out += "\\" }
-            out.append(character)
-        }
     }
 }

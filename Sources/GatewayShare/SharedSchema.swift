@@ -224,6 +224,20 @@ enum SharedSchema {
         CREATE INDEX taken_event_unsettled ON ledger.taken_event (taker) WHERE NOT is_settled;
         """,
         "ALTER TABLE ledger.call ADD COLUMN also_called text;",
+        // New entries of an index go to the places of the last hour, so that writing needs few pages of it in memory. The names
+        // are fixed: an operator with many calls makes the indexes before the upgrade, while gateways write.
+        """
+        CREATE INDEX IF NOT EXISTS call_began ON ledger.call (invite_at);
+        CREATE INDEX IF NOT EXISTS call_sip_name ON ledger.call (((invite_at / 3600000000)::integer), hashtext(sip_call_id));
+        CREATE INDEX IF NOT EXISTS call_destination ON ledger.call (destination, invite_at) WHERE destination IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS call_attempt ON ledger.call (attempt_call_id) WHERE attempt_call_id IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS call_sip_attempt ON ledger.call (attempt_sip_call_id)
+            WHERE attempt_sip_call_id IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS call_parties ON ledger.call USING gin
+            (string_to_array(translate(also_called, chr(10), ' '), ' ')) WHERE also_called IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS call_received ON ledger.call (invite_at) WHERE caller_received IS NOT NULL;
+        DROP INDEX IF EXISTS ledger.call_invite_at;
+        """,
     ]
 
     /// The settings of a gateway's connection.

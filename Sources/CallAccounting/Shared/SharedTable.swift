@@ -189,4 +189,9 @@ package enum SharedValue: Sendable, Hashable {
     package var text: String? {
         if case .text(let value) = self { value } else { nil }
     }
+
+    /// The integer; nil for null and for a text.
+    package var integer: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 package import ConfigurationFiles
 import GatewayShare
@@ -21,7 +22,14 @@ package struct SharedCalls {
     /// The newest calls that pass the filter, newest first; nil after a warning if the shared ledger cannot be read.
     func calls(matching filter: CallFilter, limit: Int) -> [LedgerCallRow]? {
         do {
-            return try reader.calls(matching: filter, limit: limit).map { call in
+            let calls = try reader.calls(matching: filter, limit: limit)
+            if let since = reader.searchedSince {
+                Output.warn(
+                    "the search has read the calls since \(UTCTimestamp.string(seconds: since)) and ended, because it took long; "
+                        + "go on with --until \(UTCTimestamp.string(seconds: since)), or give --since or a whole identifier"
+                )
+            }
+            return calls.map { call in
                 LedgerCallRow(
                     shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
             }
