@@ -26,6 +26,8 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalid
         /// The brokers are connected, and acknowledge nothing.
         case silent
+        /// The brokers respond to a new connection, and acknowledge nothing to the producer.
+        case stuck
         /// librdkafka can no longer guarantee that its retries write a record once.
         case fatal
         /// librdkafka does not accept a setting or a file.
@@ -50,6 +52,15 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error of connected brokers that acknowledge nothing.
     package static func silent(_ settings: KafkaSettings) -> KafkaError {
         KafkaError(.silent, "no broker acknowledges a record", settings)
+    }
+
+    /// The error of a producer that delivers nothing while its brokers respond to another connection.
+    ///
+    /// - Parameter partitions: those of the topic; 0 for a topic that does not exist.
+    package static func stuck(_ settings: KafkaSettings, partitions: Int) -> KafkaError {
+        partitions == 0
+            ? KafkaError(.noTopic, "the brokers respond and have no such topic", settings)
+            : KafkaError(.stuck, "the brokers respond to a new connection, and acknowledge no record", settings)
     }
 
     /// Thing, cause and remedy in one line.
@@ -80,6 +91,12 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         case .silent:
             """
             see whether each partition has a leader and min.insync.replicas replicas \
+            (kafka-topics.sh --describe --topic \(topic))
+            """
+        case .stuck:
+            """
+            Herald goes on with a new producer, and the topic may have some calls twice, with the same key; if this is \
+            repeated, see whether each partition has a leader and min.insync.replicas replicas \
             (kafka-topics.sh --describe --topic \(topic))
             """
         case .fatal: "Herald goes on with a new producer; the topic may have some calls twice, with the same key"

@@ -80,6 +80,50 @@ struct CallKafkaOutputTests {
         #expect(try keys(atLeast: 10).count == 10)
     }
 
+    @Test func `a producer that delivers nothing while the brokers respond is replaced, and the status says so`()
+        async throws
+    {
+        // The first connection gets no response any more. Another one works.
+        cluster.delayNext(.produce, milliseconds: 120_000)
+        var output = output(patience: .milliseconds(500))
+        try calls.end(5)
+        var causes: [KafkaError.Cause] = []
+        for now in Int64(0)..<3 {
+            let error = await #expect(throws: KafkaOutputError.self) { () async throws in
+                try await output.round(at: now)
+            }
+            if let error { causes.append(error.reason.cause) }
+            if now == 2 {
+                #expect(error?.description.contains("the brokers respond to a new connection") == true)
+            }
+        }
+        #expect(causes == [.silent, .silent, .stuck])
+        var sent = 0
+        for now in Int64(3)..<20 where sent < 5 { sent += (try? await output.round(at: now).sent) ?? 0 }
+        #expect(sent == 5)
+        await output.shutdown()
+        #expect(try Set(keys(atLeast: 5)).count == 5)
+        #expect(try calls.waiting(.kafka) == 0)
+    }
+
+    @Test func `a producer whose brokers are away is kept, and the status says that they are`() async throws {
+        cluster.set(isDown: true)
+        var output = output(patience: .milliseconds(700))
+        try calls.end(1)
+        for now in Int64(0)..<7 {
+            let error = await #expect(throws: KafkaOutputError.self) { () async throws in
+                try await output.round(at: now)
+            }
+            #expect(error.map { [.closed, .unreachable, .silent].contains($0.reason.cause) } == true)
+        }
+        cluster.set(isDown: false)
+        var sent = 0
+        for now in Int64(10)..<60 where sent < 1 { sent += (try? await output.round(at: now).sent) ?? 0 }
+        #expect(sent == 1)
+        await output.shutdown()
+        #expect(try keys(atLeast: 1).count == 1)
+    }
+
     @Test func `brokers that acknowledge nothing are an error that names the replicas`() async throws {
         cluster.setDelay(milliseconds: 5_000)
         var output = output(patience: .milliseconds(500))

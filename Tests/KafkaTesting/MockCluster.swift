@@ -93,6 +93,11 @@ package final class MockCluster: @unchecked Sendable {
     /// Delays each response.
     package func setDelay(milliseconds: Int32) { _ = rd_kafka_mock_broker_set_rtt(cluster, -1, milliseconds) }
 
+    /// Delays the response of a broker to the next request of a kind, and to all later ones of the same connection.
+    package func delayNext(_ requests: API, of broker: Int32 = 1, milliseconds: Int32) {
+        _ = herald_mock_delay_request(cluster, broker, requests.rawValue, milliseconds)
+    }
+
     /// Makes another broker the leader of a partition; -1 for none.
     package func setLeader(_ broker: Int32, of topic: String, partition: Int32 = 0) {
         _ = rd_kafka_mock_partition_set_leader(cluster, topic, partition, broker)

@@ -9,7 +9,7 @@ import ServiceLifecycle
 ///
 /// librdkafka retries records that the cluster has not acknowledged, and no further ones are sent meanwhile. A failure that
 /// it does not retry, such as a missing topic, ends the producer. Another one follows after 2, 4, 8 and so on up to 60
-/// seconds. A record that the topic refuses waits as one that the webhook refuses.
+/// seconds. A producer that delivers nothing for half a minute is replaced if its brokers respond to another one. A record that the topic refuses waits as one that the webhook refuses.
 struct CallKafkaOutput: CallRecordOutput {
     private let queue: CallOutputStore
     private let connection: KafkaConnection
@@ -25,6 +25,13 @@ struct CallKafkaOutput: CallRecordOutput {
     /// Whether the queue had more calls than are in flight.
     private var hasMore = false
     private var refusals: KafkaRefusalLog
+    /// Rounds in a row without a report, and their number at which the brokers are asked.
+    private var (idleRounds, mostIdleRounds) = (0, firstIdleRounds)
+
+    private static let firstIdleRounds = 3
+    private static let lastIdleRounds = 48
+    /// The longest wait for brokers that are asked.
+    private static let question = Duration.seconds(5)
 
     /// The largest number of calls in flight.
     static let batch = 500
@@ -60,15 +67,36 @@ struct CallKafkaOutput: CallRecordOutput {
         let refused = reports.refused.compactMap { refusal in
             inFlight.removeValue(forKey: refusal.id).map { ($0, refusal.error) }
         }
-        if !delivered.isEmpty { failures = 0 }
+        if !delivered.isEmpty { (failures, mostIdleRounds) = (0, Self.firstIdleRounds) }
         if reports.failure != nil { await pause(at: now) }
         try settle()
         for (output, error) in refused { try postpone(output, error, wasAlone: wasAlone, at: now) }
         let round = CallOutputRound(
             sent: reports.delivered.count, failed: refused.count,
             hasMore: hasMore && inFlight.isEmpty && reports.failure == nil)
-        if round.sent == 0, !Task.isCancelled, let problem = problem(reports) { throw KafkaOutputError(problem) }
+        guard round.sent == 0, let problem = problem(reports) else {
+            idleRounds = 0
+            return round
+        }
+        let isStuck = reports.failure == nil && refused.isEmpty
+        if !Task.isCancelled, isStuck, let reason = await replaceStuckProducer() { throw KafkaOutputError(reason) }
+        if !Task.isCancelled { throw KafkaOutputError(problem) }
         return round
+    }
+
+    /// Ends a producer that has delivered nothing for some rounds although its brokers respond: they may have lost its state.
+    ///
+    /// - Returns: the reason; nil while the producer stays. A cluster that acknowledges nothing to the next one either is asked
+    ///   less and less often, so that few records are written twice.
+    private mutating func replaceStuckProducer() async -> KafkaError? {
+        idleRounds += 1
+        guard idleRounds >= mostIdleRounds else { return nil }
+        idleRounds = 0
+        guard let partitions = await connection.partitions(patience: Self.question) else { return nil }
+        mostIdleRounds = min(mostIdleRounds * 2, Self.lastIdleRounds)
+        inFlight = [:]
+        await connection.close()
+        return .stuck(connection.settings, partitions: partitions)
     }
 
     /// The reason why calls are still in flight, or were given up.

@@ -32,6 +32,19 @@ final class KafkaConnection: Sendable {
         return await open.reports(within: patience)
     }
 
+    /// Asks the brokers for the topic by a connection of its own.
+    ///
+    /// - Returns: the number of its partitions; nil if no broker responds.
+    func partitions(patience: Duration) async -> Int? {
+        guard let probe = try? await KafkaProducer.open(settings, isProbe: true, log: { [log] in log.append($0) })
+        else {
+            return nil
+        }
+        let found = try? await probe.metadata(patience: patience)
+        await probe.close()
+        return found?.partitions
+    }
+
     func close() async {
         let open = producer.withLock { $0.take() }
         await open?.close()
