@@ -74,19 +74,16 @@ struct SharedCallSearch {
         var conditions = SharedConditions(filter, isNamed: true)
         let digits = conditions.value(.integer(Int64(number.digits)))
         let party = conditions.value(.text("\(number)"))
+        let isOther =
+            "call.caller IS DISTINCT FROM \(digits)::bigint AND call.destination IS DISTINCT FROM \(digits)::bigint"
         var arms = [
             "call.caller = \(digits)::bigint",
-            "call.also_called IS NOT NULL AND \(Self.parties) @> ARRAY[\(party)::text] AND call.caller IS DISTINCT FROM \(digits)::bigint "
-                + "AND call.destination IS DISTINCT FROM \(digits)::bigint",
             "call.destination = \(digits)::bigint AND call.caller IS DISTINCT FROM \(digits)::bigint",
+            "call.also_called IS NOT NULL AND \(Self.parties) @> ARRAY[\(party)::text] AND \(isOther)",
         ]
         if let received = filter.received {
             let part = conditions.value(SharedConditions.part(received))
-            arms.append(
-                """
-                call.caller_received IS NOT NULL AND call.caller_received ILIKE \(part)::text
-                    AND call.caller IS DISTINCT FROM \(digits)::bigint AND call.destination IS DISTINCT FROM \(digits)::bigint
-                """)
+            arms.append("call.caller_received IS NOT NULL AND call.caller_received ILIKE \(part)::text AND \(isOther)")
         }
         let rows = arms.map { arm in
             "(SELECT call.* FROM ledger.call \(conditions.sql) AND \(arm) ORDER BY call.invite_at DESC LIMIT \(limit))"
