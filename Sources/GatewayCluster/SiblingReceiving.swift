@@ -24,7 +24,7 @@ struct SiblingReceiving: Sendable {
     mutating func accept(
         _ sequence: UInt64, first: UInt64, _ updates: [ForeignUpdate], into ledger: some SiblingLedger
     ) -> Bool {
-        // What comes before was accepted by an earlier process of this gateway.
+        // Earlier updates were accepted by an earlier process of this gateway.
         if first > received + 1 {
             received = first - 1
             early = early.filter { $0.key > received }

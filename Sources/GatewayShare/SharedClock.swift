@@ -6,8 +6,8 @@ import PostgreSQL
 /// PostgreSQL's clock as this gateway knows it.
 ///
 /// Times travel as those of PostgreSQL's clock, so gateways may have any. A statement may wait for seconds at a server that is
-/// frozen or at a lock, and the time of its run then says nothing about the time of its facts. So times are converted by
-/// the shortest exchange. Microseconds; one thread.
+/// frozen or at a lock. The time of its run is not the time of its facts then, so times are converted by the shortest
+/// exchange. Microseconds; one thread.
 final class SharedClock {
     /// The largest error that needs no further exchange.
     static let goodError: Int64 = 100_000

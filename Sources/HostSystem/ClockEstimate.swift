@@ -27,7 +27,7 @@ package struct ClockEstimate: Hashable, Sendable {
     /// The largest error of `offset`; nil before the first exchange.
     package func error(at now: Int64) -> Int64? { best?.error(at: now) }
 
-    /// Takes in an exchange, unless a shorter one says more.
+    /// Takes in an exchange, unless a shorter one is more exact.
     ///
     /// - Parameters:
     ///   - other: the other clock at some time between the two others.
