@@ -133,7 +133,7 @@ package final class LedgerShipper {
                 let began = clock.begin
                 let results = try session.atomically(
                     ShippingStatements.ship(
-                        changes, membership, again: lastEnded, isStoring: isStoring, ahead: ahead))
+                        changes, after: position, membership, again: lastEnded, isStoring: isStoring, ahead: ahead))
                 clock.measure(try? results.first?.first?.integer(0), sent: began)
                 // The row of the node was deleted. The changes go to the one that the next registration makes.
                 guard results.first?.affected == 1 else {
@@ -141,6 +141,11 @@ package final class LedgerShipper {
                     continue
                 }
                 hasBeaten = true
+                // The repetition of a lost transaction has reached a server that lacks earlier changes.
+                guard results.count > 1, results[1].affected == 1 else {
+                    connection = 0
+                    continue
+                }
             } catch {
                 guard error.constraint == "fenced", !round.wasFenced else { throw error }
                 round.wasFenced = true

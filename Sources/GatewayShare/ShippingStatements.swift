@@ -79,20 +79,29 @@ enum ShippingStatements {
 
     /// Changes with the position after them; all of it is one transaction.
     ///
+    /// The second statement changes no row if the server lacks earlier changes: a repetition after a lost connection may
+    /// reach another server, after a failover.
+    ///
     /// - Parameters:
+    ///   - before: the position before these changes.
     ///   - again: ended calls of the transaction before, whose rows at other gateways were perhaps not committed then.
     ///   - isStoring: whether the gateway's own ledger takes what the gateway sees.
     ///   - ahead: the server's clock less that of the gateway, in microseconds.
     static func ship(
-        _ changes: SharedChanges, _ membership: Membership, again: ShippedCalls = ShippedCalls(),
+        _ changes: SharedChanges, after before: Int64, _ membership: Membership, again: ShippedCalls = ShippedCalls(),
         isStoring: Bool = true, ahead: Int64
     ) -> [PostgreSQLCommand] {
         let position = PostgreSQLCommand(
             """
-            INSERT INTO ledger.position AS position (node, ledger, sequence) VALUES ($1, $2, $3)
+            INSERT INTO ledger.position AS position (node, ledger, sequence)
+            SELECT $1::integer, $2::bigint, $3::bigint WHERE $4::bigint = 0 OR EXISTS (
+                SELECT 1 FROM ledger.position AS known WHERE known.node = $1::integer AND known.ledger = $2::bigint)
             ON CONFLICT (node, ledger) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
+                WHERE position.sequence >= $4::bigint
             """,
-            [.integer(membership.node), .integer(membership.ledger), .integer(changes.through)])
+            [
+                .integer(membership.node), .integer(membership.ledger), .integer(changes.through), .integer(before),
+            ])
         let beat = beat(membership, isComplete: isStoring && changes.isLast, ahead: ahead)
         return [beat, position] + changes.rows.map { store($0, membership, ahead: ahead) }
             + OwnerStatements.follow(ShippedCalls(in: changes) + again, membership)
