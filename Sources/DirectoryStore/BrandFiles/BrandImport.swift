@@ -222,7 +222,7 @@ package struct BrandImport: Sendable {
         try withoutActuallyEscaping(now) { now in
             let merge = SteppedMerge(
                 session: session, staging: staging, account: account, replaces: options.replaces, now: now,
-                rest: { try turn.rest(milliseconds: Self.rest) })
+                rest: { try turn.rest(milliseconds: MergeLock.rest) })
             let lock = try MergeLock.take(account, database, turn, now: now)
             defer { lock.release() }
             try merge.prepare()
@@ -251,9 +251,6 @@ package struct BrandImport: Sendable {
         }
         journal.remove()
     }
-
-    /// Milliseconds between two steps of a merge, for other programs that wait for SQLite's lock.
-    static let rest: UInt32 = 10
 
     /// The plan of an import that asks for it.
     ///

@@ -12,6 +12,8 @@ struct MergeLock {
 
     /// Milliseconds between two attempts.
     private static let pause: UInt32 = 20
+    /// Milliseconds between two steps of a merge, for other programs that wait for SQLite's lock.
+    static let rest: UInt32 = 10
 
     /// Waits until no other merge of the account goes on.
     ///
@@ -90,7 +92,7 @@ package struct LeftBehindMerges {
             let staging = try EntryStaging(session.connection, file: journal.rows)
             return try SteppedMerge(
                 session: session, staging: staging, account: AccountID(row: merge.account), replaces: merge.replaces,
-                now: now, rest: { try turn.rest(milliseconds: BrandImport.rest) }
+                now: now, rest: { try turn.rest(milliseconds: MergeLock.rest) }
             ).run()
         }
         journal.remove()

@@ -83,9 +83,9 @@ package final class LedgerFile: Sendable {
     /// Begins or ends the list of changes, before the first one.
     private func recordChanges(in database: any DatabaseWriter) throws {
         switch isShared {
-        case true?: try LedgerChanges.begin(in: database)
+        case true?: try ChangeRecording.begin(in: database)
         // A list that nobody reads may stay where nothing can be written.
-        case false?: try? LedgerChanges.stop(in: database)
+        case false?: try? ChangeRecording.stop(in: database)
         case nil: break
         }
     }

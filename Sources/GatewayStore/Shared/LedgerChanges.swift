@@ -3,11 +3,9 @@
 package import CallAccounting
 import GRDB
 
-/// Records which rows of the ledger have changed, for the shared ledger of several gateways.
+/// Reads which rows of the ledger have changed, for the shared ledger of several gateways; see `ChangeRecording`.
 ///
-/// Triggers add each changed call and event to `shared_change` in the transaction of the change, so none is missed and
-/// none invented. They exist from the moment the file is opened, whether or not PostgreSQL is there. A row is in it once,
-/// at its latest change. Safe from any thread; blocks on the disk.
+/// A row is in the list once, at its latest change. Safe from any thread; blocks on the disk.
 ///
 /// A file may be an older copy of itself: a restored backup, a snapshot of the machine. `shared_origin.opened` is the
 /// last change at its first opening since the shared ledger was reached. If the shared ledger has a later one, another
@@ -18,35 +16,17 @@ package struct LedgerChanges: SharedChangeSource {
     /// Works on the ledger file of an open database.
     package init(_ database: HeraldDatabase) { files = database }
 
-    /// Records the changes of a file from its opening on.
-    static func begin(in ledger: any DatabaseWriter) throws {
-        try ledger.write { database in
-            for trigger in triggers { try database.execute(sql: trigger.sql) }
-            if try origin(database) == nil { try begin(database) }
-            try recordOpening(database)
-        }
-    }
-
-    /// Stops the recording and forgets its changes: for a gateway without a shared ledger.
-    static func stop(in ledger: any DatabaseWriter) throws {
-        guard try ledger.read(origin) != nil else { return }
-        try ledger.write { database in
-            for trigger in triggers { try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name)") }
-            let tables = ["shared_change", "shared_origin", "call_signal", "signal_cursor", "return_candidate"]
-            for table in tables { try database.execute(sql: "DELETE FROM \(table)") }
-        }
-    }
-
     package func origin() throws -> SharedOrigin {
         let database = try files.ledger
-        if let origin = try database.read(Self.origin) { return origin }
-        try Self.begin(in: database)
-        return try database.read(Self.origin) ?? SharedOrigin(ledger: 0, opening: 0)
+        if let origin = try database.read(ChangeRecording.origin) { return origin }
+        try ChangeRecording.begin(in: database)
+        return try database.read(ChangeRecording.origin) ?? SharedOrigin(ledger: 0, opening: 0)
     }
 
     package func lastKnown() throws -> Int64 {
         try files.ledger.read { database in
-            try Int64.fetchOne(database, sql: "SELECT coalesce(opened, \(Self.last)) FROM shared_origin") ?? 0
+            try Int64.fetchOne(database, sql: "SELECT coalesce(opened, \(ChangeRecording.last)) FROM shared_origin")
+                ?? 0
         }
     }
 
@@ -64,8 +44,8 @@ package struct LedgerChanges: SharedChangeSource {
                 sql: "DELETE FROM shared_change WHERE id <= coalesce((SELECT opened FROM shared_origin), ?)",
                 arguments: [position])
             try database.execute(sql: "DELETE FROM shared_origin")
-            try Self.begin(database)
-            try Self.recordOpening(database)
+            try ChangeRecording.begin(database)
+            try ChangeRecording.recordOpening(database)
         }
     }
 
@@ -128,50 +108,6 @@ package struct LedgerChanges: SharedChangeSource {
         var values = ColumnValues(table)
         while try select.row({ values.keep($0) }) != nil {}
         return values.rows
-    }
-
-    /// The number of the last change ever recorded.
-    private static let last = "(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'shared_change')"
-
-    private static func origin(_ database: Database) throws -> SharedOrigin? {
-        let select = try LedgerStatement(database, "SELECT ledger, opening FROM shared_origin")
-        return try select.firstRow { SharedOrigin(ledger: $0.integer(0) ?? 0, opening: $0.integer(1) ?? 0) }
-    }
-
-    private static func recordOpening(_ database: Database) throws {
-        try database.execute(
-            sql: "UPDATE shared_origin SET opening = ?, opened = coalesce(opened, \(last))",
-            arguments: [Int64.random(in: 1...Int64.max)])
-    }
-
-    /// Numbers the file, and records what the other gateways need first: open calls, calls that may be returned, and events
-    /// on their way.
-    private static func begin(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO shared_origin (id, ledger) VALUES (1, ?);
-                """, arguments: [Int64.random(in: 1...Int64.max)])
-        try ReturnCandidates.begin(database)
-        try database.execute(
-            sql: """
-                INSERT OR IGNORE INTO shared_change (kind, row)
-                    SELECT 0, id FROM call WHERE ended_at IS NULL OR returnable = 1 ORDER BY id;
-                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 1, id FROM event WHERE state = 0 ORDER BY id;
-                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 2, id FROM call_signal ORDER BY id;
-                INSERT OR IGNORE INTO shared_change (kind, row) SELECT 3, id FROM return_candidate ORDER BY id;
-                """)
-    }
-
-    private static let triggers: [(name: String, sql: String)] = SharedTable.allCases.flatMap { table in
-        (table.isAppendOnly ? ["INSERT"] : ["INSERT", "UPDATE"]).map { change in
-            let name = "shared_\(table.name)_\(change.lowercased())"
-            let sql = """
-                CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(change) ON \(table.name) BEGIN
-                    INSERT OR REPLACE INTO shared_change (kind, row) VALUES (\(table.rawValue), NEW.id);
-                END
-                """
-            return (name, sql)
-        }
     }
 }
 
