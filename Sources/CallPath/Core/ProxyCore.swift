@@ -6,8 +6,8 @@ import SIPCore
 /// The proxy core of RFC 3261 §16 between trunks and PBXs, over one shard of the transactions.
 ///
 /// One worker at a time uses it, under the lock of its shard. Nothing in it waits. Its extensions are the steps of the
-/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`. What is
-/// `@exclusivity(unchecked)` is loaded and stored alone.
+/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`. Each
+/// property that is `@exclusivity(unchecked)` is loaded and stored alone.
 final class ProxyCore {
     let shared: GatewayShared
     let transactions: ProxyTransactions<ProxyCore>
