@@ -52,7 +52,7 @@ struct LargeMessageTests {
         ),
         (
             SIPLimits(headerFields: 7), 513,
-            "8 header fields, the longest is Identity with 1210 bytes, above limits.max_headers (7); raise it, or let the sender send less"
+            "8 header fields, the longest field is Identity with 1210 bytes, above limits.max_headers (7); raise it, or let the sender send less"
         ),
     ]
 
