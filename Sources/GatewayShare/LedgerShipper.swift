@@ -212,7 +212,7 @@ package final class LedgerShipper {
     /// Number of changes that wait.
     package func waiting() throws -> Int { try source.waiting(after: position) }
 
-    /// Closes the connection; changes of the last rounds are forgotten.
+    /// Closes the connection; changes that were kept for their time are forgotten.
     package func finish() {
         rounds = Self.roundsKept
         try? forgetShipped()

@@ -4,12 +4,13 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import GatewayShare
 import GatewayStore
 import HostSystem
 import PostgreSQL
 import Synchronization
 import TestFixtures
+
+@testable import GatewayShare
 
 /// The accounting of one gateway: ring, recorder, shipper and inbox, with a clock of its own.
 ///
@@ -20,6 +21,7 @@ final class LocalGateway {
     let clock: Clock
     private let shared: SharedDatabase
     private var settings = OutcomeRecorder.Settings()
+    private let keeps: Duration
     private var generation = 0
     private(set) var files: HeraldDatabase
     private(set) var ring: UpdateRing
@@ -54,23 +56,26 @@ final class LocalGateway {
         private static let began = ClockStepDetector.wall()
     }
 
-    /// - Parameter clock: seconds by which the gateway's clock is ahead.
+    /// - Parameters:
+    ///   - clock: seconds by which the gateway's clock is ahead.
+    ///   - keeps: the time for which shipped changes are kept.
     init(
-        _ name: String, in shared: SharedDatabase, clock: Int64 = 0,
+        _ name: String, in shared: SharedDatabase, clock: Int64 = 0, keeps: Duration = LedgerShipper.kept,
         _ change: (inout OutcomeRecorder.Settings) -> Void = { _ in }
     ) throws {
-        (self.name, self.shared, self.clock) = (name, shared, Clock(clock))
+        (self.name, self.shared, self.clock, self.keeps) = (name, shared, Clock(clock), keeps)
         settings.isShared = true
         settings.trunks = [0: "carrier"]
         change(&settings)
         files = try HeraldDatabase(folder: folder.path, sharesLedger: settings.isShared)
         ring = try UpdateRing(path: folder.path + "/0.ring", capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, self.clock)
-        sharing = Self.sharing(name, shared.address, files, recorder, self.clock, siblings)
+        sharing = Self.sharing(name, shared.address, files, recorder, self.clock, siblings, keeps)
     }
 
-    /// Kills the gateway at once and starts it again.
+    /// Kills the gateway at once and starts it again, with the shared ledger.
     func restart() throws {
+        settings.isShared = true
         let old = folder.path + "/\(generation).ring"
         generation += 1
         let new = folder.path + "/\(generation).ring"
@@ -78,7 +83,7 @@ final class LocalGateway {
         files = try HeraldDatabase(folder: folder.path, sharesLedger: true)
         ring = try UpdateRing(path: new, capacity: 1_024)
         recorder = Self.recorder(files, ring, settings, clock)
-        sharing = Self.sharing(name, shared.address, files, recorder, clock, siblings)
+        sharing = Self.sharing(name, shared.address, files, recorder, clock, siblings, keeps)
     }
 
     /// A second of the running gateway: the recorder stores, the sharing thread ships and looks, the recorder stores.
@@ -104,9 +109,9 @@ final class LocalGateway {
 
     private static func sharing(
         _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
-        _ clock: Clock, _ siblings: Siblings
+        _ clock: Clock, _ siblings: Siblings, _ keeps: Duration
     ) -> SharingParts {
-        SharingParts(name, address, files, recorder, clock, siblings)
+        SharingParts(name, address, files, recorder, clock, siblings, keeps)
     }
 }
 
@@ -119,11 +124,12 @@ final class SharingParts {
 
     init(
         _ name: String, _ address: PostgreSQLAddress, _ files: HeraldDatabase, _ recorder: OutcomeRecorder,
-        _ clock: LocalGateway.Clock, _ siblings: LocalGateway.Siblings = LocalGateway.Siblings()
+        _ clock: LocalGateway.Clock, _ siblings: LocalGateway.Siblings = LocalGateway.Siblings(),
+        _ keeps: Duration = LedgerShipper.kept
     ) {
         shipper = LedgerShipper(
             PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", address: "\(name):5070",
-            wall: { clock.now }, isStoring: { recorder.totals.problem == nil })
+            wall: { clock.now }, isStoring: { recorder.totals.problem == nil }, kept: keeps)
         inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
         returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
         redials = RedialFinder(

@@ -248,6 +248,7 @@ struct ReturnFinderTests {
         PlayedCall(1).missed(a, ago: 700)
         try a.recorder.drain()
         let b = try LocalGateway("b", in: shared)
+        try a.restart()
         try a.pass()
         callBack(2, at: b, ago: 100)
         try b.pass()
