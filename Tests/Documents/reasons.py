@@ -61,11 +61,13 @@ NOT_EXECUTED = (
 OUTPUT = (
     ("README.md", "From: \"WIRELESS CALLER\"", "an INVITE; Deploy/demo compares one"),
     ("docs/monitoring.md", "INVITE from 198.51.100.9:5060 rejected", "log lines"),
+    ("docs/limits.md", "INVITE from 203.0.113.5:5060", "a log line"),
     ("docs/monitoring.md", "call ended call_id=", "a log line"),
     ("docs/operating.md", "at most 32768 transactions", "a log line"),
     ("docs/performance/method.md", "carrier (SIPp)", "a drawing"),
     ("docs/shared-ledger.md", "CREATE ROLE herald_owner", "GatewayShareTests ship with such roles"),
     ("docs/shared-ledger.md", "GRANT USAGE ON SCHEMA", "GatewayShareTests ship with such rights"),
+    ("docs/shared-ledger.md", "CREATE INDEX CONCURRENTLY", "ClaimTests compares them with the schema"),
     ("docs/shared-ledger.md", "HERALD_SHARED_CALLS", "a measurement, which takes minutes; the suite runs without it"),
     ("docs/pages.md", "xdg-open", "opens a browser; Deploy/test-peers pages uses the pages"),
 )

@@ -160,6 +160,16 @@ struct ClaimTests {
         }
     }
 
+    @Test func `indexes that a page makes before an upgrade are those of the schema`() throws {
+        let schema = try Repository.text("Sources/GatewayShare/SharedSchema.swift")
+        let made = try Repository.lines("docs/shared-ledger.md").filter { $0.hasPrefix("CREATE INDEX CONCURRENTLY") }
+        #expect(!made.isEmpty)
+        for index in made {
+            let step = index.replacing("INDEX CONCURRENTLY", with: "INDEX IF NOT EXISTS")
+            #expect(schema.contains(step), "no step of the schema has: \(step)")
+        }
+    }
+
     @Test func `every route that a page names exists`() throws {
         let routes = try Self.routes
         #expect(routes.count > 40)
