@@ -6,7 +6,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import HostSystem
-import SIPTransport
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -67,14 +67,18 @@ struct RunningGatewayTests {
 
     /// Runs the gateway again; a program that another test starts has a copy of its sockets and locks until it runs.
     private func runAgain(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        for _ in 0..<200 {
-            if let resources = try? await fixture.starts.resources(text) {
-                await resources.transport.streams?.stop()
-                break
+        let hasBegun = Mutex(false)
+        for turn in 1...200 {
+            do {
+                return try await fixture.starts.run(text) {
+                    hasBegun.withLock { $0 = true }
+                    try await body()
+                }
+            } catch {
+                guard !hasBegun.withLock({ $0 }), turn < 200 else { throw error }
+                try await Task.sleep(for: .milliseconds(50))
             }
-            try await Task.sleep(for: .milliseconds(50))
         }
-        try await fixture.starts.run(text, body)
     }
 
     @Test func `a carrier with a new address is named with the line to add`() async throws {
