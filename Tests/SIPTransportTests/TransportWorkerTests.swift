@@ -137,9 +137,13 @@ struct TransportWorkerTests {
         let observed = Observed()
         let worker = TransportWorker(sockets: [server])
         defer { worker.stop() }
+        let second = Sent()
         worker.start {
             EchoElement(observed) { datagram in
-                if datagram == [1] { usleep(2_100_000) }
+                if datagram == [1] {
+                    for _ in 0..<3_000 where !second.isSent.load(ordering: .relaxed) { usleep(10_000) }
+                    usleep(2_100_000)
+                }
                 return [datagram]
             }
         }
@@ -152,6 +156,7 @@ struct TransportWorkerTests {
                 CallerElement(
                     sending: [OutgoingMessage(bytes: [number], destination: server.address, socket: 0)], called)
             }
+            if number == 2 { second.isSent.store(true, ordering: .relaxed) }
             return try await called.wait { $0.received.withLock { $0 } == [[number]] }
         }
         async let first = send(1)
@@ -207,4 +212,9 @@ struct TransportWorkerTests {
         #expect(earlier.wallMicroseconds > 1_700_000_000_000_000)
         #expect(Moment.monotonicMilliseconds() >= earlier.milliseconds)
     }
+}
+
+/// Whether a datagram has been sent.
+private final class Sent: Sendable {
+    let isSent = Atomic(false)
 }
