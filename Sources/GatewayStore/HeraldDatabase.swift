@@ -140,9 +140,11 @@ package final class HeraldDatabase: Sendable {
     /// The file in which the records of a sync wait; removed after it.
     package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 
-    /// - Parameter prepare: the last step of the opening.
+    /// - Parameters:
+    ///   - mayBeReadOnly: whether a file that can only be read serves; its writes fail.
+    ///   - prepare: the last step of the opening.
     static func pool(
-        path: String, durability: String, migrator: DatabaseMigrator,
+        path: String, durability: String, migrator: DatabaseMigrator, mayBeReadOnly: Bool = false,
         prepare: (any DatabaseWriter) throws -> Void = { _ in }
     ) throws(HeraldDatabaseError) -> DatabasePool {
         do {
@@ -153,7 +155,7 @@ package final class HeraldDatabase: Sendable {
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try check(pool, migrator: migrator, path: path)
-            try checkWritable(pool, path: path)
+            try checkWritable(pool, path: path, mayBeReadOnly)
             try migrator.migrate(pool)
             // After opening, because GRDB sets NORMAL then, which may lose reported commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
@@ -176,12 +178,12 @@ package final class HeraldDatabase: Sendable {
     ///
     /// SQLite does that without an error. Each write would fail, also after the disk is writable again. A transaction that
     /// begins IMMEDIATE shows a read-only `-shm` file, and not a read-only database.
-    private static func checkWritable(_ pool: DatabasePool, path: String) throws {
+    private static func checkWritable(_ pool: DatabasePool, path: String, _ mayBeReadOnly: Bool) throws {
         let isReadOnly = try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) { .rollback }
             return sqlite3_db_readonly(database.sqliteConnection, "main") == 1
         }
-        guard isReadOnly else { return }
+        guard isReadOnly, !mayBeReadOnly else { return }
         throw HeraldDatabaseError(
             path: path, problem: .unwritable(refusal(to: path) ?? "it was opened for reading only"))
     }

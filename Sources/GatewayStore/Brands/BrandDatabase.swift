@@ -14,7 +14,9 @@ struct BrandDatabase {
     private(set) var notices: [HeraldDatabase.Notice] = []
 
     static func open(_ path: String) throws(HeraldDatabaseError) -> any DatabaseWriter {
-        try HeraldDatabase.pool(path: path, durability: "NORMAL", migrator: Migrations.brands)
+        // Stored brands serve calls, also where no sync can be written.
+        try HeraldDatabase.pool(
+            path: path, durability: "NORMAL", migrator: Migrations.brands, mayBeReadOnly: true)
     }
 
     /// - Parameter damage: known damage inside records that open well.
