@@ -32,6 +32,8 @@ package final class HeraldDatabase: Sendable {
         case brandsSetAside(SetAsideFile)
         /// Brand records are in another place until the next start; nil for memory.
         case brandsElsewhere(HeraldDatabaseError, place: String?)
+        /// Brand records are read from their file, and no sync changes them before the next start.
+        case brandsReadOnly(HeraldDatabaseError)
         /// A damaged ledger was renamed and begun anew.
         case ledgerSetAside(SetAsideFile)
     }

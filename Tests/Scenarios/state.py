@@ -85,7 +85,7 @@ def newer_ledger(testbed, folder, run):
     before = content(ledger)
     testbed.start_gateway()
     try:
-        run.place(answered(), brand(1075), folder)
+        run.place(answered(), brand(1083), folder)
         expect_metric(testbed, "herald_ledger_refuses", 1.0)
         if "was written by a newer herald; install that version again" not in testbed.gateway.tail(60):
             raise Failed("the log does not say what is wrong:\n" + testbed.gateway.tail(30))
@@ -97,7 +97,7 @@ def newer_ledger(testbed, folder, run):
     # The later version is installed again: this one, with a ledger that it knows.
     os.replace(ledger + ".before", ledger)
     testbed.start_gateway()
-    run.expect_events(testbed, brand(1075), SEEN)
+    run.expect_events(testbed, brand(1083), SEEN)
 
 
 def removed_folder(testbed, folder, run):

@@ -56,6 +56,8 @@ final class StateTroubles: Sendable {
                 the brand records are kept \(place.map { "in \($0)" } ?? "in memory") until the next start: \(problem); \
                 then restart herald
                 """)
+        case .brandsReadOnly(let problem):
+            add("no sync can change the stored brand records until the next start: \(problem); then restart herald")
         case .ledgerSetAside(let file):
             add(
                 """

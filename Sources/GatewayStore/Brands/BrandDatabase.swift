@@ -14,9 +14,7 @@ struct BrandDatabase {
     private(set) var notices: [HeraldDatabase.Notice] = []
 
     static func open(_ path: String) throws(HeraldDatabaseError) -> any DatabaseWriter {
-        // Stored brands serve calls, also where no sync can be written.
-        try HeraldDatabase.pool(
-            path: path, durability: "NORMAL", migrator: Migrations.brands, mayBeReadOnly: true)
+        try HeraldDatabase.pool(path: path, durability: "NORMAL", migrator: Migrations.brands)
     }
 
     /// - Parameter damage: known damage inside records that open well.
@@ -43,6 +41,15 @@ struct BrandDatabase {
         if let copy = Self.spare(at: spareFile, of: path, isDamaged: reason.problem.isOfContent) {
             (database, self.folder) = (copy, spare)
             notices = [.brandsElsewhere(reason, place: spare)]
+            return
+        }
+        // Stored brands serve calls, also where no sync can be written.
+        if !reason.problem.isOfContent,
+            let kept = try? HeraldDatabase.pool(
+                path: path, durability: "NORMAL", migrator: Migrations.brands, mayBeReadOnly: true)
+        {
+            (database, self.folder) = (kept, folder)
+            notices = [.brandsReadOnly(reason)]
             return
         }
         database = Self.inMemory()
