@@ -42,40 +42,9 @@ struct RunningGatewayTests {
         #expect(calls.first?.trunk == "carrier")
     }
 
-    @Test func `a call of the run before is in progress until its BYE`() async throws {
-        let pbx = try fixture.pbx()
-        let start = try fixture.starts.start(text)
-        let control = ControlClient(folder: start.configuration.runtime)
-        try await fixture.starts.run(text) { [fixture] in
-            await fixture.answer("c1", pbx)
-            try await fixture.until { try await Self.calls(control) == 1 }
-        }
-        try await runAgain { [fixture] in
-            try await fixture.until { try await Self.calls(control) != nil }
-            #expect(try await control.state().callsInProgress == 1, "the call goes on")
-            #expect(try await control.drain(true).callsInProgress == 1, "a drain waits for it")
-            fixture.send("BYE", "c1", to: ";tag=b")
-            try await fixture.until { try await Self.calls(control) == 0 }
-        }
-    }
-
     /// Calls in progress; nil before the control socket is there.
     private static func calls(_ control: ControlClient) async throws -> Int? {
         try? await control.state().callsInProgress
-    }
-
-    /// Runs the gateway again once nothing has its address; a program that another test starts has a copy of its sockets
-    /// until it runs.
-    private func runAgain(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let bytes = fixture.folder.address.split(separator: ".").compactMap { UInt8($0) }
-        // As the kernel prints it: the address from its last byte on, and the port 5060.
-        let place = bytes.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-        for _ in 0..<600 {
-            let sockets = try ["udp", "tcp"].map { try String(contentsOfFile: "/proc/net/\($0)", encoding: .utf8) }
-            guard sockets.contains(where: { $0.contains(place + ":13C4") }) else { break }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        try await fixture.starts.run(text, body)
     }
 
     @Test func `a carrier with a new address is named with the line to add`() async throws {
