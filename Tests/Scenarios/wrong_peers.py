@@ -160,8 +160,13 @@ def pbx_comes_back(testbed, folder, run):
         restart(testbed)
 
 
+def expect_calls_in_progress(testbed, count):
+    wait_until(lambda: testbed.metric("herald_calls_in_progress") == count, 20,
+               f"{testbed.metric('herald_calls_in_progress')} calls in progress, expected {count}")
+
+
 def restart_in_a_call(testbed, folder, run):
-    """Without a drain the gateway is back at once, and the call in progress ends normally."""
+    """Without a drain the gateway is back at once; the call of the run before is in progress until it ends normally."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1058), os.path.join(folder, "long"))
     try:
         # The call is up once the carrier has sent its ACK.
@@ -175,8 +180,10 @@ def restart_in_a_call(testbed, folder, run):
             raise Failed("the gateway did not just end:\n" + testbed.gateway.tail())
         stopped = time.monotonic() - started
         testbed.start_gateway(wait_for_sync=False)
+        expect_calls_in_progress(testbed, 1)
         if not call.finish():
             raise Failed("the call did not survive\n" + call.trouble())
+        expect_calls_in_progress(testbed, 0)
         if stopped > 10:
             raise Failed(f"the gateway took {stopped:.1f} s to end")
     finally:
