@@ -68,7 +68,7 @@ package struct LogoServer: Service {
                     cache: cache, traffic: traffic, pictures: pictures, phonebooks: phonebooks),
                 server: .http1(
                     configuration: .init(
-                        additionalChannelHandlers: [FairConnection(connections, lifetime: lifetime)],
+                        additionalChannelHandlers: [connections.handler(lifetime: lifetime)],
                         idleTimeout: lifetime,
                         httpDecoderConfiguration: .init(
                             maxHeaderFieldSize: 4096, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),

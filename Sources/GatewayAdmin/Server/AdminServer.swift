@@ -51,7 +51,7 @@ package struct AdminServer: Service {
         // Few connections: the clients are some monitors, and file descriptors are limited.
         let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
         let http = HTTPServerBuilder.http1(
-            configuration: .init(additionalChannelHandlers: [ConnectionShare(shares)], idleTimeout: Self.idle))
+            configuration: .init(additionalChannelHandlers: [shares.handler], idleTimeout: Self.idle))
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration) } ?? http
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in

@@ -124,7 +124,7 @@ final class ConnectionShares: Sendable {
             ])
     }
 
-    /// Returns the client of an address.
+    /// The client of an address: an IPv4 address, or an IPv6 network of 64 bits.
     static func client(_ address: SocketAddress?) -> [UInt8] {
         switch address {
         case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
@@ -134,43 +134,17 @@ final class ConnectionShares: Sendable {
     }
 }
 
-/// Enforces the share of one connection.
-final class ConnectionShare: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let shares: ConnectionShares
-    private var held: (client: [UInt8], share: ConnectionShares.Share)?
-    private var end: Scheduled<Void>?
-
-    init(_ shares: ConnectionShares) { self.shares = shares }
-
-    func channelActive(context: ChannelHandlerContext) {
-        take(context)
-        context.fireChannelActive()
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { take(context) }
-    }
-
-    private func take(_ context: ChannelHandlerContext) {
-        guard held == nil else { return }
-        let channel = context.channel
-        let client = ConnectionShares.client(channel.remoteAddress)
-        let share = shares.enter(client, ObjectIdentifier(channel))
-        held = (client, share)
-        guard share != .whole else { return }
-        shares.recordShortage(channel.remoteAddress)
-        if share == .none {
-            channel.close(promise: nil)
-        } else {
-            end = context.eventLoop.scheduleTask(in: shares.limits.reserveLife) { channel.close(promise: nil) }
+extension ConnectionShares {
+    /// Enforces the share of a connection.
+    var handler: ConnectionPlace {
+        ConnectionPlace { [self] client, channel in
+            let id = ObjectIdentifier(channel)
+            let share = enter(client, id)
+            if share != .whole { recordShortage(channel.remoteAddress) }
+            guard share != .none else { return nil }
+            return ConnectionPlace.Stay(lifetime: share == .whole ? nil : limits.reserveLife) { [self] in
+                leave(client, id, share)
+            }
         }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        end?.cancel()
-        if let held { shares.leave(held.client, ObjectIdentifier(context.channel), held.share) }
-        held = nil
     }
 }

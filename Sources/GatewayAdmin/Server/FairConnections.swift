@@ -83,43 +83,13 @@ final class FairConnections: Sendable {
     }
 }
 
-/// Gives one connection its place, and closes it after a time.
-final class FairConnection: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let connections: FairConnections
-    private let lifetime: TimeAmount
-    private var held: (client: [UInt8], id: ObjectIdentifier)?
-    private var end: Scheduled<Void>?
-
-    /// - Parameter lifetime: time after which the connection is closed, so that an idle peer does not hold it longer.
-    init(_ connections: FairConnections, lifetime: TimeAmount) {
-        (self.connections, self.lifetime) = (connections, lifetime)
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        take(context)
-        context.fireChannelActive()
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { take(context) }
-    }
-
-    private func take(_ context: ChannelHandlerContext) {
-        guard held == nil else { return }
-        let channel = context.channel
-        let (client, id) = (ConnectionShares.client(channel.remoteAddress), ObjectIdentifier(channel))
-        guard connections.enter(client, id, close: { channel.close(promise: nil) }) else {
-            return channel.close(promise: nil)
+extension FairConnections {
+    /// Gives a connection its place, and closes it after a time, so that an idle peer does not hold it longer.
+    func handler(lifetime: TimeAmount) -> ConnectionPlace {
+        ConnectionPlace { [self] client, channel in
+            let id = ObjectIdentifier(channel)
+            guard enter(client, id, close: { channel.close(promise: nil) }) else { return nil }
+            return ConnectionPlace.Stay(lifetime: lifetime) { [self] in leave(client, id) }
         }
-        held = (client, id)
-        end = context.eventLoop.scheduleTask(in: lifetime) { channel.close(promise: nil) }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        end?.cancel()
-        if let held { connections.leave(held.client, held.id) }
-        held = nil
     }
 }
