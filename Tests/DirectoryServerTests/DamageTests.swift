@@ -12,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("A damaged or full database", .timeLimit(.minutes(4)))
+@Suite("A damaged or full database", .timeLimit(.minutes(8)))
 struct DamageTests {
     /// Overwrites the first page of a table or an index in the file.
     private static func damage(_ name: String, in folder: String) throws {

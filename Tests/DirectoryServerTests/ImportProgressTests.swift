@@ -9,7 +9,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("An import that takes longer than a page waits", .timeLimit(.minutes(4)))
+@Suite("An import that takes longer than a page waits", .timeLimit(.minutes(8)))
 struct ImportProgressTests {
     private static let text = "number,brand_name,logo_url,call_reason,brand_id\n+61491570156,Acme,,,b1\n"
 

@@ -12,7 +12,7 @@ import Testing
 @testable import DirectoryServer
 @testable import DirectoryStore
 
-@Suite("Long work of operators beside requests of gateways", .timeLimit(.minutes(4)))
+@Suite("Long work of operators beside requests of gateways", .timeLimit(.minutes(8)))
 struct LongWorkTests {
     private static let file = "number,brand_name\n+61491570156,Acme\n"
 

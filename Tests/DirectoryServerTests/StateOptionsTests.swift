@@ -10,7 +10,7 @@ import Testing
 @testable import herald_directory
 
 /// The database that a command works on, by its options and the configuration of the packages.
-@Suite("The database of a command", .timeLimit(.minutes(2)))
+@Suite("The database of a command", .timeLimit(.minutes(8)))
 struct StateOptionsTests {
     private let folder = TemporaryFolder()
 

@@ -184,7 +184,7 @@ struct SteppedMergeTests {
     }
 }
 
-@Suite("A trial of an import", .timeLimit(.minutes(4)), .bothEngines)
+@Suite("A trial of an import", .timeLimit(.minutes(8)), .bothEngines)
 struct ImportTrialTests {
     @Test(arguments: [false, true])
     func `counts what the import changes, and changes nothing`(replaces: Bool) throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("The drain before a stop", .timeLimit(.minutes(4)))
+@Suite("The drain before a stop", .timeLimit(.minutes(8)))
 struct CallDrainTests {
     private let log = LogLines()
     private let time = ManualTime(start: 1_000)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("The Kafka output of call records", .timeLimit(.minutes(4)))
+@Suite("The Kafka output of call records", .timeLimit(.minutes(8)))
 struct CallKafkaOutputTests {
     private let calls: EndedCalls
     private let cluster: MockCluster

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("The service of call record outputs", .timeLimit(.minutes(4)))
+@Suite("The service of call record outputs", .timeLimit(.minutes(8)))
 struct CallOutputServiceTests {
     /// Plays the given results, one a round; then every round is empty.
     private final class Script: Sendable {

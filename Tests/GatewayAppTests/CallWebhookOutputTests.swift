@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("The webhook of call records", .timeLimit(.minutes(4)))
+@Suite("The webhook of call records", .timeLimit(.minutes(8)))
 struct CallWebhookOutputTests {
     private let calls: EndedCalls
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("Log lines of threads that must not wait", .timeLimit(.minutes(1)))
+@Suite("Log lines of threads that must not wait", .timeLimit(.minutes(8)))
 struct LogQueueTests {
     private final class Written: Sendable {
         let lines = Mutex<[Int]>([])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("The gate that holds calls back during a start", .timeLimit(.minutes(4)))
+@Suite("The gate that holds calls back during a start", .timeLimit(.minutes(8)))
 struct StartGateTests {
     @Test func `without an HTTP server it is open`() async {
         #expect(await StartGate().isOpen())

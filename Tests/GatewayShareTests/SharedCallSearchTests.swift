@@ -11,7 +11,7 @@ import Testing
 
 /// Requirements: the newest calls, a call by its identifier and the calls of a number are found by an index, however many
 /// calls there are, and every call is found once.
-@Suite("Searches in many calls", .timeLimit(.minutes(3)))
+@Suite("Searches in many calls", .timeLimit(.minutes(8)))
 struct SharedCallSearchTests {
     private static let day: Int64 = 86_400_000_000
     private static let start: Int64 = 1_795_000_000_000_000

@@ -13,7 +13,7 @@ import Testing
 /// Requirements: a server that stands still for seconds, or one gateway whose messages are stuck, moves no time of a call.
 ///
 /// SIGSTOP of the server's process for one connection is what both look like to a gateway.
-@Suite("A stalled server", .timeLimit(.minutes(2)))
+@Suite("A stalled server", .timeLimit(.minutes(8)))
 struct StalledServerTests {
     private let shared: SharedDatabase
 

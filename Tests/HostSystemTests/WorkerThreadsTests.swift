@@ -6,7 +6,7 @@ import HostSystem
 import Synchronization
 import Testing
 
-@Suite("Threads of long work", .timeLimit(.minutes(2)))
+@Suite("Threads of long work", .timeLimit(.minutes(8)))
 struct WorkerThreadsTests {
     /// Work that waits until a test lets it end.
     private final class Gate: Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite("A producer of Kafka", .timeLimit(.minutes(4)))
+@Suite("A producer of Kafka", .timeLimit(.minutes(8)))
 struct ProducerTests {
     private let cluster: MockCluster
     private let topic = "calls"

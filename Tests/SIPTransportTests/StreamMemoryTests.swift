@@ -8,7 +8,7 @@ import Testing
 
 @testable import SIPTransport
 
-@Suite("The memory of all TCP and TLS connections", .serialized, .timeLimit(.minutes(4)))
+@Suite("The memory of all TCP and TLS connections", .serialized, .timeLimit(.minutes(8)))
 struct StreamMemoryTests {
     private static let mostBytes = 4 << 20
 

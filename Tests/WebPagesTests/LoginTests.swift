@@ -6,7 +6,7 @@ import Testing
 
 @testable import WebPages
 
-@Suite("Login of a site", .timeLimit(.minutes(5)))
+@Suite("Login of a site", .timeLimit(.minutes(8)))
 struct LoginTests {
     @Test func `without a login there is only the login page`() async throws {
         let site = TestSite.login

@@ -9,7 +9,7 @@ import Testing
 
 @testable import WebPages
 
-@Suite("Pages of a site", .timeLimit(.minutes(5)))
+@Suite("Pages of a site", .timeLimit(.minutes(8)))
 struct PageSiteTests {
     @Test func `values are escaped, in the layout too`() async throws {
         try await TestSite.loopback.test { client in
