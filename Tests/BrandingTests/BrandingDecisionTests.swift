@@ -178,4 +178,10 @@ struct BrandingDecisionTests {
         #expect(later == gates)
         #expect(expected?.isGate != false)
     }
+
+    @Test(arguments: PassThroughReason.allCases) func `the reasons that are gates have the names of gates`(
+        reason: PassThroughReason
+    ) {
+        #expect(reason.isGate == reason.description.hasPrefix("gated:"))
+    }
 }

@@ -48,6 +48,23 @@ struct AdmissionStoryTests {
         #expect(gateway.receive(invite(3), from: trunk).to(GatewayUnderTest.pbx).count == 1)
     }
 
+    @Test func `an answered call without a BYE counts until max_call_duration is over`() throws {
+        var options = GatewayUnderTest.Options()
+        options.limits = .init(mostCalls: 1)
+        options.longestCall = 600_000
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let sent = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: sent), from: GatewayUnderTest.pbx)
+        // One part of the table a second: 64 of them are all calls.
+        _ = gateway.pass(.seconds(600 - 64))
+        for _ in 0..<63 { _ = gateway.pass(.seconds(1)) }
+        #expect(gateway.shared.calls.count == 1)
+        #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).isEmpty)
+        for _ in 0..<65 { _ = gateway.pass(.seconds(1)) }
+        #expect(gateway.shared.calls.count == 0)
+        #expect(gateway.receive(invite(3), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
     @Test func `a retransmission is no second call`() throws {
         let gateway = try gateway(.init(mostCalls: 1))
         _ = gateway.receive(invite(1), from: trunk)

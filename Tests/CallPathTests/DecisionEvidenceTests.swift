@@ -86,9 +86,24 @@ struct DecisionEvidenceTests {
         #expect(evidence.isWithheld && evidence.header == .none && evidence.lookup == .notMade)
     }
 
-    @Test func `a closed gate held a brand back`() throws {
-        let evidence = try evidence { $0.gates = BrandingGates(capReached: true) }
+    @Test(arguments: [
+        (BrandingGates(authorised: false), PassThroughReason.gatedUnauthorised),
+        (BrandingGates(accountStatus: "suspended"), .gatedAccountStatus),
+        (BrandingGates(capReached: true), .gatedCapReached),
+        (BrandingGates(brandingEnabled: false), .gatedBrandingDisabled),
+        (BrandingGates(voipDialerEnabled: false, obeysVoipDialer: true), .gatedVoipDialerDisabled),
+        (BrandingGates(isStale: true), .stale),
+    ]) func `a closed gate held a brand back`(gates: BrandingGates, reason: PassThroughReason) throws {
+        #expect(gates.closed == reason)
+        let evidence = try evidence { $0.gates = gates }
         #expect(evidence.lookup == .brandFound && evidence.parts == .none && !evidence.isNamed)
+    }
+
+    @Test func `a number without a brand shows as such, whatever the gates say`() throws {
+        let evidence = try evidence("P-Asserted-Identity: <sip:+61491570157@c>\n") {
+            $0.gates = BrandingGates(capReached: true)
+        }
+        #expect(evidence.lookup == .noBrand)
     }
 
     @Test func `a branded call has every part of the brand and its name`() throws {

@@ -66,6 +66,21 @@ struct ForkedCallTests {
         #expect(update.calledMark == update.call.mark(ofCalled: name))
     }
 
+    @Test func `a name longer than the accounts keep has the mark of what they keep`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let long = String(repeating: "n", count: 65)
+        let invites = try (0..<2).map { branch in
+            let invite = Self.request("INVITE", branch).replacing("sip:\(Self.numbers[branch])@", with: "sip:\(long)@")
+            return try #require(gateway.receive(invite, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        }
+        _ = gateway.receive(response("200 OK", to: invites[0]), from: GatewayUnderTest.pbx)
+        var kept: [UInt8]?
+        _ = gateway.ring.read(after: 0, limit: 1) { kept = $1?.subscriber }
+        let update = try #require(gateway.updates().last)
+        #expect(kept == Array(long.utf8.prefix(64)))
+        #expect(update.calledMark == update.call.mark(ofCalled: String(long.prefix(64))))
+    }
+
     @Test func `a call to one number has no mark`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let invite = try #require(

@@ -35,6 +35,8 @@ final class GatewayUnderTest {
         var gates = BrandingGates()
         var secret = Secret(key0: 7, key1: 8)
         var mostTransactions = 10_000
+        /// Milliseconds after which a call without a BYE ends.
+        var longestCall: UInt64 = 14_400_000
         var shards = 1
         var targets: [Target] = []
         var limits = TrunkAdmission.Limits()
@@ -220,7 +222,7 @@ final class GatewayUnderTest {
                     sockets: sockets, trunks: trunks, pbxs: [pbx] + (other.map { [$0] } ?? []),
                     routes: options.routes(other))),
             secret: options.secret, isClustered: options.isClustered, timers: .standard,
-            lastPatience: options.lastPatience, limits: options.messageLimits,
+            lastPatience: options.lastPatience, longestCall: options.longestCall, limits: options.messageLimits,
             mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: options.writesCallInfo, answerers: options.answerers,
             verstat: options.verstat, reportsPBX: options.reportsPBX)

@@ -32,7 +32,13 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     /// True if a gate of the directory is the reason.
     ///
     /// Such calls are reported as `branding_disabled`.
-    package var isGate: Bool { description.hasPrefix("gated:") }
+    package var isGate: Bool {
+        switch self {
+        case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled, .gatedCapReached:
+            true
+        default: false
+        }
+    }
 
     package var description: String {
         switch self {

@@ -166,4 +166,12 @@ package struct CallTexts: Hashable, Sendable {
         self.brandID = brandID
         self.subscriber = subscriber
     }
+
+    /// The first bytes of a text, at most `limit`, without a part of a UTF-8 character (RFC 3629 §3).
+    package static func cut(_ text: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
+        guard text.count > limit else { return text }
+        var end = text.startIndex + limit
+        while end > text.startIndex, text[end] & 0xC0 == 0x80 { end -= 1 }
+        return text[..<end]
+    }
 }

@@ -86,9 +86,7 @@ struct UpdateBytes {
     }
 
     private func store(_ text: [UInt8], limit: Int, lengthAt: Int, end: inout Int) {
-        var count = min(text.count, limit)
-        // The cut is not inside a character of UTF-8 (RFC 3629 §3).
-        while count < text.count, count > 0, text[count] & 0xC0 == 0x80 { count -= 1 }
+        let count = CallTexts.cut(text[...], to: limit).count
         text.withUnsafeBytes { source in
             guard count > 0, let start = source.baseAddress else { return }
             (base + end).copyMemory(from: start, byteCount: count)

@@ -55,7 +55,7 @@ final class CallReporter {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         var texts = CallTexts(
             sipCallID: callID(of: invite, isWithheld: identity.isWithheld),
-            subscriber: cut(context.called.uri?.user, 64))
+            subscriber: cut(context.called.uri?.user, CallTexts.limits.subscriber))
         if let entry = decorated.entry {
             context.index.append(.name, of: entry, to: &texts.brandName)
             context.index.append(.brandID, of: entry, to: &texts.brandID)
@@ -83,7 +83,7 @@ final class CallReporter {
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
-            sipCallID: callID(of: invite, isWithheld: isWithheld), subscriber: cut(caller?.user, 64))
+            sipCallID: callID(of: invite, isWithheld: isWithheld), subscriber: cut(caller?.user, CallTexts.limits.subscriber))
         let number = isWithheld ? nil : CalledNumber.caller(of: invite, caller, on: trunk)
         var update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
@@ -137,7 +137,8 @@ final class CallReporter {
     }
 
     private func mark(of number: E164Number?, _ user: ArraySlice<UInt8>?, in call: CallIdentifier) -> UInt32 {
-        call.mark(ofCalled: number?.description ?? String(decoding: cut(user, 64), as: UTF8.self))
+        let name = number?.description ?? String(decoding: cut(user, CallTexts.limits.subscriber), as: UTF8.self)
+        return call.mark(ofCalled: name)
     }
 
     /// The mark of the party that a 2xx without a transaction names: the connected one, else that of Contact.
@@ -364,7 +365,9 @@ final class CallReporter {
 
     private static func seconds(_ now: Moment) -> UInt32 { UInt32(truncatingIfNeeded: now.milliseconds / 1000) }
 
-    private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] { Array((bytes ?? []).prefix(length)) }
+    private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] {
+        Array(CallTexts.cut(bytes ?? [], to: length))
+    }
 }
 
 /// The causes in Reason header fields (RFC 3326 §2): `Q.850;cause=16`, `SIP;cause=200`.

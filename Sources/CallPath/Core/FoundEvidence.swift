@@ -48,10 +48,7 @@ extension DecisionEvidence.Lookup {
         switch decision {
         case .show: self = .brandFound
         case .passThrough(.noMatch): self = .noBrand
-        case .passThrough(.stale), .passThrough(.gatedUnauthorised), .passThrough(.gatedAccountStatus),
-            .passThrough(.gatedBrandingDisabled), .passThrough(.gatedVoipDialerDisabled),
-            .passThrough(.gatedCapReached):
-            self = .brandFound
+        case .passThrough(let reason) where reason.isGate || reason == .stale: self = .brandFound
         case .passThrough: self = .notMade
         }
     }

@@ -85,6 +85,12 @@ struct UpdateBytesTests {
         #expect(Self.loaded(Self.stored(long))?.texts?.sipCallID.count == 160)
     }
 
+    @Test(arguments: [
+        ("abc", 4, "abc"), ("abcd", 4, "abcd"), ("abcde", 4, "abcd"), ("abcé", 4, "abc"), ("ab€", 4, "ab"), ("é", 1, ""),
+    ]) func `a text is cut between two characters`(text: String, limit: Int, expected: String) {
+        #expect(String(decoding: CallTexts.cut(Array(text.utf8)[...], to: limit), as: UTF8.self) == expected)
+    }
+
     @Test func `a update cut off anywhere is no signal`() {
         for entry in Self.entries {
             let bytes = Self.stored(entry)
