@@ -188,7 +188,8 @@ let package = Package(
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "PostgreSQL", "SafeText", yams],
+            name: "ConfigurationFiles",
+            dependencies: ["Branding", "SIPCore", "HostSystem", "PostgreSQL", "SafeText", yams],
             exclude: ["README.md"],
             swiftSettings: strict),
 
@@ -348,7 +349,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "TestFixtures"],
+            name: "ConfigurationFilesTests",
+            dependencies: ["ConfigurationFiles", "Branding", "SIPCore", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "TestFixtures"],

@@ -112,20 +112,12 @@ package struct CallSimulation {
     }
 }
 
-extension TrunkPeer.IdentityHeader {
+extension IdentityHeader {
     fileprivate var title: String {
         switch self {
         case .pAssertedIdentity: "P-Asserted-Identity"
         case .remotePartyID: "Remote-Party-ID"
         case .from: "From"
-        }
-    }
-
-    fileprivate var name: HeaderName {
-        switch self {
-        case .pAssertedIdentity: .pAssertedIdentity
-        case .remotePartyID: .remotePartyID
-        case .from: .from
         }
     }
 }

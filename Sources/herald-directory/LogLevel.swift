@@ -19,6 +19,13 @@ final class LogLevel: Sendable {
     func use(_ settings: LogSettings) { level.withLock { $0 = Self.level(settings) } }
 
     private static func level(_ settings: LogSettings) -> Logger.Level {
-        Logger.Level(rawValue: settings.level.rawValue) ?? .info
+        switch settings.level {
+        case .trace: .trace
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
     }
 }

@@ -34,7 +34,7 @@ struct BorrowedNameTests {
         var from = "<sip:+61491570156@c.example>;tag=a"
         var extra = ""
         var policy = BrandingPolicy.standard
-        var order: [TrunkPeer.IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
+        var order: [IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
         let reason: PassThroughReason?
     }
 

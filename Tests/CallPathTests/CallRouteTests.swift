@@ -13,7 +13,7 @@ struct CallRouteTests {
     private let acme = PeerAddress(ipv4: 0xC000_0221, port: 5060)  // 192.0.2.33
 
     private func gateway(
-        unmatched: CallRoutes.Unmatched = .trunk, source: CallRoutes.Source = .requestURI,
+        unmatched: UnmatchedCalls = .trunk, source: CalledField = .requestURI,
         limits: TrunkAdmission.Limits? = nil, policy: BrandingPolicy? = nil, brands: Bool = true
     ) throws -> GatewayUnderTest {
         var options = GatewayUnderTest.Options()

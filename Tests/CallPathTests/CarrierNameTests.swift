@@ -12,13 +12,13 @@ struct CarrierNameTests {
     private static let carrier = #"From: "Carrier" <sip:+61491570156@carrier.example>"#
     private static let bare = "From: <sip:+61491570156@carrier.example>"
 
-    private func gateway(_ policy: TrunkPeer.CarrierName) throws -> GatewayUnderTest {
+    private func gateway(_ policy: CarrierNamePolicy) throws -> GatewayUnderTest {
         var options = GatewayUnderTest.Options()
         options.carrierName = policy
         return try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))], options: options)
     }
 
-    static let rows: [(policy: TrunkPeer.CarrierName, name: String, extra: String, from: String)] = [
+    static let rows: [(policy: CarrierNamePolicy, name: String, extra: String, from: String)] = [
         (.replace, #""Carrier" "#, "", brand),
         (.replace, "", "", brand),
         (.keep, #""Carrier" "#, "", carrier),
@@ -89,7 +89,7 @@ struct CarrierNameTests {
 
     @Test(arguments: rows)
     func `the phone sees`(
-        row: (policy: TrunkPeer.CarrierName, name: String, extra: String, from: String)
+        row: (policy: CarrierNamePolicy, name: String, extra: String, from: String)
     ) throws {
         let gateway = try gateway(row.policy)
         let out = gateway.receive(request("INVITE", from: row.name, extra: row.extra), from: GatewayUnderTest.trunk)
@@ -99,7 +99,7 @@ struct CarrierNameTests {
     }
 
     @Test func `the name that was replaced is recorded, and only then`() throws {
-        for (policy, recorded) in [(TrunkPeer.CarrierName.replace, "Carrier"), (.keep, ""), (.fill, "")] {
+        for (policy, recorded) in [(CarrierNamePolicy.replace, "Carrier"), (.keep, ""), (.fill, "")] {
             let gateway = try gateway(policy)
             _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
             var texts: CallTexts?

@@ -40,13 +40,13 @@ final class GatewayUnderTest {
         var shards = 1
         var targets: [Target] = []
         var limits = TrunkAdmission.Limits()
-        var identityOrder: [TrunkPeer.IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
+        var identityOrder: [IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
         /// Whether the brands have a logo and a reason beside their name.
         var hasLogoAndReason = true
         /// One of them alone, if the brands have both.
         var (hasLogo, hasReason) = (true, true)
         var writesCallInfo = true
-        var carrierName = TrunkPeer.CarrierName.replace
+        var carrierName = CarrierNamePolicy.replace
         /// Ports of the local addresses.
         var sockets: [UInt16] = [5060]
         var pbxSocket: Int?

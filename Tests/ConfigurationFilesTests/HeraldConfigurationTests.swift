@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import SIPCore
 import TestFixtures
 import Testing
 
@@ -23,8 +24,8 @@ struct HeraldConfigurationTests {
         #expect(!trunk.isTrusted)
         #expect(trunk.region == nil)
         #expect(trunk.policy == .standard)
-        #expect(trunk.identity == [.pai, .rpid, .from])
-        #expect(trunk.foreignCallInfo == .strip)
+        #expect(trunk.identity == [.pAssertedIdentity, .remotePartyID, .from])
+        #expect(!trunk.keepsForeignCallInfo)
         #expect(trunk.trunkHeader == nil)
         let pbx = try #require(configuration.pbx.first)
         #expect(pbx.name == "pbx1")
@@ -109,18 +110,18 @@ struct HeraldConfigurationTests {
         #expect(one.sources[1].port == 5060)
         #expect(one.region == Region("AU"))
         #expect(one.policy == .strict)
-        #expect(one.identity == [.from, .pai])
-        #expect(one.foreignCallInfo == .keep)
+        #expect(one.identity == [.from, .pAssertedIdentity])
+        #expect(one.keepsForeignCallInfo)
         #expect(one.trunkHeader == "X-Herald-Trunk")
         #expect(one.pbx == 1)
         #expect(two.sources.map(\.prefixLength) == [48])
         #expect(two.targets[0].address == EndpointAddress(host: "2001:db8:1::5", port: 5080, isIPv6: true))
         #expect(two.listener == 1)
         #expect(two.trunkHeader == "X-Line")
-        #expect(two.foreignCallInfo == .keep)
-        #expect(one.withheldIdentity == .keep, "the default of a trusted trunk")
-        #expect(two.withheldIdentity == .strip)
-        #expect(try folder.load(smallest).trunks[0].withheldIdentity == .strip)
+        #expect(two.keepsForeignCallInfo)
+        #expect(one.takesWithheldIdentity, "the default of a trusted trunk")
+        #expect(!two.takesWithheldIdentity)
+        #expect(try !folder.load(smallest).trunks[0].takesWithheldIdentity)
     }
 
     @Test func `every kind of value is read: pbx`() throws {

@@ -21,3 +21,13 @@ package enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
         }
     }
 }
+
+/// The treatment of the carrier's own name of the caller.
+package enum CarrierNamePolicy: UInt8, Hashable, Sendable, CaseIterable {
+    /// The brand's name replaces it.
+    case replace
+    /// It stays; the brand's name is written only where the carrier sent none.
+    case fill
+    /// Names stay as received; only logo and reason are added.
+    case keep
+}

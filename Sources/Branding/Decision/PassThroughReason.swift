@@ -34,7 +34,8 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     /// Such calls are reported as `branding_disabled`.
     package var isGate: Bool {
         switch self {
-        case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled, .gatedCapReached:
+        case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
+            .gatedCapReached:
             true
         default: false
         }

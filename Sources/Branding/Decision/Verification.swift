@@ -94,3 +94,29 @@ private struct VerdictText {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
+
+/// The verstat parameter (3GPP TS 24.229 §7.2A.20) that Herald writes for phones with a trust mark.
+///
+/// It repeats what the decision used: the attestation of a trusted trunk, or a signature that was checked. A verstat that a
+/// trusted trunk sent stays as received, and that of an untrusted trunk has been removed.
+package enum VerstatMark: Hashable, Sendable, CaseIterable {
+    /// Writes nothing.
+    case off
+    /// `TN-Validation-Passed` for full attestation, `TN-Validation-Failed` for a failed check, else nothing.
+    case full
+    /// The attestation as a suffix: `TN-Validation-Passed-A`, `-B`, `-C`; `TN-Validation-Failed`.
+    case levels
+
+    /// The value for a verification; nil for none.
+    package func value(for verification: Verification) -> StaticString? {
+        switch (self, verification) {
+        case (.off, _), (_, .none): nil
+        case (_, .failed): "TN-Validation-Failed"
+        case (.full, .passedA): "TN-Validation-Passed"
+        case (.full, .passedB), (.full, .passedC): nil
+        case (.levels, .passedA): "TN-Validation-Passed-A"
+        case (.levels, .passedB): "TN-Validation-Passed-B"
+        case (.levels, .passedC): "TN-Validation-Passed-C"
+        }
+    }
+}

@@ -147,3 +147,19 @@ package struct CalledNumberTable: Sendable {
         return nil
     }
 }
+
+/// The place in an INVITE that names the called number.
+package enum CalledField: UInt8, Hashable, Sendable, CaseIterable {
+    /// The Request-URI, else To.
+    case requestURI
+    /// To, else the Request-URI.
+    case to
+}
+
+/// The treatment of a call that no route matches.
+package enum UnmatchedCalls: UInt8, Hashable, Sendable, CaseIterable {
+    /// The call goes to the trunk's PBX.
+    case trunk
+    /// The call gets 404. An emergency call goes to the trunk's PBX.
+    case reject
+}

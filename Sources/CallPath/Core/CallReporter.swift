@@ -83,7 +83,8 @@ final class CallReporter {
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
-            sipCallID: callID(of: invite, isWithheld: isWithheld), subscriber: cut(caller?.user, CallTexts.limits.subscriber))
+            sipCallID: callID(of: invite, isWithheld: isWithheld),
+            subscriber: cut(caller?.user, CallTexts.limits.subscriber))
         let number = isWithheld ? nil : CalledNumber.caller(of: invite, caller, on: trunk)
         var update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,

@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import SIPCore
 
 extension DecisionEvidence {
     /// Collects what the walk of an INVITE found: values that it has, no second look at the message.
@@ -32,7 +33,7 @@ extension DecisionEvidence {
 }
 
 extension DecisionEvidence.Header {
-    fileprivate init(_ header: TrunkPeer.IdentityHeader?) {
+    fileprivate init(_ header: IdentityHeader?) {
         switch header {
         case .pAssertedIdentity: self = .pAssertedIdentity
         case .remotePartyID: self = .remotePartyID

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Atomics
+package import Branding
 package import SIPCore
 import Synchronization
 
 /// The settings of the call path; immutable, replaced as a whole on a reload.
 package final class GatewaySettings: AtomicReference, Sendable {
-    /// The treatment of requests from unknown peers.
-    package enum StrangerTreatment: Hashable, Sendable {
-        /// Rejected with 403.
-        case refuse
-        /// Dropped without a response.
-        case drop
-    }
-
     package let topology: GatewayTopology
     package let secret: Secret
     /// Whether other gateways share the secret, so that any of them may get the responses of this one's requests.

@@ -12,7 +12,7 @@ import SIPCore
 enum CalledNumber {
     /// The called number: of the Request-URI, else of To; the other way round where the routes read To first.
     static func of(
-        _ request: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer, from source: CallRoutes.Source
+        _ request: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer, from source: CalledField
     ) -> E164Number? {
         if source == .to, let number = ofTo(request, on: trunk) { return number }
         if let number = called.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }

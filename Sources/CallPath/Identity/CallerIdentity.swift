@@ -17,7 +17,7 @@ struct CallerIdentity {
     /// True when P-Asserted-Identity or Remote-Party-ID names the caller, not From.
     var isAsserted = false
     /// The header field that names the caller; nil when withheld, or without one.
-    var header: TrunkPeer.IdentityHeader?
+    var header: IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
         isWithheld = CallerPrivacy.isAsked(in: request)
@@ -34,7 +34,7 @@ struct CallerIdentity {
     var verification: Verification { attestation.verification }
 
     /// The header that names the caller on a trunk, before privacy is regarded; nil for none.
-    static func namingHeader(of request: SIPMessage, on trunk: TrunkPeer) -> TrunkPeer.IdentityHeader? {
+    static func namingHeader(of request: SIPMessage, on trunk: TrunkPeer) -> IdentityHeader? {
         CallerClaims(of: request, trunk: trunk).naming
     }
 
@@ -55,7 +55,7 @@ private struct CallerClaims {
     private let remoteParty: IdentityValues
     private let from: IdentityValues
     /// The first present header of the trunk's order names the caller.
-    let naming: TrunkPeer.IdentityHeader?
+    let naming: IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
         asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()

@@ -35,26 +35,10 @@ package final class CallRoute: Sendable {
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
 package final class CallRoutes: Sendable {
-    /// The header that names the called number.
-    package enum Source: Hashable, Sendable {
-        /// The Request-URI, else To.
-        case requestURI
-        /// To, else the Request-URI.
-        case to
-    }
-
-    /// The treatment of a call that no route matches.
-    package enum Unmatched: Hashable, Sendable {
-        /// The call goes to the trunk's PBX.
-        case trunk
-        /// The call gets 404. An emergency call goes to the trunk's PBX.
-        case reject
-    }
-
     let routes: [CallRoute]
     let table: CalledNumberTable
-    let source: Source
-    let unmatched: Unmatched
+    let source: CalledField
+    let unmatched: UnmatchedCalls
     /// The customers of all routes by their marks.
     private let customers: [UInt32: CallCustomer]
     /// The customers of PBXs that have the calls of one customer alone, by the key of the PBX.
@@ -62,8 +46,8 @@ package final class CallRoutes: Sendable {
 
     /// - Parameter table: its routes are positions in `routes`.
     package init(
-        _ routes: [CallRoute] = [], table: CalledNumberTable = CalledNumberTable(), source: Source = .requestURI,
-        unmatched: Unmatched = .trunk
+        _ routes: [CallRoute] = [], table: CalledNumberTable = CalledNumberTable(), source: CalledField = .requestURI,
+        unmatched: UnmatchedCalls = .trunk
     ) {
         self.routes = routes
         self.table = table

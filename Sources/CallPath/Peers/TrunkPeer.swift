@@ -7,19 +7,6 @@ package import SIPCore
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
 package final class TrunkPeer: Sendable {
-    /// Headers that may name the caller.
-    package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
-
-    /// The treatment of the carrier's own name.
-    package enum CarrierName: UInt8, Hashable, Sendable {
-        /// The brand's name replaces it.
-        case replace
-        /// It stays; the brand's name is written only where the carrier sent none.
-        case fill
-        /// Names stay as received; only logo and reason are added.
-        case keep
-    }
-
     /// Its number in route cookies and call updates, over reloads and restarts; derived from its name.
     package let mark: UInt16
     package let name: String
@@ -42,7 +29,7 @@ package final class TrunkPeer: Sendable {
     package let identityOrder: [IdentityHeader]
     /// Whether Call-Info other than rich call data (`answer-after` and the like) passes.
     package let keepsForeignCallInfo: Bool
-    package let carrierName: CarrierName
+    package let carrierName: CarrierNamePolicy
     /// Whether it gets the identity of a PBX's caller that withholds the number.
     package let takesWithheldIdentity: Bool
     /// The emergency numbers of its region.
@@ -66,7 +53,7 @@ package final class TrunkPeer: Sendable {
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
-        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, takesWithheldIdentity: Bool = true,
+        pbxSocket: Int? = nil, carrierName: CarrierNamePolicy = .replace, takesWithheldIdentity: Bool = true,
         admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
         emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = [],
         registrar: RegistrarState? = nil

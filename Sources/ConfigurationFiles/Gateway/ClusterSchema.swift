@@ -7,7 +7,7 @@ extension HeraldConfiguration {
     /// The gateways that carry on each other's calls.
     package struct Cluster: Hashable, Sendable {
         /// The treatment of the limits of trunks.
-        package enum Limits: String, CaseIterable, Sendable {
+        package enum Limits: String, ConfigurationWord, Sendable {
             /// Each gateway allows its share, rounded up.
             case divided
             /// Each gateway allows all of it.

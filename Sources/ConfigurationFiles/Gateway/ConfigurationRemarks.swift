@@ -2,6 +2,7 @@
 
 import Foundation
 import PostgreSQL
+import SIPCore
 
 // Remarks about valid configurations that are probably not intended.
 
@@ -55,7 +56,7 @@ extension HeraldConfiguration {
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
         }
-        for trunk in trunks where trunk.withheldIdentity == .strip {
+        for trunk in trunks where !trunk.takesWithheldIdentity {
             remarks.append(
                 "trunk \(trunk.name) gets no caller identity if the number is withheld, except in emergency calls: if the "
                     + "carrier needs it, set withheld_identity: keep")
@@ -204,7 +205,7 @@ extension HeraldConfiguration.Listener {
 
 extension HeraldConfiguration.Trunk {
     /// Remarks about trusted sources that are wider than a carrier's network.
-    fileprivate func sourceRemarks(by transport: HeraldConfiguration.Transport) -> [String] {
+    fileprivate func sourceRemarks(by transport: SIPTransportKind) -> [String] {
         guard isTrusted, certificateNames.isEmpty else { return [] }
         return sources.compactMap { range in
             if range.prefixLength == 0 {

@@ -21,7 +21,7 @@ package struct ConfigurationSummary {
 
     private var listen: [String] {
         configuration.listen.map { listener in
-            "listen  \(listener.name): \(listener.transport.rawValue.uppercased()) \(listener.address)"
+            "listen  \(listener.name): \(listener.transport.word.uppercased()) \(listener.address)"
                 + (listener.advertise.map { ", advertised as \($0)" } ?? "")
                 + (listener.names.isEmpty ? "" : ", also \(listener.names.map(\.description).joined(separator: ", "))")
         }

@@ -44,7 +44,7 @@ extension HeraldConfiguration {
     }
 
     /// The effect of a directory flag that the contract does not define for gateways.
-    package enum DirectoryFlag: String, Hashable, Sendable, CaseIterable {
+    package enum DirectoryFlag: String, ConfigurationWord, Hashable, Sendable {
         /// The flag has no effect.
         case ignore
         /// Branding stops while the flag is false.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import SIPCore
 
 /// The checked contents of `herald.yaml`.
 ///
@@ -43,7 +44,7 @@ package struct HeraldConfiguration: Sendable {
     /// DNS servers; empty means the system's servers.
     package var nameServers: [EndpointAddress]
     /// The treatment of requests from unknown peers.
-    package var strangers: Strangers
+    package var strangers: StrangerTreatment
     /// Nil disables the admin port.
     package var admin: EndpointAddress?
     /// TLS and login of the admin port.
@@ -65,13 +66,10 @@ package struct HeraldConfiguration: Sendable {
         ///
         /// A name without a port matches the listener's port.
         package var names: [EndpointAddress] = []
-        package var transport = Transport.udp
+        package var transport = SIPTransportKind.udp
         /// Certificate files; nil unless the transport is TLS.
         package var tls: TLSFiles?
     }
-
-    /// The transport of SIP messages.
-    package enum Transport: String, CaseIterable, Sendable { case udp, tcp, tls }
 
     /// The certificate files of a TLS listener.
     package struct TLSFiles: Hashable, Sendable {
@@ -87,7 +85,7 @@ package struct HeraldConfiguration: Sendable {
     }
 
     /// The cipher suites for TLS 1.2: only suites with forward secrecy and authenticated encryption, or all.
-    package enum CipherSuites: String, CaseIterable, Sendable { case modern, compatible }
+    package enum CipherSuites: String, ConfigurationWord, Sendable { case modern, compatible }
 
     /// Limits of TCP and TLS connections.
     package struct Streams: Hashable, Sendable {
@@ -100,22 +98,6 @@ package struct HeraldConfiguration: Sendable {
         /// Time limit of an incomplete message or handshake.
         package var unfinished = Duration.seconds(10)
     }
-
-    /// A header field that identifies the caller.
-    package enum Identity: String, CaseIterable, Sendable { case pai, rpid, from }
-
-    /// The treatment of Call-Info values other than rich call data.
-    package enum ForeignCallInfo: String, CaseIterable, Sendable { case keep, strip }
-
-    /// The treatment of P-Asserted-Identity and similar fields in calls from a PBX to a trunk if the caller withholds
-    /// the number.
-    package enum WithheldIdentity: String, CaseIterable, Sendable { case keep, strip }
-
-    /// The attestation required before a brand is shown.
-    package enum Policy: String, CaseIterable, Sendable { case standard, strict, permissive }
-
-    /// The treatment of a display name from the carrier.
-    package enum CarrierName: String, CaseIterable, Sendable { case replace, fill, keep }
 
     /// A destination of calls.
     package struct Target: Hashable, Sendable {
@@ -155,13 +137,14 @@ package struct HeraldConfiguration: Sendable {
         package var region: Region?
         /// True trusts its P-Asserted-Identity, Remote-Party-ID and verstat.
         package var isTrusted: Bool
-        package var policy: Policy
+        package var policy: BrandingPolicy
         /// Header fields in order of preference; at least one, without repetition.
-        package var identity: [Identity]
-        package var foreignCallInfo: ForeignCallInfo
-        package var carrierName: CarrierName
-        /// The treatment of a PBX caller's identity if the number is withheld (RFC 3325 §7).
-        package var withheldIdentity: WithheldIdentity
+        package var identity: [IdentityHeader]
+        /// True keeps Call-Info values other than rich call data.
+        package var keepsForeignCallInfo: Bool
+        package var carrierName: CarrierNamePolicy
+        /// True keeps a PBX caller's P-Asserted-Identity and similar fields if the number is withheld (RFC 3325 §7).
+        package var takesWithheldIdentity: Bool
         /// Name of the trunk header, starting with `X-`; nil for none.
         package var trunkHeader: String?
         /// Emergency numbers in addition to those of the region.
@@ -220,15 +203,6 @@ package struct HeraldConfiguration: Sendable {
         package var reportsPBX = true
     }
 
-    /// The treatment of `%` and `${` in names and call reasons.
-    package enum PercentPolicy: String, CaseIterable, Sendable {
-        case spellOut = "spell_out"
-        case keep
-    }
-
-    /// The treatment of `"` and `\` in names and call reasons.
-    package enum Quotes: String, CaseIterable, Sendable { case escape, typographic }
-
     /// Rendering of brands.
     package struct BrandingSettings: Hashable, Sendable {
         /// False forwards every call without a brand.
@@ -238,16 +212,13 @@ package struct HeraldConfiguration: Sendable {
         /// 1 to 200 characters.
         package var maxReasonCharacters = 64
         package var percent = PercentPolicy.spellOut
-        package var quotes = Quotes.escape
+        package var quotes = QuotePolicy.escape
         /// True allows `http:` logos in Call-Info.
         package var allowsInsecureLogos = false
         /// False omits Call-Info.
         package var writesCallInfo = true
-        package var verstat = Verstat.off
+        package var verstat = VerstatMark.off
     }
-
-    /// The verstat that Herald writes for the PBX.
-    package enum Verstat: String, CaseIterable, Sendable { case off, full, levels }
 
     /// The timers of RFC 3261, Table 4.
     package struct Timers: Hashable, Sendable {
@@ -270,9 +241,6 @@ package struct HeraldConfiguration: Sendable {
         /// Nil derives the limit from the available memory.
         package var maxTransactions: Int?
     }
-
-    /// The treatment of requests from unknown peers.
-    package enum Strangers: String, CaseIterable, Sendable { case refuse, drop }
 }
 
 extension HeraldConfiguration.PBX {

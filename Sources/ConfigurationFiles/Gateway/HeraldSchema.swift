@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SIPCore
 
 /// Reads `herald.yaml`, section by section, in the order of `Config/herald.yaml`.
 struct HeraldSchema {
@@ -29,7 +30,7 @@ struct HeraldSchema {
         let limits = limits()
         let streams = streams()
         let nameServers = nameServers()
-        let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
+        let strangers = root.choice("strangers", default: StrangerTreatment.refuse)
         let (admin, adminAccess) = admin()
         let logos = logos(directory, admin: admin, pbx: pbx ?? [])
         let log = LogSchema.read(root, isGateway: true)
@@ -88,7 +89,7 @@ struct HeraldSchema {
                 try EndpointAddress.read(text, defaultPort: 5060)
             }
             guard let address else { return nil }
-            let transport = section.choice("transport", default: HeraldConfiguration.Transport.udp)
+            let transport = section.choice("transport", default: SIPTransportKind.udp)
             let tls = transport == .tls ? tlsFiles(section) : nil
             if !addresses.insert("\(transport == .udp ? "udp" : "tcp") \(address)").inserted {
                 section.problem("address", "an earlier entry has \(address)")

@@ -6,7 +6,7 @@ extension HeraldConfiguration {
     /// A topic of Apache Kafka for ended calls.
     package struct Kafka: Hashable, Sendable {
         /// The codecs of Kafka.
-        package enum Compression: String, CaseIterable, Sendable { case none, gzip, snappy, lz4, zstd }
+        package enum Compression: String, ConfigurationWord, Sendable { case none, gzip, snappy, lz4, zstd }
 
         /// Brokers that are asked for the others; at least one.
         package var brokers: [EndpointAddress]
@@ -26,7 +26,7 @@ extension HeraldConfiguration {
 
         /// A login with a password.
         package struct SASL: Hashable, Sendable {
-            package enum Mechanism: String, CaseIterable, Sendable {
+            package enum Mechanism: String, ConfigurationWord, Sendable {
                 case scram512 = "SCRAM-SHA-512"
                 case scram256 = "SCRAM-SHA-256"
                 case plain = "PLAIN"

@@ -4,11 +4,8 @@ package import Branding
 import Foundation
 
 extension HeraldConfiguration {
-    /// The Call-Info icon for a logo without a local copy.
-    package enum MissingLogo: String, CaseIterable, Sendable { case original, none }
-
     /// The image format of local copies.
-    package enum LogoFormat: String, CaseIterable, Sendable { case png, jpeg, bmp }
+    package enum LogoFormat: String, ConfigurationWord, Sendable { case png, jpeg, bmp }
 
     /// Settings of the logo service, which fetches logos and serves them to phones.
     package struct Logos: Hashable, Sendable {
@@ -18,7 +15,8 @@ extension HeraldConfiguration {
         package var publicURL: String
         /// Allowed hosts: `host` or `host:port` in lower case.
         package var hosts: [String]
-        package var missing = MissingLogo.original
+        /// The Call-Info icon for a logo without a local copy.
+        package var missing = HostedLogos.Missing.original
         /// False serves images unchanged.
         package var scales = true
         /// 1 to 4 different sizes, 16 to 1024 pixels.

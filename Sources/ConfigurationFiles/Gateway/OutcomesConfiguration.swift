@@ -2,10 +2,10 @@
 
 extension HeraldConfiguration {
     /// The calls that a return call can refer to.
-    package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
+    package enum Originals: String, ConfigurationWord, Sendable { case unanswered, any }
 
     /// The format of call records: one JSON object or one CSV line per call.
-    package enum RecordFormat: String, CaseIterable, Sendable { case json, csv }
+    package enum RecordFormat: String, ConfigurationWord, Sendable { case json, csv }
 
     /// An HTTP endpoint of the operator for ended calls.
     package struct Webhook: Hashable, Sendable {
@@ -16,7 +16,7 @@ extension HeraldConfiguration {
     }
 
     /// The PBX whose default voicemail users are known.
-    package enum PBXProfile: String, CaseIterable, Sendable { case generic, asterisk, freeswitch }
+    package enum PBXProfile: String, ConfigurationWord, Sendable { case generic, asterisk, freeswitch }
 
     /// Patterns that identify a machine as the callee.
     ///

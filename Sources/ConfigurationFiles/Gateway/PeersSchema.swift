@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import SIPCore
 
 /// Reads the sections `pbx` and `trunks` of `herald.yaml`.
 struct PeersSchema {
@@ -40,6 +41,18 @@ struct PeersSchema {
 
     // MARK: Trunks
 
+    /// The treatment of header fields that a peer may not send everywhere.
+    private enum KeptOrStripped: String, ConfigurationWord {
+        case keep, strip
+
+        var isKept: Bool {
+            switch self {
+            case .keep: true
+            case .strip: false
+            }
+        }
+    }
+
     func trunks(_ pbx: [HeraldConfiguration.PBX]) -> [HeraldConfiguration.Trunk]? {
         if !root.has("trunks") { root.missing("trunks", "[{name: carrier, sources: [203.0.113.0/24], …}]") }
         var names: Set<String> = []
@@ -65,13 +78,11 @@ struct PeersSchema {
             let isProbed = section.bool("probe", default: targets.count > 1)
             let isTrusted = section.bool("trusted", default: false)
             let region = region(section)
-            let policy = section.choice("policy", default: HeraldConfiguration.Policy.standard)
-            let identity = section.choices("identity", default: HeraldConfiguration.Identity.allCases)
-            let callInfo: HeraldConfiguration.ForeignCallInfo =
-                section.choice("foreign_call_info", default: isTrusted ? .keep : .strip)
-            let carrierName = section.choice("carrier_name", default: HeraldConfiguration.CarrierName.replace)
-            let withheld: HeraldConfiguration.WithheldIdentity =
-                section.choice("withheld_identity", default: isTrusted ? .keep : .strip)
+            let policy = section.choice("policy", default: BrandingPolicy.standard)
+            let identity = section.choices("identity", default: IdentityHeader.allCases)
+            let callInfo = section.choice("foreign_call_info", default: isTrusted ? KeptOrStripped.keep : .strip)
+            let carrierName = section.choice("carrier_name", default: CarrierNamePolicy.replace)
+            let withheld = section.choice("withheld_identity", default: isTrusted ? KeptOrStripped.keep : .strip)
             let header = trunkHeader(section)
             let limits = Self.limits(section)
             let emergencyNumbers = TrunkIdentitySchema.emergencyNumbers(section)
@@ -84,8 +95,8 @@ struct PeersSchema {
                 name: name, sources: sources, certificateNames: certificateNames, targets: targets, isProbed: isProbed,
                 listener: listener,
                 pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
-                foreignCallInfo: callInfo,
-                carrierName: carrierName, withheldIdentity: withheld, trunkHeader: header,
+                keepsForeignCallInfo: callInfo.isKept,
+                carrierName: carrierName, takesWithheldIdentity: withheld.isKept, trunkHeader: header,
                 emergencyNumbers: emergencyNumbers, phoneContexts: phoneContexts,
                 attestationHeaders: attestationHeaders, pbx: target, limits: limits)
         }
@@ -160,8 +171,8 @@ struct PeersSchema {
         if let target = targets.first, !isOfUse {
             section.problem(
                 "pbx_listen",
-                "\"\(entry.name)\" (\(entry.transport.rawValue), \(entry.address)) does not reach \(target.address) by "
-                    + "\(listen[target.listener].transport.rawValue); name a listen entry of the same transport and family"
+                "\"\(entry.name)\" (\(entry.transport.word), \(entry.address)) does not reach \(target.address) by "
+                    + "\(listen[target.listener].transport.word); name a listen entry of the same transport and family"
             )
         }
         return position

@@ -8,7 +8,7 @@ extension HeraldConfiguration {
         /// The header field that names the called number.
         package var called = CalledField.requestURI
         /// The treatment of calls that no route matches.
-        package var unmatched = Unmatched.trunk
+        package var unmatched = UnmatchedCalls.trunk
         /// The routes; positions in `numbers` count from the first one.
         package var table: [Route] = []
         /// The numbers and prefixes of all routes; empty if the file was loaded without its lists.
@@ -17,22 +17,13 @@ extension HeraldConfiguration {
         package var repetitions: [Repetition] = []
     }
 
-    /// The header field that names the called number.
-    package enum CalledField: String, CaseIterable, Sendable {
-        case requestURI = "request_uri"
-        case to
-    }
-
-    /// The treatment of a call that no route matches: the trunk's PBX, or a rejection with 404.
-    package enum Unmatched: String, CaseIterable, Sendable { case trunk, reject }
-
     /// The PBX, the policy and the limits of calls to some numbers.
     package struct Route: Hashable, Sendable {
         package var name: String
         /// Position in `pbx`; nil for the trunk's PBX.
         package var pbx: Int?
         /// Nil for the trunk's policy.
-        package var policy: Policy?
+        package var policy: BrandingPolicy?
         /// False forwards its calls without a brand.
         package var brands = true
         package var limits = TrunkLimits()

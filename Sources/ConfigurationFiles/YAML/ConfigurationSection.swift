@@ -106,8 +106,7 @@ final class ConfigurationSection {
     }
 
     /// Returns one of a fixed set of values.
-    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, default value: Choice) -> Choice
-    where Choice.RawValue == String {
+    func choice<Choice: ConfigurationWord>(_ key: String, default value: Choice) -> Choice {
         guard let node = node(key) else { return value }
         return word(node, child(key)) ?? value
     }
@@ -125,14 +124,12 @@ final class ConfigurationSection {
     /// Returns a list of different values out of a fixed set.
     ///
     /// A single value counts as a list.
-    func choices<Choice: RawRepresentable & CaseIterable & Equatable>(_ key: String, default value: [Choice])
-        -> [Choice]
-    where Choice.RawValue == String {
+    func choices<Choice: ConfigurationWord>(_ key: String, default value: [Choice]) -> [Choice] {
         guard let elements = elements(key) else { return value }
         var words: [Choice] = []
         for (path, element) in elements {
             guard let word: Choice = word(element, path) else { continue }
-            if words.contains(word) { problem(element, path, "\"\(word.rawValue)\" is listed twice") }
+            if words.contains(word) { problem(element, path, "\"\(word.word)\" is listed twice") }
             words.append(word)
         }
         if elements.isEmpty { problem(key, "must not be empty") }
@@ -249,14 +246,13 @@ final class ConfigurationSection {
         }
     }
 
-    private func word<Choice: RawRepresentable & CaseIterable>(_ node: Node, _ path: String) -> Choice?
-    where Choice.RawValue == String {
-        let words = Choice.allCases.map(\.rawValue)
+    private func word<Choice: ConfigurationWord>(_ node: Node, _ path: String) -> Choice? {
+        let words = Choice.allCases.map(\.word)
         guard let text = Self.text(node) else {
             problem(node, path, "must be one of \(words.joined(separator: ", "))")
             return nil
         }
-        if let choice = Choice(rawValue: text) { return choice }
+        if let choice = Choice.allCases.first(where: { $0.word == text }) { return choice }
         let hint = NearestName.hint(text, among: words)
         problem(node, path, "\"\(text)\" is not one of \(words.joined(separator: ", "))" + hint)
         return nil

@@ -107,7 +107,7 @@ extension HeraldConfiguration.Logos {
     /// Sizes, formats and limits of the store, and the URL for Call-Info.
     var storeSettings: LogoStore.Settings {
         var settings = LogoStore.Settings(
-            forms: forms, publicURL: publicURL, missing: missing == .original ? .original : .none)
+            forms: forms, publicURL: publicURL, missing: missing)
         settings.maxTotal = maxTotal
         settings.grace = grace.components.seconds
         return settings

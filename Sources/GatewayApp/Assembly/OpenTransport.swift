@@ -93,7 +93,16 @@ extension TLSIdentity.Files {
     init(_ files: HeraldConfiguration.TLSFiles) {
         self.init(
             certificate: files.certificate, key: files.key, roots: files.roots,
-            asksForCertificate: files.asksForCertificate, suites: files.suites == .modern ? .modern : .compatible)
+            asksForCertificate: files.asksForCertificate, suites: .init(files.suites))
+    }
+}
+
+extension TLSIdentity.CipherSuites {
+    fileprivate init(_ suites: HeraldConfiguration.CipherSuites) {
+        switch suites {
+        case .modern: self = .modern
+        case .compatible: self = .compatible
+        }
     }
 }
 

@@ -21,7 +21,7 @@ struct StartAnnouncement: Sendable {
     func log(numbers: Int) {
         for (listener, address) in zip(configuration.listen, bound) {
             logger.info(
-                "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.rawValue)": "\(address)"])
+                "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.word)": "\(address)"])
         }
         for remark in configuration.remarks { logger.notice("\(remark)") }
         CertificateReport.warn(of: configuration, logger)

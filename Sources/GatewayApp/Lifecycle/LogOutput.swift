@@ -37,7 +37,14 @@ final class LogOutput: Sendable {
     func use(_ settings: LogSettings) { state.withLock { $0 = (settings, Self.level(settings)) } }
 
     private static func level(_ settings: LogSettings) -> Logger.Level {
-        Logger.Level(rawValue: settings.level.rawValue) ?? .info
+        switch settings.level {
+        case .trace: .trace
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
     }
 
     /// The handler of a label.

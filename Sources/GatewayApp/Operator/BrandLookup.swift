@@ -100,8 +100,7 @@ package struct BrandLookup {
         let normaliser = NumberNormaliser(region: region, contexts: trunk.phoneContexts)
         var question = LookupResult.Question(
             number: caller.number, normaliser: normaliser, trunkTrusted: trunk.isTrusted,
-            verification: attestation.verification,
-            policy: BrandingPolicy(rawValue: policy.rawValue) ?? .standard,
+            verification: attestation.verification, policy: policy,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
         question.read = caller.number(by: normaliser)

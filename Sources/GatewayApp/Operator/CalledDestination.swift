@@ -33,7 +33,7 @@ package struct CalledDestination {
     var route: HeraldConfiguration.Route? { match.map { configuration.routes.table[$0.route] } }
     /// The customer of the call; nil without one.
     var customer: String? { route?.customer.map { configuration.customers[$0].name } }
-    var policy: HeraldConfiguration.Policy { route?.policy ?? trunk.policy }
+    var policy: BrandingPolicy { route?.policy ?? trunk.policy }
     var brands: Bool { route?.brands ?? true }
 
     /// True if such a call gets 404, unless it is an emergency call.

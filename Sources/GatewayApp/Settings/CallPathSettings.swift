@@ -37,9 +37,9 @@ extension HeraldConfiguration {
             targetPatience: health.patience, lastPatience: health.lastPatience, probes: probeRules,
             longestCall: longestCall,
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
-            mostTransactions: foundation.mostTransactions, strangers: strangers == .refuse ? .refuse : .drop,
+            mostTransactions: foundation.mostTransactions, strangers: strangers,
             brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers,
-            verstat: branding.verstat.mark, reportsPBX: health.reportsPBX)
+            verstat: branding.verstat, reportsPBX: health.reportsPBX)
     }
 
     private func topology(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewayTopology {
@@ -57,7 +57,7 @@ extension HeraldConfiguration {
         let names = listener.names.map { OwnName(host: $0.host, port: $0.hasPort ? $0.port : nil) }
         let route = cluster?.route.flatMap { $0.isName || $0.isIPv6 == bound.isIPv6 ? $0 : nil }
         return LocalSocket(
-            position: position, address: bound, transport: listener.transport.kind,
+            position: position, address: bound, transport: listener.transport,
             advertisedHost: listener.advertise?.host ?? route?.host,
             advertisedPort: listener.advertise?.port ?? route.flatMap { $0.hasPort ? $0.port : nil },
             routesByName: listener.advertise == nil && route.map { $0.isName && !$0.hasPort } ?? false,

@@ -18,13 +18,13 @@ extension HeraldConfiguration {
             targets: try group(
                 "trunk \(trunk.name)", trunk.targets, isProbed: trunk.isProbed, mustRespond: true, foundation, resolved),
             socket: trunk.listener, isTrusted: trunk.isTrusted,
-            policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
+            policy: trunk.policy,
             normaliser: NumberNormaliser(region: trunk.region, contexts: trunk.phoneContexts),
-            identityOrder: trunk.identity.map(\.header),
-            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: pbx,
+            identityOrder: trunk.identity,
+            keepsForeignCallInfo: trunk.keepsForeignCallInfo, trunkHeader: trunk.trunkHeader, pbx: pbx,
             certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener,
-            carrierName: trunk.carrierName.rule,
-            takesWithheldIdentity: trunk.withheldIdentity == .keep,
+            carrierName: trunk.carrierName,
+            takesWithheldIdentity: trunk.takesWithheldIdentity,
             admission: foundation.trunks.admission(of: trunk.name, trunk.limits.admitted(in: cluster)),
             hosts: trunk.targets.filter(\.address.isName).map(\.address.host),
             emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
@@ -98,36 +98,5 @@ extension HeraldConfiguration {
         return listen.indices.first { position in
             foundation.bound[position].isIPv6 == address.isIPv6 && listen[position].transport == listen[given].transport
         } ?? given
-    }
-}
-
-extension HeraldConfiguration.CarrierName {
-    fileprivate var rule: TrunkPeer.CarrierName {
-        switch self {
-        case .replace: .replace
-        case .fill: .fill
-        case .keep: .keep
-        }
-    }
-}
-
-extension HeraldConfiguration.Identity {
-    fileprivate var header: TrunkPeer.IdentityHeader {
-        switch self {
-        case .pai: .pAssertedIdentity
-        case .rpid: .remotePartyID
-        case .from: .from
-        }
-    }
-}
-
-extension HeraldConfiguration.Verstat {
-    /// The mark of the call path.
-    var mark: VerstatMark {
-        switch self {
-        case .off: .off
-        case .full: .full
-        case .levels: .levels
-        }
     }
 }

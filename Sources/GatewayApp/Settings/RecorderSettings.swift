@@ -40,7 +40,7 @@ extension HeraldConfiguration {
         settings.vocabulary = outcomes.eventVocabulary
         settings.returns = ReturnPolicy(
             window: outcomes.returnedWindow.components.seconds,
-            originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
+            originals: .init(outcomes.returnedOriginals), groups: outcomes.subscribers)
         settings.limits = CallStateMachine.Limits(
             answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
@@ -80,5 +80,14 @@ extension HeraldConfiguration.Outcomes {
         words.error = vocabulary["error"] ?? words.error
         words.noMatch = vocabulary["no_match"] ?? words.noMatch
         return words
+    }
+}
+
+extension ReturnPolicy.Originals {
+    fileprivate init(_ originals: HeraldConfiguration.Originals) {
+        switch originals {
+        case .unanswered: self = .unanswered
+        case .any: self = .any
+        }
     }
 }

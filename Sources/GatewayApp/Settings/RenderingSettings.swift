@@ -8,8 +8,7 @@ extension HeraldConfiguration {
     var renderingProfile: RenderingProfile {
         RenderingProfile(
             maxNameBytes: branding.maxNameBytes, maxReasonCharacters: branding.maxReasonCharacters,
-            percent: branding.percent == .keep ? .keep : .spellOut,
-            quotes: branding.quotes == .typographic ? .typographic : .escape,
+            percent: branding.percent, quotes: branding.quotes,
             allowInsecureLogos: branding.allowsInsecureLogos)
     }
 }

@@ -49,7 +49,7 @@ extension HeraldConfiguration {
     fileprivate func name(of target: Target) -> NextHopName {
         NextHopName(
             host: target.address.host, port: target.address.hasPort ? target.address.port : nil,
-            transport: listen[target.listener].transport.kind)
+            transport: listen[target.listener].transport)
     }
 
     /// The address families of the listen entries; the gateway can send to no other.
@@ -58,16 +58,5 @@ extension HeraldConfiguration {
         if listen.contains(where: { !$0.address.isIPv6 }) { families.insert(.ipv4) }
         if listen.contains(where: \.address.isIPv6) { families.insert(.ipv6) }
         return families
-    }
-}
-
-extension HeraldConfiguration.Transport {
-    /// The transport as SIP messages name it.
-    var kind: SIPTransportKind {
-        switch self {
-        case .udp: .udp
-        case .tcp: .tcp
-        case .tls: .tls
-        }
     }
 }

@@ -15,12 +15,12 @@ extension HeraldConfiguration {
                 limits == .init() ? nil : foundation.trunks.admission(of: "route \(route.name)", limits)
             return CallRoute(
                 name: route.name, pbx: route.pbx.map { pbxs[$0] },
-                policy: route.policy.flatMap { BrandingPolicy(rawValue: $0.rawValue) }, brands: route.brands,
+                policy: route.policy, brands: route.brands,
                 admission: admission,
                 customer: route.customer.flatMap { foundation.customers?.customer(customers[$0]) })
         }
         return CallRoutes(
-            all, table: routes.numbers, source: routes.called == .to ? .to : .requestURI,
-            unmatched: routes.unmatched == .reject ? .reject : .trunk)
+            all, table: routes.numbers, source: routes.called,
+            unmatched: routes.unmatched)
     }
 }

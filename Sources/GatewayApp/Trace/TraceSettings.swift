@@ -9,9 +9,27 @@ extension HeraldConfiguration.HEP {
     /// The collector as the exporter uses it.
     var exported: HEPCollector {
         HEPCollector(
-            host: collector.host, port: Int(collector.port), transport: transport == .udp ? .udp : .tcp,
+            host: collector.host, port: Int(collector.port), transport: .init(transport),
             captureID: UInt32(captureID), authKey: authKey?.reveal() ?? "",
-            numbers: numbers == .full ? .full : .masked)
+            numbers: .init(numbers))
+    }
+}
+
+extension HEPCollector.Transport {
+    fileprivate init(_ transport: HeraldConfiguration.HEP.Transport) {
+        switch transport {
+        case .udp: self = .udp
+        case .tcp: self = .tcp
+        }
+    }
+}
+
+extension TraceOrder.Numbers {
+    fileprivate init(_ numbers: HeraldConfiguration.HEP.Numbers) {
+        switch numbers {
+        case .masked: self = .masked
+        case .full: self = .full
+        }
     }
 }
 

@@ -86,7 +86,8 @@ struct UpdateBytesTests {
     }
 
     @Test(arguments: [
-        ("abc", 4, "abc"), ("abcd", 4, "abcd"), ("abcde", 4, "abcd"), ("abcé", 4, "abc"), ("ab€", 4, "ab"), ("é", 1, ""),
+        ("abc", 4, "abc"), ("abcd", 4, "abcd"), ("abcde", 4, "abcd"), ("abcé", 4, "abc"), ("ab€", 4, "ab"),
+        ("é", 1, ""),
     ]) func `a text is cut between two characters`(text: String, limit: Int, expected: String) {
         #expect(String(decoding: CallTexts.cut(Array(text.utf8)[...], to: limit), as: UTF8.self) == expected)
     }

@@ -14,7 +14,7 @@ struct DoctorOptions: Sendable {
     private struct Probe: Sendable {
         let group: String
         let address: PeerAddress
-        let transport: HeraldConfiguration.Transport
+        let transport: SIPTransportKind
         let local: String
     }
 
@@ -69,7 +69,7 @@ struct DoctorOptions: Sendable {
         switch Self.response(to: probe) {
         case .success(let status) where probe.transport != .udp:
             return DoctorFinding(
-                "options", .ok, "\(name) accepts \(probe.transport.rawValue.uppercased()) connections\(status)")
+                "options", .ok, "\(name) accepts \(probe.transport.word.uppercased()) connections\(status)")
         case .success(let status): return DoctorFinding("options", .ok, "\(name) responds to OPTIONS with \(status)")
         case .failure(let failure) where failure.isSilence:
             return DoctorFinding(

@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import Foundation
 import HostSystem
+import SIPCore
 
 /// Checks that the configured addresses are free, or held by the running gateway.
 struct DoctorPorts {
