@@ -26,7 +26,7 @@ extension ProxyCore {
     }
 
     /// Leaves a record of a request for which no target is up.
-    func recordNoTarget(for request: SIPMessage, of transaction: ProxyTransaction, at now: Moment) {
+    func recordNoTarget(for request: SIPMessage, of transaction: GatewayTransaction, at now: Moment) {
         shared.recordRejection(of: request, by: transaction.flow, 503, for: .noTarget, settings, at: now)
     }
 }

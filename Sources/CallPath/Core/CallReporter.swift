@@ -105,16 +105,15 @@ final class CallReporter {
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
     func responded(
-        _ response: SIPMessage, in transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment
+        _ response: SIPMessage, in transaction: GatewayTransaction, _ settings: GatewaySettings, at now: Moment
     ) {
         guard let status = response.status else { return }
-        guard transaction.call != (0, 0) else {
+        guard let call = transaction.call else {
             if status / 100 == 2 { refreshed(response, transaction.dialog, at: now) }
             return
         }
-        guard isNew(status, transaction) || stillRings(status, transaction, at: now) else { return }
-        transaction.reportedAt = Self.seconds(now)
-        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        guard transaction.ownerState.markReported(status) || stillRings(status, transaction, at: now) else { return }
+        transaction.ownerState.reportedAt = Self.seconds(now)
         if status >= 300 {
             let causes = ReasonCauses(of: response)
             let failure = failure(of: transaction, status: UInt16(status), causes)
@@ -124,16 +123,17 @@ final class CallReporter {
         responded(
             response, status: status, call: call,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
-            calledMark: isForked ? calledMark(of: transaction, settings, at: now) : 0, settings, at: now)
+            calledMark: isForked ? calledMark(of: transaction, in: call, settings, at: now) : 0, settings, at: now)
     }
 
     /// The mark of the called party of an inbound INVITE: the parties of a forked call differ.
-    private func calledMark(of transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment) -> UInt32 {
+    private func calledMark(
+        of transaction: GatewayTransaction, in call: CallIdentifier, _ settings: GatewaySettings, at now: Moment
+    ) -> UInt32 {
         guard transaction.dialog.isInbound, let invite = transaction.pendingRequest,
             let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now)
         else { return 0 }
         let called = CalledRoute(of: invite, on: trunk, settings.topology.routes)
-        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
         return mark(of: called.number, called.uri?.user, in: call)
     }
 
@@ -215,40 +215,37 @@ final class CallReporter {
     }
 
     /// Whether the call of this INVITE rings, as a sibling gateway reports.
-    func ringsElsewhere(_ transaction: ProxyTransaction) -> Bool {
-        transaction.isCall
-            && calls.ringsElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    func ringsElsewhere(_ transaction: GatewayTransaction) -> Bool {
+        guard let call = transaction.call else { return false }
+        return calls.ringsElsewhere(call)
     }
 
     /// Whether this INVITE of a call got its final response through a sibling gateway.
-    func isDecidedElsewhere(_ transaction: ProxyTransaction) -> Bool {
-        transaction.isCall
-            && calls.isDecidedElsewhere(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    func isDecidedElsewhere(_ transaction: GatewayTransaction) -> Bool {
+        guard let call = transaction.call else { return false }
+        return calls.isDecidedElsewhere(call)
     }
 
     /// Reports a response that cannot be forwarded, for which the caller gets 502.
-    func unusable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 502, at: now) }
+    func unusable(_ transaction: GatewayTransaction, at now: Moment) { failed(transaction, 502, at: now) }
 
-    func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
+    func timedOut(_ transaction: GatewayTransaction, at now: Moment) { failed(transaction, 408, at: now) }
 
     /// Reports that no target could be reached, or none is up.
-    func unreachable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 503, at: now) }
+    func unreachable(_ transaction: GatewayTransaction, at now: Moment) { failed(transaction, 503, at: now) }
 
-    private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
-        guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
-        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+    private func failed(_ transaction: GatewayTransaction, _ status: UInt16, at now: Moment) {
+        guard let call = transaction.call, transaction.ownerState.markReported(Int(status)) else { return }
         var failure = failure(of: transaction, status: status, ReasonCauses())
         failure.isOwn = true
         failed(call, failure, transaction.dialog, at: now)
     }
 
     /// The final response of one branch of a call.
-    private func failure(of transaction: ProxyTransaction, status: UInt16, _ causes: ReasonCauses) -> CallFailure {
+    private func failure(of transaction: GatewayTransaction, status: UInt16, _ causes: ReasonCauses) -> CallFailure {
         var failure = CallFailure(status: status, q850Cause: causes.q850, sipCause: causes.sip)
-        let reported = transaction.reported
-        failure.rang = reported & Self.ringingBit != 0
-        failure.alerted = reported & (Self.ringingBit | Self.progressBit) != 0
-        failure.isCancelled = reported & Self.cancelledBit != 0
+        let facts = transaction.ownerState
+        (failure.rang, failure.alerted, failure.isCancelled) = (facts.hasRung, facts.hasAlerted, facts.isCancelled)
         return failure
     }
 
@@ -263,10 +260,9 @@ final class CallReporter {
         updates.append(update)
     }
 
-    func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
-        guard transaction.call != (0, 0), transaction.reported & Self.cancelledBit == 0 else { return }
-        transaction.reported |= Self.cancelledBit
-        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+    func cancelled(_ transaction: GatewayTransaction, by cancel: SIPMessage, at now: Moment) {
+        guard let call = transaction.call, !transaction.ownerState.isCancelled else { return }
+        transaction.ownerState.markCancelled()
         // A proxy that gives up one of several phones cancels its branch alone.
         guard calls.cancelled(call) else { return }
         cancelled(
@@ -332,36 +328,12 @@ final class CallReporter {
         calls.end(either: call, or: dialog == nil ? counterpart : nil)
     }
 
-    private static let (ringingBit, progressBit): (UInt8, UInt8) = (1, 8)
-    private static let (answeredBit, cancelledBit): (UInt8, UInt8) = (32, 128)
-
-    /// True once a 2xx of any target was reported: later failures of the INVITE do not matter.
-    private func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
-
-    /// True at the first response of its kind: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
-    private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {
-        let bit: UInt8 =
-            switch status {
-            case 180: Self.ringingBit
-            case 181: 2
-            case 182: 4
-            case 183: Self.progressBit
-            case ..<200: 16
-            case ..<300: Self.answeredBit
-            default: 64
-            }
-        // After a 2xx nothing else counts; after a failure only a 2xx that crossed it does (RFC 3261 §16.7 step 5).
-        if transaction.reported & bit != 0 || hasAnswered(transaction) { return false }
-        transaction.reported |= bit
-        return true
-    }
-
     /// True for a repeated 1xx when the last report is a minute old, the interval of RFC 3261 §13.3.1.1.
     ///
     /// So the accounts distinguish a long ringing from a call whose end was lost.
-    private func stillRings(_ status: Int, _ transaction: ProxyTransaction, at now: Moment) -> Bool {
-        (101..<200).contains(status) && !hasAnswered(transaction)
-            && Self.seconds(now) &- transaction.reportedAt >= 60
+    private func stillRings(_ status: Int, _ transaction: GatewayTransaction, at now: Moment) -> Bool {
+        (101..<200).contains(status) && !transaction.ownerState.hasAnswered
+            && Self.seconds(now) &- transaction.ownerState.reportedAt >= 60
     }
 
     private static func seconds(_ now: Moment) -> UInt32 { UInt32(truncatingIfNeeded: now.milliseconds / 1000) }

@@ -8,7 +8,7 @@ extension ProxyCore {
     /// Marks a response whose only Via is the gateway's, and leaves a record of it.
     ///
     /// A 100 is for this hop alone, and so is the response to a request of the gateway itself.
-    func markWithoutVia(_ arrival: Arrival, of transaction: ProxyTransaction) {
+    func markWithoutVia(_ arrival: Arrival, of transaction: GatewayTransaction) {
         guard let status = arrival.message.status, status > 100, !transaction.isOwn else { return }
         sourceWithoutVia = arrival.flow
         let reason: StaticString =
@@ -23,7 +23,7 @@ extension ProxyCore {
     /// Takes a response whose only Via is the gateway's, which has no way upstream (RFC 3261 §16.7 step 3).
     ///
     /// The caller gets 502 for it, and does not ring on. A callee that answered is hung up.
-    func takeWithoutVia(_ response: SIPMessage, _ status: Int, for transaction: ProxyTransaction, at now: Moment) {
+    func takeWithoutVia(_ response: SIPMessage, _ status: Int, for transaction: GatewayTransaction, at now: Moment) {
         guard status >= 200, let source = sourceWithoutVia else { return }
         if status < 300 { endCallee(of: response, in: transaction, from: source, at: now) }
         reporter.unusable(transaction, at: now)
@@ -34,7 +34,7 @@ extension ProxyCore {
     ///
     /// RFC 3261 §16.7 step 5 lets a 2xx follow. But ordinary callers have forgotten the INVITE by then, and the callee would
     /// wait for an ACK and talk to nobody.
-    func takeTooLate(_ arrival: Arrival, for transaction: ProxyTransaction) {
+    func takeTooLate(_ arrival: Arrival, for transaction: GatewayTransaction) {
         counters.add(.responsesDropped)
         shared.recordRejection(
             of: arrival.message, by: arrival.flow, 0, for: .tooLate, settings, at: arrival.now)
@@ -45,7 +45,7 @@ extension ProxyCore {
     ///
     /// A 2xx inside a dialog is acknowledged alone: the call goes on as it was.
     private func endCallee(
-        of response: SIPMessage, in transaction: ProxyTransaction, from source: Flow, at now: Moment
+        of response: SIPMessage, in transaction: GatewayTransaction, from source: Flow, at now: Moment
     ) {
         guard transaction.isInvite else { return }
         let socket = settings.topology.sockets[source.socket]
@@ -60,7 +60,8 @@ extension ProxyCore {
         guard transaction.isCall, transactions[branch] == nil, let bye = try? SIPMessage.index(end.bye, limits: .none)
         else { return }
         transactions.begin(
-            ProxyTransaction(own: bye, branch: branch, flow: source), as: end.bye, to: hop, at: now)
+            GatewayTransaction(own: bye, branch: branch, flow: source, ownerState: TransactionFacts(call: nil)),
+            as: end.bye, to: hop, at: now)
     }
 
     /// A branch for the gateway's own request, in the same shard as another one.

@@ -66,7 +66,7 @@ struct DialogFacts: Hashable, Sendable {
     }
 }
 
-extension ProxyTransaction {
+extension GatewayTransaction {
     /// Facts of the dialog that the request belongs to or begins.
     var dialog: DialogFacts { DialogFacts(payload) }
 }

@@ -41,10 +41,9 @@ extension ProxyCore {
     func relay(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
         let transaction = newTransaction(
-            arrival, marks, onward.dialog, nil, originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom),
-            onward.targets)
+            arrival, marks, onward.dialog, nil, carriesPath: onward.carriesPath,
+            originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom), onward.targets)
         transaction.originalTo = onward.originalTo
-        transaction.carriesPath = onward.carriesPath
         transactions.open(transaction, at: arrival.now)
         recordBye(arrival, onward, from: peer)
         counters.add(.requestsForwarded)
@@ -87,17 +86,19 @@ extension ProxyCore {
 
     /// Makes the transaction of a request to forward.
     func newTransaction(
-        _ arrival: Arrival, _ marks: HopMarks, _ dialog: DialogFacts, _ call: CallIdentifier?, originalFrom: [UInt8],
-        _ targets: TargetOrder
-    ) -> ProxyTransaction {
-        ProxyTransaction(
+        _ arrival: Arrival, _ marks: HopMarks, _ dialog: DialogFacts, _ call: CallIdentifier?,
+        carriesPath: Bool = false,
+        originalFrom: [UInt8], _ targets: TargetOrder
+    ) -> GatewayTransaction {
+        GatewayTransaction(
             branch: marks.branch, request: arrival.message, flow: arrival.flow,
             transport: settings.topology.sockets[arrival.flow.socket].transport, payload: dialog.payload,
-            call: call.map { ($0.high, $0.low) } ?? (0, 0), originalFrom: originalFrom, targets: targets)
+            ownerState: TransactionFacts(call: call, carriesPath: carriesPath), originalFrom: originalFrom,
+            targets: targets)
     }
 
     /// Rejects a call for which no target is up, and reports it.
-    func failWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
+    func failWithoutTarget(_ transaction: GatewayTransaction, at now: Moment) {
         reporter.unreachable(transaction, at: now)
         refuseWithoutTarget(transaction, at: now)
     }

@@ -24,14 +24,14 @@ extension ProxyCore {
     /// Records whether the registrar will send the calls of a contact through the gateway (RFC 3327 §5.3).
     ///
     /// A response without Contact ends a registration, and a contact at the gateway's own address needs no Path.
-    func recordRegistrar(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+    func recordRegistrar(_ response: SIPMessage, _ status: Int, of transaction: GatewayTransaction, at now: Moment) {
         guard !transaction.isInvite, !transaction.dialog.isInbound, status / 100 == 2, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .register, response.has(.contact),
             !hasOwnContact(response),
             let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now)
         else { return }
         let finding: RegistrarState.Finding =
-            PathField.isPresent(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
+            PathField.isPresent(in: response) ? .accepted : transaction.ownerState.carriesPath ? .ignored : .notOffered
         if finding != .accepted { counters.add(.registrationsWithoutPath) }
         trunk.registrar?.record(finding, at: now.milliseconds)
     }

@@ -157,7 +157,7 @@ extension ProxyCore {
 extension ProxyCore {
     /// Handles a request of a transaction in memory: CANCEL, ACK or a retransmission.
     private func handleRetransmission(
-        _ transaction: ProxyTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer
+        _ transaction: GatewayTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer
     ) {
         if arrival.message.method == .cancel {
             // RFC 3261 §9.2: the CANCEL has its own response, whatever becomes of its INVITE; nothing else can be cancelled.

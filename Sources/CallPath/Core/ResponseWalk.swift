@@ -123,7 +123,7 @@ extension ProxyCore: TransactionUser {
         Decoration.writeAssertedNames(of: entry, in: index, into: response, from: trunk, splices: &splices)
     }
 
-    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
+    func deliver(_ response: SIPMessage, to transaction: GatewayTransaction, at now: Moment) {
         guard let status = response.status, let top = response.topVia, !transaction.isOwn else { return }
         record(response, status, of: transaction, at: now)
         if sourceWithoutVia != nil { return takeWithoutVia(response, status, for: transaction, at: now) }
@@ -145,9 +145,9 @@ extension ProxyCore: TransactionUser {
         transactions.respond(upstream, bytes, in: transaction, at: now)
     }
 
-    func rings(_ transaction: ProxyTransaction) -> Bool { reporter.ringsElsewhere(transaction) }
+    func rings(_ transaction: GatewayTransaction) -> Bool { reporter.ringsElsewhere(transaction) }
 
-    func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+    func targetTimedOut(_ transaction: GatewayTransaction, at now: Moment) {
         // No other target may ring, and a rejection would end the call of a phone that rings.
         if reporter.isDecidedElsewhere(transaction) { return transactions.leave(transaction) }
         recordSilence(of: transaction, at: now)
@@ -159,7 +159,7 @@ extension ProxyCore: TransactionUser {
         respond(in: transaction, 408, "Request Timeout", at: now)
     }
 
-    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
+    func targetUnreachable(_ transaction: GatewayTransaction, at now: Moment) {
         let isTooLarge = isTooLarge(transaction)
         if !isTooLarge { transaction.targetState?.record(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, isUndelivered: true, at: now) { return }
@@ -175,20 +175,20 @@ extension ProxyCore: TransactionUser {
     ///
     /// The 503 is the gateway's own and not a target's (§16.7 step 6). Without Retry-After it concerns this call alone
     /// (§21.5.4).
-    private func giveUp(_ transaction: ProxyTransaction, at now: Moment) {
+    private func giveUp(_ transaction: GatewayTransaction, at now: Moment) {
         transactions.giveUp(transaction)
         if let request = transaction.pendingRequest { recordNoTarget(for: request, of: transaction, at: now) }
         respond(in: transaction, 503, "Service Unavailable", at: now)
     }
 
     /// Whether the forwarded request exceeds a datagram.
-    private func isTooLarge(_ transaction: ProxyTransaction) -> Bool {
+    private func isTooLarge(_ transaction: GatewayTransaction) -> Bool {
         guard let target = transaction.target, !target.isReliable else { return false }
         return transaction.forwardedBytes > RequestLimits.datagram(to: target.address)
     }
 
     /// Rejects a request that no datagram can hold once it is forwarded.
-    private func refuseForSize(_ transaction: ProxyTransaction, at now: Moment) {
+    private func refuseForSize(_ transaction: GatewayTransaction, at now: Moment) {
         if let request = transaction.pendingRequest, let target = transaction.target {
             let size = Rejection.Size(
                 measured: transaction.forwardedBytes, limit: RequestLimits.datagram(to: target.address))
@@ -211,7 +211,7 @@ extension ProxyCore: TransactionUser {
     }
 
     /// Responds in the place of the target.
-    func respond(in transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
+    func respond(in transaction: GatewayTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         transaction.hasOwnFailure = true
         let bytes = LocalMessages.response(

@@ -28,10 +28,9 @@ extension ProxyCore {
     }
 
     /// Makes a target the present one of a transaction, and counts a call that is sent there.
-    func use(_ target: Target, for transaction: ProxyTransaction) {
+    func use(_ target: Target, for transaction: GatewayTransaction) {
         transaction.targetState = target.targetState
-        guard transaction.isCall else { return }
-        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        guard let call = transaction.call else { return }
         shared.calls.send(call, to: target.targetState)
     }
 
@@ -46,7 +45,7 @@ extension ProxyCore {
     /// Records a response in the state of its target.
     ///
     /// Retry-After holds back all requests (RFC 3261 §21.5.4). So the last target that is up is not held back.
-    func record(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+    func record(_ response: SIPMessage, _ status: Int, of transaction: GatewayTransaction, at now: Moment) {
         guard let targetState = transaction.targetState else { return }
         if status != 503 {
             targetState.record(.responded, at: now.milliseconds)
@@ -59,7 +58,7 @@ extension ProxyCore {
     /// Records that a target left a call without any response.
     ///
     /// Other requests do not count: many targets ignore an OPTIONS or MESSAGE.
-    func recordSilence(of transaction: ProxyTransaction, at now: Moment) {
+    func recordSilence(of transaction: GatewayTransaction, at now: Moment) {
         guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
         // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
@@ -75,7 +74,7 @@ extension ProxyCore {
     /// Never after a provisional response above 100: a phone may be ringing (RFC 3261 §16.7 step 4).
     ///
     /// - Parameter isUndelivered: whether the request did not reach the present target.
-    func tryNext(_ transaction: ProxyTransaction, isUndelivered: Bool = false, at now: Moment) -> Bool {
+    func tryNext(_ transaction: GatewayTransaction, isUndelivered: Bool = false, at now: Moment) -> Bool {
         guard !transaction.hasProgress, !transaction.isCancelled, transaction.pendingRequest != nil,
             isUndelivered || !transaction.hasFallback
         else { return false }
@@ -97,7 +96,7 @@ extension ProxyCore {
     }
 
     /// Rejects a request for which no target is up with 503 and Retry-After.
-    func refuseWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
+    func refuseWithoutTarget(_ transaction: GatewayTransaction, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         counters.add(.targetsUnavailable)
         recordNoTarget(for: request, of: transaction, at: now)

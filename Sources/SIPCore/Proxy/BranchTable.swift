@@ -4,15 +4,15 @@
 ///
 /// A dictionary copies all entries when it grows. One of 393,216 transactions takes 127 ms for that, and messages wait. With
 /// 256 parts the longest wait is 0.3 ms up to 400,000 transactions (measured on an EPYC). Owned by one thread.
-struct BranchTable {
-    private static let partBits: UInt64 = 8
+struct BranchTable<OwnerState> {
+    private static var partBits: UInt64 { 8 }
 
-    private var parts = [[Branch: ProxyTransaction]](repeating: [:], count: 1 << partBits)
+    private var parts = [[Branch: ProxyTransaction<OwnerState>]](repeating: [:], count: 1 << partBits)
     /// Number of transactions.
     private(set) var count = 0
 
     /// The transaction of a branch; setting nil removes it.
-    subscript(branch: Branch) -> ProxyTransaction? {
+    subscript(branch: Branch) -> ProxyTransaction<OwnerState>? {
         get { parts[Self.part(of: branch)][branch] }
         set {
             let part = Self.part(of: branch)

@@ -5,8 +5,8 @@ import Timers
 /// One proxied request: the server transaction that received it, and the client transaction that forwarded it.
 ///
 /// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2). Why its properties are
-/// `@exclusivity(unchecked)`: see there.
-package final class ProxyTransaction {
+/// `@exclusivity(unchecked)`: see there. `OwnerState` is the state that the owner of the table keeps with it.
+package final class ProxyTransaction<OwnerState> {
     /// The key of the transaction, and the branch its request was forwarded with.
     package let branch: Branch
     /// The way the request arrived, by which its responses leave.
@@ -19,16 +19,6 @@ package final class ProxyTransaction {
     package let isInvite: Bool
     /// State of the dialog that the owner keeps in the route cookie.
     package let payload: RouteCookie.Payload
-    /// The owner's identifier of the call; zero for none.
-    package let call: (high: UInt64, low: UInt64)
-    /// Statuses that the owner has reported, as the owner encodes them.
-    @exclusivity(unchecked) package var reported: UInt8 = 0
-    /// Monotonic seconds of the owner's last report.
-    @exclusivity(unchecked) package var reportedAt: UInt32 = 0
-
-    /// True for a REGISTER with the owner's address in Path (RFC 3327 §5.2).
-    @exclusivity(unchecked) package var carriesPath = false
-
     /// The received From, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 
@@ -71,12 +61,15 @@ package final class ProxyTransaction {
     @exclusivity(unchecked) var countedBytes: Int?
     /// Handles of running timers: three slots for each of server, client and CANCEL.
     @exclusivity(unchecked) var timers = InlineArray<9, TimerHandle>(repeating: .none)
+    /// The state that the owner keeps with the request.
+    ///
+    /// The last property: the places of the others do not depend on its size.
+    @exclusivity(unchecked) package var ownerState: OwnerState
 
     package init(
         branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,
-        payload: RouteCookie.Payload,
-        call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder(),
-        isOwn: Bool = false
+        payload: RouteCookie.Payload, ownerState: OwnerState, originalFrom: [UInt8],
+        targets: TargetOrder = TargetOrder(), isOwn: Bool = false
     ) {
         self.branch = branch
         self.request = isOwn ? nil : request
@@ -91,7 +84,7 @@ package final class ProxyTransaction {
             }
             ?? source
         self.payload = payload
-        self.call = call
+        self.ownerState = ownerState
         self.originalFrom = originalFrom
         isInvite = request.method == .invite
     }
@@ -99,17 +92,14 @@ package final class ProxyTransaction {
     /// Makes the transaction of a request of the gateway itself.
     ///
     /// - Parameter flow: the way by which its far end sent a response before.
-    package convenience init(own request: SIPMessage, branch: Branch, flow: Flow) {
+    package convenience init(own request: SIPMessage, branch: Branch, flow: Flow, ownerState: OwnerState) {
         self.init(
-            branch: branch, request: request, flow: flow, payload: RouteCookie.Payload(mark: 0), call: (0, 0),
-            originalFrom: [], isOwn: true)
+            branch: branch, request: request, flow: flow, payload: RouteCookie.Payload(mark: 0),
+            ownerState: ownerState, originalFrom: [], isOwn: true)
     }
 
     /// True while responses of the target belong to it: before the final response, and while retransmissions are expected.
     package var awaitsResponses: Bool { client.awaitsResponses }
-
-    /// True when it begins a call.
-    package var isCall: Bool { isInvite && call != (0, 0) }
 
     /// True when an attempt was abandoned for another target, or for none.
     package func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }

@@ -8,7 +8,7 @@ extension ProxyTransactions {
     /// Performs effects in order; true when the owner must forward an ACK.
     @discardableResult
     func perform(
-        _ effects: TransactionEffects, _ role: TransactionRole, _ transaction: ProxyTransaction,
+        _ effects: TransactionEffects, _ role: TransactionRole, _ transaction: Transaction,
         _ received: SIPMessage?, responding bytes: [UInt8]? = nil
     ) -> Bool {
         var ackIsDue = false
@@ -46,7 +46,7 @@ extension ProxyTransactions {
         return ackIsDue
     }
 
-    private func deliver(_ response: SIPMessage?, _ transaction: ProxyTransaction) {
+    private func deliver(_ response: SIPMessage?, _ transaction: Transaction) {
         // §16.7 step 5: a 100 is not forwarded. A response to a CANCEL ends here (§16.10).
         guard let response, let status = response.status, status > 100 else { return }
         if status < 200 { transaction.hasProgress = true }
@@ -54,7 +54,7 @@ extension ProxyTransactions {
     }
 
     private func sendDownstream(
-        _ bytes: [UInt8], _ transaction: ProxyTransaction, _ token: DeliveryToken = .none
+        _ bytes: [UInt8], _ transaction: Transaction, _ token: DeliveryToken = .none
     ) {
         guard let target = transaction.target else { return }
         outgoing.append(
@@ -63,7 +63,7 @@ extension ProxyTransactions {
                 token: token))
     }
 
-    func sendUpstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {
+    func sendUpstream(_ bytes: [UInt8], _ transaction: Transaction) {
         guard !bytes.isEmpty else { return }
         outgoing.append(
             OutgoingMessage(
@@ -72,7 +72,7 @@ extension ProxyTransactions {
     }
 
     /// Sends a 100; for an INVITE only after it was forwarded, since the call is more urgent.
-    func sendTrying(_ transaction: ProxyTransaction) {
+    func sendTrying(_ transaction: Transaction) {
         transaction.owesTrying = transaction.isInvite && transaction.target == nil
         guard !transaction.owesTrying else { return }
         guard let request = transaction.request else { return }
@@ -81,12 +81,12 @@ extension ProxyTransactions {
         sendUpstream(transaction.lastResponse, transaction)
     }
 
-    private func sendAck(for response: SIPMessage?, _ transaction: ProxyTransaction) {
+    private func sendAck(for response: SIPMessage?, _ transaction: Transaction) {
         guard let response, let invite = transaction.forwardedRequest else { return }
         sendDownstream(LocalMessages.acknowledgement(of: invite, for: response), transaction)
     }
 
-    private func sendCancel(_ transaction: ProxyTransaction) {
+    private func sendCancel(_ transaction: Transaction) {
         guard let invite = transaction.forwardedRequest else { return }
         transaction.cancel = LocalMessages.cancel(of: invite, reasonsFrom: transaction.receivedCancel)
         let isReliable = transaction.target?.isReliable ?? false
@@ -95,7 +95,7 @@ extension ProxyTransactions {
     }
 
     private func start(
-        _ timer: TransactionTimer, after delay: TimerDelay, _ role: TransactionRole, _ transaction: ProxyTransaction
+        _ timer: TransactionTimer, after delay: TimerDelay, _ role: TransactionRole, _ transaction: Transaction
     ) {
         let slot = Int(role.rawValue) * 3 + timer.slot
         wheel.cancel(transaction.timers[slot])
@@ -106,7 +106,7 @@ extension ProxyTransactions {
             at: deadline, id: transaction.branch.value, kind: role.rawValue << 6 | timer.rawValue)
     }
 
-    private func stop(_ timers: TimerSet, _ role: TransactionRole, _ transaction: ProxyTransaction) {
+    private func stop(_ timers: TimerSet, _ role: TransactionRole, _ transaction: Transaction) {
         var rest = timers.rawValue
         while rest != 0 {
             guard let timer = TransactionTimer(rawValue: UInt8(rest.trailingZeroBitCount)) else { return }
@@ -115,7 +115,7 @@ extension ProxyTransactions {
         }
     }
 
-    private func end(_ role: TransactionRole, _ transaction: ProxyTransaction) {
+    private func end(_ role: TransactionRole, _ transaction: Transaction) {
         for slot in 0..<3 { wheel.cancel(transaction.timers[Int(role.rawValue) * 3 + slot]) }
         guard transaction.isOver else { return }
         forget(transaction)

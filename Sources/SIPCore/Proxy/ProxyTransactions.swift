@@ -4,14 +4,16 @@ import Timers
 
 /// The owner of the proxy, which receives events of its transactions.
 package protocol TransactionUser: AnyObject {
+    /// The state that the owner keeps with each transaction.
+    associatedtype OwnerState
     /// Handles a response above 100 of the target (RFC 3261 §16.7 step 5).
-    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment)
+    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction<OwnerState>, at now: Moment)
     /// Whether a phone rings for an INVITE, though no response has come to this element.
-    func rings(_ transaction: ProxyTransaction) -> Bool
+    func rings(_ transaction: ProxyTransaction<OwnerState>) -> Bool
     /// Tries another target, or responds itself, after the target did not respond in time (RFC 3261 §16.8).
-    func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment)
+    func targetTimedOut(_ transaction: ProxyTransaction<OwnerState>, at now: Moment)
     /// Handles a request that could not be delivered, which counts as a 503 of the target (RFC 3261 §16.9).
-    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment)
+    func targetUnreachable(_ transaction: ProxyTransaction<OwnerState>, at now: Moment)
 }
 
 /// The proxy's transactions by branch, and the effects of their state machines.
@@ -22,6 +24,8 @@ package protocol TransactionUser: AnyObject {
 /// `@exclusivity(unchecked)` spares 70 instructions an access. An access to a property here is a load, a store, or one call
 /// of a structure's method. Those methods call nothing that reaches this object, so no two accesses overlap.
 package final class ProxyTransactions<User: TransactionUser> {
+    package typealias Transaction = ProxyTransaction<User.OwnerState>
+
     /// Messages waiting to be sent.
     @exclusivity(unchecked) package var outgoing: [OutgoingMessage] = []
     /// Receives deliveries; it owns this table.
@@ -31,7 +35,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their header indexes.
     @exclusivity(unchecked) package private(set) var heldBytes = 0
-    @exclusivity(unchecked) var byBranch = BranchTable()
+    @exclusivity(unchecked) var byBranch = BranchTable<User.OwnerState>()
     @exclusivity(unchecked) var wheel: TimerWheel
     @exclusivity(unchecked) var now: Moment
 
@@ -67,12 +71,12 @@ package final class ProxyTransactions<User: TransactionUser> {
     package var nextDeadline: UInt64? { wheel.nextDeadline }
 
     /// The transaction of a branch, if it is in memory.
-    package subscript(branch: Branch) -> ProxyTransaction? { byBranch[branch] }
+    package subscript(branch: Branch) -> Transaction? { byBranch[branch] }
 
     /// Starts the server side of a new request; an INVITE gets a 100 after `forward`.
     ///
     /// An earlier response replaces the 100 (RFC 3261 §17.2.1).
-    package func open(_ transaction: ProxyTransaction, at now: Moment) {
+    package func open(_ transaction: Transaction, at now: Moment) {
         self.now = now
         byBranch[transaction.branch] = transaction
         transaction.countedBytes = 0
@@ -87,7 +91,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     ///
     /// - Parameter patience: time the target has to respond when another could be tried; nil for timer B or F.
     package func forward(
-        _ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, patience: TimerDelay? = nil,
+        _ transaction: Transaction, as bytes: [UInt8], to target: NextHop, patience: TimerDelay? = nil,
         at now: Moment
     ) {
         self.now = now
@@ -101,7 +105,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Sends a request of the gateway itself, which has no server side.
-    package func begin(_ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, at now: Moment) {
+    package func begin(_ transaction: Transaction, as bytes: [UInt8], to target: NextHop, at now: Moment) {
         byBranch[transaction.branch] = transaction
         transaction.countedBytes = 0
         forward(transaction, as: bytes, to: target, at: now)
@@ -115,7 +119,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     ///   - secret: seals the dialog's cookie, which names the new target.
     /// - Returns: false, without effect, when the forwarded request is no longer kept.
     package func retry(
-        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], secret: Secret,
+        _ transaction: Transaction, at target: NextHop, sockets: [LocalSocket], secret: Secret,
         patience: TimerDelay?, at now: Moment
     ) -> Bool {
         guard let old = transaction.target, let request = transaction.forwardedRequest else { return false }
@@ -135,13 +139,13 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Abandons the last target: its later responses are acknowledged or cancelled, and a 2xx passes (RFC 3261 §16.7 steps 5
     /// and 10).
-    package func giveUp(_ transaction: ProxyTransaction) {
+    package func giveUp(_ transaction: Transaction) {
         for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
         transaction.attempt += 1
     }
 
     /// Forgets a transaction whose final response passed another element, and sends nothing.
-    package func leave(_ transaction: ProxyTransaction) {
+    package func leave(_ transaction: Transaction) {
         for slot in 0..<9 { wheel.cancel(transaction.timers[slot]) }
         transaction.attempt += 1
         forget(transaction)
@@ -157,7 +161,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Takes a request that belongs to a known transaction: a retransmission or an ACK (RFC 3261 §17.2).
     ///
     /// - Returns: true when the owner must forward it, as it must the ACK of a 2xx.
-    package func absorb(_ request: SIPMessage, in transaction: ProxyTransaction, at now: Moment) -> Bool {
+    package func absorb(_ request: SIPMessage, in transaction: Transaction, at now: Moment) -> Bool {
         self.now = now
         let event: ServerTransactionEvent = request.method == .ack ? .ack : .request
         return perform(serverEffects(event, transaction), .server, transaction, nil)
@@ -165,7 +169,7 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Takes the caller's CANCEL for a pending INVITE; forwarded at once or after the first provisional response (RFC 3261
     /// §9.1).
-    package func cancel(_ transaction: ProxyTransaction, with request: SIPMessage?, at now: Moment) {
+    package func cancel(_ transaction: Transaction, with request: SIPMessage?, at now: Moment) {
         self.now = now
         // After a final response no CANCEL leaves that could carry its reasons.
         if transaction.isPending, transaction.receivedCancel == nil { transaction.receivedCancel = request }
@@ -177,7 +181,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Sends a response upstream; its bytes are kept for retransmission (RFC 3261 §16.7 step 9).
     ///
     /// A 2xx after a failure is sent outside the server transaction: every 2xx must reach the caller (§16.7 step 5).
-    package func respond(_ status: Int, _ bytes: [UInt8], in transaction: ProxyTransaction, at now: Moment) {
+    package func respond(_ status: Int, _ bytes: [UInt8], in transaction: Transaction, at now: Moment) {
         self.now = now
         if (200..<300).contains(status), transaction.server?.hasRefusedOrEnded == true {
             return sendUpstream(bytes, transaction)
@@ -191,7 +195,7 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Takes a response of the target and delivers it to the owner.
     package func receive(
-        _ response: SIPMessage, in transaction: ProxyTransaction, attempt: UInt8 = 0, from source: Flow? = nil,
+        _ response: SIPMessage, in transaction: Transaction, attempt: UInt8 = 0, from source: Flow? = nil,
         isForCancel: Bool, at now: Moment
     ) {
         self.now = now
@@ -210,7 +214,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// A failure is acknowledged and ringing is cancelled (RFC 3261 §9.1, §17.1.1.3). A 2xx is forwarded, and the present
     /// target is cancelled (§16.7 steps 5 and 10).
     private func receiveLate(
-        _ response: SIPMessage, _ status: Int, in transaction: ProxyTransaction, from source: Flow
+        _ response: SIPMessage, _ status: Int, in transaction: Transaction, from source: Flow
     ) {
         guard transaction.isInvite, status > 100 else { return }
         if (200..<300).contains(status) {
@@ -254,7 +258,7 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Waits for the final response, as after a provisional one, if a phone rings; false if none does.
     @discardableResult
-    private func goOnIfItRings(_ transaction: ProxyTransaction) -> Bool {
+    private func goOnIfItRings(_ transaction: Transaction) -> Bool {
         guard user?.rings(transaction) == true else { return false }
         transaction.hasProgress = true
         perform(transaction.client.receive(.response(100)), .client, transaction, nil)
@@ -262,7 +266,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Updates the counted bytes of a transaction in the table.
-    private func weigh(_ transaction: ProxyTransaction) {
+    private func weigh(_ transaction: Transaction) {
         guard let counted = transaction.countedBytes else { return }
         let held = transaction.heldBytes
         heldBytes += held - counted
@@ -270,13 +274,13 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Removes a transaction from the table.
-    func forget(_ transaction: ProxyTransaction) {
+    func forget(_ transaction: Transaction) {
         byBranch[transaction.branch] = nil
         heldBytes -= transaction.countedBytes ?? 0
         transaction.countedBytes = nil
     }
 
-    private func serverEffects(_ event: ServerTransactionEvent, _ transaction: ProxyTransaction) -> TransactionEffects {
+    private func serverEffects(_ event: ServerTransactionEvent, _ transaction: Transaction) -> TransactionEffects {
         transaction.server?.receive(event) ?? .none
     }
 }

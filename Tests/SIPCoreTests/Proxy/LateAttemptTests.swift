@@ -14,7 +14,7 @@ struct LateAttemptTests {
     private struct Run {
         let table: ProxyTransactions<PassingUser>
         let user: PassingUser
-        let transaction: ProxyTransaction
+        let transaction: ProxyTransaction<Void>
         let now = Moment(milliseconds: 1_000_000, wallMicroseconds: 0)
         /// The INVITEs in the order of their attempts.
         let invites: [SIPMessage]
@@ -24,9 +24,9 @@ struct LateAttemptTests {
             user = PassingUser(table)
             let sent = try ReaddressingTests.Forwarded(
                 from: 0, by: 0, [("Route", "Route: <sip:next.example;lr>"), ("Subject", "Subject: a")])
-            transaction = ProxyTransaction(
+            transaction = ProxyTransaction<Void>(
                 branch: sent.branch, request: sent.received, flow: Flow(source: ProxyRun.source, socket: 0),
-                payload: RouteCookie.Payload(mark: 0), call: (0, 0), originalFrom: [])
+                payload: RouteCookie.Payload(mark: 0), ownerState: (), originalFrom: [])
             table.open(transaction, at: now)
             table.forward(
                 transaction, as: sent.message.bytes, to: NextHop(address: targets[0], socket: 0), at: now)

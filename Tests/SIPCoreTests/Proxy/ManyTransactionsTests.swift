@@ -12,10 +12,10 @@ struct ManyTransactionsTests {
 
     init() throws { request = try WireMessage.message(WireMessage.invite([])) }
 
-    private func transaction(_ branch: Branch) -> ProxyTransaction {
-        ProxyTransaction(
+    private func transaction(_ branch: Branch) -> ProxyTransaction<Void> {
+        ProxyTransaction<Void>(
             branch: branch, request: request, flow: Flow(source: ProxyRun.source, socket: 0),
-            payload: RouteCookie.Payload(mark: 0), call: (0, 0), originalFrom: [])
+            payload: RouteCookie.Payload(mark: 0), ownerState: (), originalFrom: [])
     }
 
     /// A table of calls that have all been refused upstream at the same time and wait for their ACK.
@@ -47,8 +47,8 @@ struct ManyTransactionsTests {
 
     @Test func `a table in parts is one table`() {
         var random = RepeatableRandom(seed: 3)
-        var table = BranchTable()
-        var expected: [Branch: ProxyTransaction] = [:]
+        var table = BranchTable<Void>()
+        var expected: [Branch: ProxyTransaction<Void>] = [:]
         let branches = (0..<1_000).map { _ in Branch(token: random.next()) }
         for _ in 0..<10_000 {
             let branch = branches[Int(random.next() % 1_000)]

@@ -16,26 +16,26 @@ final class PassingUser: TransactionUser {
         table.user = self
     }
 
-    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
+    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction<Void>, at now: Moment) {
         delivered.append(response.status ?? 0)
         table.respond(response.status ?? 0, response.bytes, in: transaction, at: now)
     }
 
-    func rings(_ transaction: ProxyTransaction) -> Bool { false }
+    func rings(_ transaction: ProxyTransaction<Void>) -> Bool { false }
 
-    func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+    func targetTimedOut(_ transaction: ProxyTransaction<Void>, at now: Moment) {
         timeouts += 1
         respond(408, to: transaction, at: now)
     }
 
-    private func respond(_ status: Int, to transaction: ProxyTransaction, at now: Moment) {
+    private func respond(_ status: Int, to transaction: ProxyTransaction<Void>, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: "No Response", toTag: 1, source: transaction.flow.source)
         table.respond(status, bytes, in: transaction, at: now)
     }
 
-    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
+    func targetUnreachable(_ transaction: ProxyTransaction<Void>, at now: Moment) {
         unreachable += 1
         respond(500, to: transaction, at: now)
     }
@@ -48,7 +48,7 @@ struct ProxyRun {
     let table: ProxyTransactions<PassingUser>
     let user: PassingUser
     let request: SIPMessage
-    let transaction: ProxyTransaction
+    let transaction: ProxyTransaction<Void>
     var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 0)
 
     /// Opens and forwards a request, and forgets what that sent unless asked to keep it.
@@ -66,9 +66,9 @@ struct ProxyRun {
         request = try WireMessage.message(WireMessage.invite(changes + more))
         let via = try #require(request.topVia)
         let branch = Branch(of: request, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2))
-        transaction = ProxyTransaction(
+        transaction = ProxyTransaction<Void>(
             branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
-            transport: isReliable ? .tcp : .udp, payload: RouteCookie.Payload(mark: 0), call: (0, 0),
+            transport: isReliable ? .tcp : .udp, payload: RouteCookie.Payload(mark: 0), ownerState: (),
             originalFrom: [])
         table.open(transaction, at: now)
         let target = NextHop(address: Self.target, socket: 1, isReliable: isReliable)
@@ -275,9 +275,9 @@ struct ProxyTransactionsTests {
         #expect(!run.table.isFull())
         let other = try WireMessage.message(WireMessage.invite([("Call-ID", "Call-ID: other")]))
         let via = try #require(other.topVia)
-        let second = ProxyTransaction(
+        let second = ProxyTransaction<Void>(
             branch: Branch(of: other, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2)), request: other,
-            flow: Flow(source: ProxyRun.source, socket: 0), payload: run.transaction.payload, call: (0, 0),
+            flow: Flow(source: ProxyRun.source, socket: 0), payload: run.transaction.payload, ownerState: (),
             originalFrom: [])
         run.table.open(second, at: run.now)
         #expect(run.table.isFull())
