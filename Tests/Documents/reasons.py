@@ -2,8 +2,8 @@
 """The parts of pages that no test runs, each with its reason, and the recipes that a step of Deploy/test-peers runs."""
 import fnmatch
 
-# Pages of history: figures of one day, and alternatives that were rejected.
-HISTORY = ("docs/performance/log.md", "docs/decisions/*")
+# Pages of history: alternatives that were rejected.
+HISTORY = ("docs/decisions/*",)
 
 # Pages whose titled blocks Deploy/test-peers starts a peer with: page, steps. The step recipes checks that it used each.
 RECIPES = {

@@ -5,12 +5,7 @@ import Testing
 /// Pages and comments have short sentences and the words of the field.
 @Suite("Prose")
 struct ProseTests {
-    /// Logs of measurements, and quoted licences.
-    private static let logs = ["docs/performance/log.md"]
-
-    private static var pages: [String] {
-        Repository.paths(under: "", endingWith: [".md"]).filter { !logs.contains($0) }
-    }
+    private static var pages: [String] { Repository.paths(under: "", endingWith: [".md"]) }
 
     private func expect(_ prose: Prose, mean: Double, most: Int, above35: Double, _ name: String) {
         #expect(prose.mean <= mean, "\(name): \(prose.mean) words a sentence\n\(prose.longest)")

@@ -10,7 +10,7 @@ import Glibc
 /// present distance from `wanted`. Both ignore a queue that lasts some ten milliseconds, as when the thread has no core.
 ///
 /// The integral part is needed because an accepted call brings most of its messages later. The exponential is needed because
-/// at three times the capacity a tenth more shed is a third less accepted (docs/performance/log.md).
+/// at three times the capacity a tenth more shed is a third less accepted, as measured.
 /// Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, to hold while calls are shed; low enough for bursts.

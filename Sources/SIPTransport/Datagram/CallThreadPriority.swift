@@ -23,7 +23,7 @@ package struct CallThreadPriority: ~Copyable {
     /// The requested niceness of a call thread.
     ///
     /// It leaves a quarter of a shared core to the threads that store outcomes, by the kernel's weights. With −10 they
-    /// get a tenth, too little for the calls of one core (docs/performance/log.md).
+    /// get a tenth, too little for the calls of one core, as measured.
     package static let wantedNiceness: Int32 = -5
 
     /// Nanoseconds between two measurements of the thread's load.

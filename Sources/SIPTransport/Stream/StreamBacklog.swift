@@ -14,7 +14,7 @@ struct StreamBacklog {
     /// Waiting bytes that count as full.
     ///
     /// About 10,000 messages, 0.1 s of work. A connection delivers up to a megabyte at once; with a shorter queue that
-    /// would shed calls in waves (docs/performance/log.md). An inbox holds twice as much before it stops reading
+    /// would shed calls in waves. An inbox holds twice as much before it stops reading
     /// connections, which delays calls in progress too.
     static let fullBytes = 8 << 20
     /// Waiting bytes that count as empty: about the bytes that connections deliver between two rounds.

@@ -77,11 +77,11 @@ struct OverloadGuardTests {
 /// One worker with a queue, in milliseconds: what came in and what became of it.
 private struct Worker {
     /// Microseconds of work for a new call that is carried, and for each of the five messages that follow it: 83 for a
-    /// whole call, as measured (docs/performance/log.md).
+    /// whole call, as measured.
     static let (carried, inDialog) = (23.0, 12.0)
     /// Datagrams in a receive buffer of 8 MB, which the kernel counts twice, and those that count as full.
     static let (room, full) = (7000, 3500.0)
-    /// Microseconds of work for a new call that is shed, with its ACK; some 9 to 10 as measured (docs/performance/log.md).
+    /// Microseconds of work for a new call that is shed, with its ACK; some 9 to 10 as measured.
     private let shed: Double
     private var guarding = OverloadGuard()
     var accepted = 0
