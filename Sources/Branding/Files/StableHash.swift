@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// FNV-1a: a hash that is equal in every process, as a saved index requires.
-func stableHash(_ text: String) -> UInt64 { stableHash(text.utf8) }
+package func stableHash(_ text: String) -> UInt64 { stableHash(text.utf8) }
 
 /// FNV-1a of bytes.
 package func stableHash(_ bytes: some Sequence<UInt8>) -> UInt64 {

@@ -80,3 +80,11 @@ package final class BrandIndex: Sendable {
     /// Returns the logo URL in the brand's Call-Info; nil if the brand has no usable logo.
     package func logoURL(of entry: BrandEntry) -> String? { brands.logoURL(of: entry.brand) }
 }
+
+/// A brand in one `BrandIndex`.
+///
+/// Valid only for the index that returned it. Small enough to be kept for the length of a call.
+package struct BrandEntry: Hashable, Sendable {
+    /// Position of the brand in the index.
+    let brand: UInt32
+}

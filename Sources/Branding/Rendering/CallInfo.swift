@@ -45,3 +45,10 @@ package struct CallInfo: Hashable, Sendable {
         QuotedString.append(reason, to: &out)
     }
 }
+
+extension [UInt8] {
+    /// Appends the bytes of a literal without creating a `String`.
+    mutating func append(_ literal: StaticString) {
+        literal.withUTF8Buffer { append(contentsOf: $0) }
+    }
+}

@@ -44,3 +44,23 @@ package struct RenderingProfile: Hashable, Sendable {
         return stableHash(rules + quotes + (logos.map { ", logos \($0.fingerprint)" } ?? ""))
     }
 }
+
+/// The treatment of `%` and `${` in names and call reasons.
+///
+/// FreeSWITCH decodes `%41` in a display name and expands `${…}`. A directory must not be able to use either.
+package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
+    /// Replaces `%` by the word percent, and removes the dollar sign of `${`.
+    case spellOut
+    /// Keeps both, for PBXs that do not interpret them.
+    case keep
+}
+
+/// The treatment of `"` and `\` in names and call reasons.
+///
+/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so phones show them.
+package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
+    /// Escapes both with a backslash (RFC 3261 §25.1).
+    case escape
+    /// Replaces quotes by “ and ” and backslashes by slashes, so that no escape is needed.
+    case typographic
+}

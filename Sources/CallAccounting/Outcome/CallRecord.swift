@@ -263,3 +263,49 @@ extension CallUpdate.Marks {
         return contains(.system) ? .system : nil
     }
 }
+
+// Overlap dialling (RFC 3578 §3.1): an exchange with only the first digits sends an INVITE, and 484 asks for more
+// digits (RFC 3261 §21.4.22). The INVITEs share Call-ID and From tag and are one call.
+
+extension CallRecord {
+    /// True if 484 has asked for more digits and the next INVITE of the call brings them.
+    ///
+    /// The next called user begins with the digits so far. An outbound call keeps only the number, and an incomplete
+    /// number decides nothing.
+    package func isIncomplete(before next: CallRecord) -> Bool {
+        guard refusedAt != nil, status == 484 else { return false }
+        if direction == .inbound, !subscriber.isEmpty, next.subscriber.hasPrefix(subscriber) { return true }
+        guard let destination, let further = next.destination else { return direction == .outbound }
+        return further.description.hasPrefix(destination.description)
+    }
+}
+
+extension CallRecord {
+    /// The events of the call that were seen here, as updates for the gateway that goes on with it.
+    ///
+    /// An update that is known there changes nothing.
+    package var facts: [CallUpdate] {
+        var facts: [CallUpdate] = []
+        func add(_ kind: CallUpdate.Kind, _ time: Int64?, status: UInt16 = 0) {
+            guard let time else { return }
+            var update = CallUpdate(
+                kind: kind, direction: direction, call: name, wallMicroseconds: max(0, time), status: status,
+                reason: reason)
+            if isForwarded { update.marks.insert(.forwarded) }
+            if machine == .voicemail { update.marks.insert(.voicemail) }
+            if machine == .system { update.marks.insert(.system) }
+            if kind == .cancelled { (update.q850Cause, update.sipCause) = (q850Cause, sipCause) }
+            if kind == .answered, !alsoCalled.isEmpty { update.calledMark = name.mark(ofCalled: called) }
+            if kind == .answered, let sessionUntil, sessionUntil > time {
+                update.sessionSeconds = UInt32(clamping: (sessionUntil - time) / 1_000_000)
+            }
+            facts.append(update)
+        }
+        add(.provisional, progressAt, status: 183)
+        add(.provisional, ringingAt, status: 180)
+        add(.failed, refusedAt, status: status)
+        add(.answered, answeredAt, status: 200)
+        add(.cancelled, cancelledAt)
+        return facts.sorted { $0.wallMicroseconds < $1.wallMicroseconds }
+    }
+}

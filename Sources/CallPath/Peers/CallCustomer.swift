@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 package import CallAccounting
 import Synchronization
 
@@ -26,7 +27,7 @@ package final class CallCustomer: Sendable {
 
     /// The mark of a customer's name; two of a thousand names share one by a chance of 1 in 130.
     package static func mark(of name: String) -> UInt32 {
-        let hash = TrunkPeer.key(of: name)
+        let hash = stableHash(name)
         let folded = UInt32(truncatingIfNeeded: hash ^ hash >> 26 ^ hash >> 52) & (1 << markBits - 1)
         return max(1, folded)
     }

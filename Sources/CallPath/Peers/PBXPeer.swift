@@ -25,7 +25,7 @@ package final class PBXPeer: Sendable {
     package init(name: String, sources: [PeerSource], targets: TargetGroup, logo: LogoForm? = nil) {
         self.name = name
         mark = TrunkPeer.mark(of: name)
-        key = TrunkPeer.key(of: name)
+        key = stableHash(name)
         self.sources = sources
         self.targets = targets
         largestDatagram = targets.targets.compactMap(\.largestDatagram).min()

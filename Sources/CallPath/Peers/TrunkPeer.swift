@@ -85,13 +85,8 @@ package final class TrunkPeer: Sendable {
     /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
     package static func mark(of name: String) -> UInt16 {
         // Folded to 16 bits. The mark needs no secrecy: the route cookie is sealed.
-        let hash = key(of: name)
+        let hash = stableHash(name)
         return UInt16(truncatingIfNeeded: hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48)
-    }
-
-    /// The 64-bit FNV-1a hash of a name.
-    static func key(of name: String) -> UInt64 {
-        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     /// True when a message that arrived this way is the trunk's.
