@@ -249,14 +249,3 @@ extension ProxyCore: TransactionUser {
             OutgoingMessage(bytes: splices.applied(to: response.bytes), destination: destination, socket: socket))
     }
 }
-
-/// The Retry-After header field (RFC 3261 §20.33).
-enum RetryAfter {
-    /// Its seconds; nil when missing or malformed.
-    static func seconds(of message: SIPMessage) -> Int? {
-        guard let field = message.first(.retryAfter) else { return nil }
-        let start = field.value.lowerBound
-        let digits = message[field.value].prefix { (48...57).contains($0) }.count
-        return digits > 6 ? nil : DecimalNumber.read(message.bytes, start..<(start + digits))
-    }
-}
