@@ -6,7 +6,7 @@ import CallPath
 import SIPCore
 import Testing
 
-/// Law 3: nobody wears a borrowed name, in whatever spelling it is brought along.
+/// Invariant 3 of ARCHITECTURE.md: nobody wears a borrowed name, in whatever spelling it is brought along.
 @Suite("Nobody wears a borrowed name")
 struct BorrowedNameTests {
     private static let name = #""Acme \"Bank\"""#

@@ -170,6 +170,35 @@ struct ClaimTests {
         }
     }
 
+    @Test func `the architecture names every actor among the threads`() throws {
+        let page = try Repository.text("ARCHITECTURE.md")
+        let start = try #require(page.firstRange(of: "## Threads"))
+        let threads = page[start.upperBound...].prefix { $0 != "#" }
+        for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
+            for match in try Repository.text(path).matches(of: /(?m)^(?:package )?actor ([A-Za-z]+)/) {
+                #expect(threads.contains("`\(match.1)`"), "\(path): Threads of ARCHITECTURE.md do not have \(match.1)")
+            }
+        }
+    }
+
+    @Test func `what the compiler does not check for Sendable is a handle of a C library`() throws {
+        let attribute = "@unchecked " + "Sendable"
+        for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
+            let text = try Repository.text(path)
+            #expect(
+                !text.contains(attribute) || text.contains(/(?m)^import C[A-Z]/),
+                "\(path) imports no C library: correct docs/contributing.md, or the type")
+        }
+    }
+
+    @Test func `the store of the directory shows nobody the types of GRDB`() throws {
+        let sources = Repository.paths(under: "Sources/DirectoryStore", endingWith: [".swift"])
+        #expect(!sources.isEmpty)
+        for path in sources {
+            #expect(!(try Repository.text(path).contains(/(?m)^(package|public) import GRDB/)), "\(path)")
+        }
+    }
+
     @Test func `every route that a page names exists`() throws {
         let routes = try Self.routes
         #expect(routes.count > 40)

@@ -7,8 +7,6 @@ import Synchronization
 
 /// Queries name servers over the network.
 ///
-/// Threads of its own wait for them.
-///
 /// Blocking calls run on threads of their own.
 ///
 /// Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
@@ -43,11 +41,7 @@ package final class SystemNameLookup: NameLookup {
         queue.maxConcurrentOperationCount = max(settings.concurrency, 1)
     }
 
-    /// Queries the servers.
-    ///
-    /// A cancelled task returns at once, while its query times out in the background.
-    ///
-    /// Cancellation returns at once; the query continues in the background.
+    /// Queries the servers; a cancelled task returns at once, while its query times out in the background.
     ///
     /// - Throws: `NameLookupError`, at the latest after servers × attempts × timeout plus the time in the queue.
     package func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
