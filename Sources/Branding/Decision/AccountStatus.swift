@@ -9,14 +9,10 @@ package enum AccountStatus: Hashable, Sendable {
     case open
     /// `suspended`, `closed`, `cancelled` or `canceled`.
     case ended
-    /// Any other value.
-    ///
-    /// `branding_enabled` decides.
+    /// Any other value. `branding_enabled` decides.
     case unknown
 
-    /// Parses the directory's value.
-    ///
-    /// Ignores case and surrounding white space.
+    /// Parses the directory's value. Ignores case and surrounding white space.
     package init(_ text: String) {
         switch Self.normal(text) {
         case "active", "trial": self = .open

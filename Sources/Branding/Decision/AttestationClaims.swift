@@ -5,9 +5,7 @@
 /// A carrier can attest in several header fields, and a forwarded call can carry the claims of two networks. Pure;
 /// allocates nothing.
 package struct AttestationClaims: Hashable, Sendable {
-    /// The claims, best first.
-    ///
-    /// An absent check ranks worse than partial attestation.
+    /// The claims, best first. An absent check ranks worse than partial attestation.
     private enum Rank: UInt8 { case nothing, full, partial, unchecked, gateway, failed }
 
     private var worst = Rank.nothing

@@ -9,9 +9,7 @@
 package struct BrandingGates: Hashable, Sendable, Codable {
     /// `config.branding_enabled`, the directory's switch for branding.
     package var brandingEnabled: Bool
-    /// `config.account_status` in lower case.
-    ///
-    /// The gate closes for `AccountStatus.ended`.
+    /// `config.account_status` in lower case. The gate closes for `AccountStatus.ended`.
     package var accountStatus: String { didSet { accountHasEnded = AccountStatus(accountStatus) == .ended } }
     /// Cached classification of `accountStatus`, so that the call path parses no text.
     private var accountHasEnded: Bool
@@ -19,17 +17,11 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     package var capReached: Bool
     /// False from a 401 or 403 until the next successful sync.
     package var authorised: Bool
-    /// `config.voip_dialer_enabled`.
-    ///
-    /// False closes the gate only with `obeysVoipDialer`.
+    /// `config.voip_dialer_enabled`. False closes the gate only with `obeysVoipDialer`.
     package var voipDialerEnabled: Bool
-    /// The operator's `voip_dialer_enabled: obey`.
-    ///
-    /// Not stored.
+    /// The operator's `voip_dialer_enabled: obey`. Not stored.
     package var obeysVoipDialer: Bool
-    /// True if the records are older than their lifetime.
-    ///
-    /// The gateway sets this gate itself.
+    /// True if the records are older than their lifetime. The gateway sets this gate itself.
     package var isStale: Bool
 
     package init(
@@ -47,9 +39,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         self.isStale = isStale
     }
 
-    /// Decodes stored gates.
-    ///
-    /// The caller sets `isStale` and `obeysVoipDialer` afterwards, because neither is stored.
+    /// Decodes stored gates. The caller sets `isStale` and `obeysVoipDialer` afterwards, because neither is stored.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         brandingEnabled = try container.decode(Bool.self, forKey: .brandingEnabled)

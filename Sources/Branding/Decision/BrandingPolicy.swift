@@ -9,9 +9,7 @@ package enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
     /// Any attestation, or none from a trusted trunk.
     case permissive
 
-    /// True if attestation of this level suffices.
-    ///
-    /// False for `none` and `failed`.
+    /// True if attestation of this level suffices. False for `none` and `failed`.
     func accepts(_ verification: Verification) -> Bool {
         switch verification {
         case .passedA: true

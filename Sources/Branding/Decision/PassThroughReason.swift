@@ -29,9 +29,7 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     case alreadyBranded
     case outbound
 
-    /// True if a gate of the directory is the reason.
-    ///
-    /// Such calls are reported as `branding_disabled`.
+    /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.
     package var isGate: Bool {
         switch self {
         case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,

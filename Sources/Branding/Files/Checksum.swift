@@ -14,9 +14,7 @@ package struct Checksum {
 
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Adds bytes.
-    ///
-    /// The boundaries count: the same bytes in other portions give another checksum.
+    /// Adds bytes. The boundaries count: the same bytes in other portions give another checksum.
     package mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         var lanes = lanes

@@ -2,9 +2,7 @@
 
 import Glibc
 
-/// Reads a regular file from start to end.
-///
-/// Owned by one thread; `deinit` closes the file.
+/// Reads a regular file from start to end. Owned by one thread; `deinit` closes the file.
 final class WholeFile {
     /// The file's length in bytes when it was opened.
     let length: Int
@@ -29,9 +27,7 @@ final class WholeFile {
 
     deinit { close(descriptor) }
 
-    /// Reads the next `count` values.
-    ///
-    /// Fails if the file ends earlier.
+    /// Reads the next `count` values. Fails if the file ends earlier.
     func readArray<Element: BitwiseCopyable>(
         of type: Element.Type, _ count: Int
     ) throws(BrandIndexFileError) -> [Element] {
@@ -46,9 +42,7 @@ final class WholeFile {
         return array
     }
 
-    /// Reads until `bytes` is full.
-    ///
-    /// One `read` call transfers at most 2 GB.
+    /// Reads until `bytes` is full. One `read` call transfers at most 2 GB.
     private func fill(_ bytes: UnsafeMutableRawBufferPointer) -> BrandIndexFileError? {
         var done = 0
         while done < bytes.count {

@@ -24,14 +24,10 @@ package final class BrandIndex: Sendable {
     /// The number of phone numbers with a brand.
     package var count: Int { numbers.count }
 
-    /// The number of distinct brands.
-    ///
-    /// A large index may include brands that no longer have a number.
+    /// The number of distinct brands. A large index may include brands that no longer have a number.
     package var brandCount: Int { brands.rows.count }
 
-    /// True if the brands fill their memory limit.
-    ///
-    /// Some brands are then missing, or the next change may drop some.
+    /// True if the brands fill their memory limit. Some brands are then missing, or the next change may drop some.
     package var isFull: Bool { !brands.fits(in: RenderedBrands.memoryLimit) }
 
     /// Memory in bytes.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Builds a brand index from records, one record at a time.
-///
-/// Holds only the data that the index keeps. Not thread-safe.
+/// Builds a brand index from records, one record at a time. Holds only the data that the index keeps. Not thread-safe.
 package struct BrandIndexBuilder: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
@@ -10,9 +8,7 @@ package struct BrandIndexBuilder: Sendable {
     private var rendering: BrandRendering
     /// The `updated_at` of the record in each slot; empty if every number is added once.
     private var times: [UpdateTime] = []
-    /// Numbers whose newest record has no displayable name.
-    ///
-    /// `finish` removes them.
+    /// Numbers whose newest record has no displayable name. `finish` removes them.
     private var nameless: Set<E164Number> = []
 
     /// Starts an index.
@@ -35,9 +31,7 @@ package struct BrandIndexBuilder: Sendable {
         if !numbersAreUnique { times = Array(repeating: .never, count: table.keys.count) }
     }
 
-    /// Adds a record.
-    ///
-    /// For one number the record with the newest `updatedAt` wins; of equal ones the last.
+    /// Adds a record. For one number the record with the newest `updatedAt` wins; of equal ones the last.
     package mutating func add(_ record: BrandRecord) {
         let brand = rendering.position(of: record)
         if times.isEmpty, brand == nil { return }
@@ -56,9 +50,7 @@ package struct BrandIndexBuilder: Sendable {
         }
     }
 
-    /// Finishes the index.
-    ///
-    /// Reads the table once.
+    /// Finishes the index. Reads the table once.
     package consuming func finish() -> BrandIndex {
         times = []
         for number in nameless { table.remove(number.digits) }

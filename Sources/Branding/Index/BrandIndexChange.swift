@@ -10,9 +10,7 @@ package struct BrandIndexChange: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
     private let deltaLimit: Int
-    /// The number of brands in the old index.
-    ///
-    /// They keep their positions.
+    /// The number of brands in the old index. They keep their positions.
     private let oldBrands: Int
     private var numbers: BrandedNumbers
     private var rendering: BrandRendering

@@ -15,9 +15,7 @@ package struct BrandRecord: Hashable, Sendable {
     package var logoURL: String?
     /// The brand's reason for calling; at most 200 characters; nil if absent.
     package var callReason: String?
-    /// The directory's timestamp, unchanged.
-    ///
-    /// Of two records for one number the newer one wins.
+    /// The directory's timestamp, unchanged. Of two records for one number the newer one wins.
     package var updatedAt: String
 
     package init(

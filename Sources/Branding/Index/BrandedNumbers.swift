@@ -12,9 +12,7 @@ struct BrandedNumbers: Sendable {
     private(set) var changes: NumberTable
     /// The number of phone numbers with a brand.
     private(set) var count: Int
-    /// The number of brands that the base table may refer to.
-    ///
-    /// Later brands belong to the delta table only.
+    /// The number of brands that the base table may refer to. Later brands belong to the delta table only.
     private(set) var tableBrands: Int
 
     /// The value in the delta table for a number that was removed from the base table.
@@ -28,9 +26,7 @@ struct BrandedNumbers: Sendable {
         tableBrands = brands
     }
 
-    /// Restores saved tables.
-    ///
-    /// Nil if the delta removes an absent number, or if the total differs from `count`.
+    /// Restores saved tables. Nil if the delta removes an absent number, or if the total differs from `count`.
     init?(_ table: NumberTable, brands: Int, changes: NumberTable, count: Int) {
         var found = table.count
         for slot in changes.keys.indices where changes.keys[slot] != 0 {

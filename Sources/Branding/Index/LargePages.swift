@@ -41,9 +41,7 @@ private enum LargePages {
     /// The size of a huge page on x86-64, and on ARM with pages of 4 kB.
     private static let size = 2 << 20
 
-    /// Advises the kernel to use huge pages.
-    ///
-    /// Has no effect without kernel support.
+    /// Advises the kernel to use huge pages. Has no effect without kernel support.
     static func ask(for memory: UnsafeMutableRawBufferPointer) {
         guard let start = memory.baseAddress, memory.count >= 2 * size else { return }
         let end = start + memory.count

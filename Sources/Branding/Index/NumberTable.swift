@@ -75,9 +75,7 @@ struct NumberTable: Sendable {
         }
     }
 
-    /// Returns the slot that holds a number, or else the empty slot for it.
-    ///
-    /// The table always has an empty slot.
+    /// Returns the slot that holds a number, or else the empty slot for it. The table always has an empty slot.
     func slot(for digits: UInt64) -> (slot: Int, isFilled: Bool) {
         var slot = Self.home(of: digits, capacity: keys.count)
         while keys[slot] != 0 {
@@ -122,18 +120,14 @@ struct NumberTable: Sendable {
         count -= 1
     }
 
-    /// Marks every value in use.
-    ///
-    /// Ignores values beyond `marks`.
+    /// Marks every value in use. Ignores values beyond `marks`.
     func mark(_ marks: inout [Bool]) {
         for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < marks.count {
             marks[Int(values[slot])] = true
         }
     }
 
-    /// Replaces every value by `positions[value]`.
-    ///
-    /// Keeps values beyond `positions`.
+    /// Replaces every value by `positions[value]`. Keeps values beyond `positions`.
     mutating func mapValues(by positions: [UInt32]) {
         for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < positions.count {
             values[slot] = positions[Int(values[slot])]

@@ -58,9 +58,7 @@ private struct Scanner {
         return value
     }
 
-    /// Returns microseconds.
-    ///
-    /// Drops digits after the sixth.
+    /// Returns microseconds. Drops digits after the sixth.
     private mutating func fraction() -> Int64? {
         guard var value = digit() else { return nil }
         var count = 1

@@ -4,9 +4,7 @@
 ///
 /// Pure; the time is bounded by the number of bytes, so hostile input is safe. Ignores any declared `Content-Type`.
 package struct LogoPicture: Hashable, Sendable {
-    /// An image format that directories send.
-    ///
-    /// `LogoForm` has those for phones.
+    /// An image format that directories send. `LogoForm` has those for phones.
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case png, jpeg
 

@@ -88,9 +88,7 @@ struct CallingCodePlan: Sendable {
         }
     }
 
-    /// Returns the digits that may follow the code because they do not start a prefix.
-    ///
-    /// Bit d is set for digit d.
+    /// Returns the digits that may follow the code because they do not start a prefix. Bit d is set for digit d.
     private static func followers(_ plan: herald_calling_code) -> UInt32 {
         let prefix = UInt8(bitPattern: plan.national_prefix.0)
         var allowed: UInt32 = 0x3FF

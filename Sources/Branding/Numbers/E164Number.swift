@@ -5,9 +5,7 @@
 /// Has seven to fifteen digits and starts with the calling code. The value fits a `UInt64` (10^15 < 2^50) and is the
 /// key of the brand index. A withheld number is never stored in this type. Source: ITU-T E.164 §6.2.1.
 package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The digits without the plus sign, as a decimal integer.
-    ///
-    /// Never starts with zero.
+    /// The digits without the plus sign, as a decimal integer. Never starts with zero.
     package let digits: UInt64
 
     /// Creates a number from the digits of a complete international number.
@@ -18,16 +16,12 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
         self.digits = digits
     }
 
-    /// Parses `+` and seven to fifteen ASCII digits, the first not zero.
-    ///
-    /// Anything else gives nil.
+    /// Parses `+` and seven to fifteen ASCII digits, the first not zero. Anything else gives nil.
     package init?(_ text: some StringProtocol) {
         self.init(plusDigits: text.utf8)
     }
 
-    /// Parses the bytes `+` and seven to fifteen ASCII digits, the first not zero.
-    ///
-    /// Anything else gives nil.
+    /// Parses the bytes `+` and seven to fifteen ASCII digits, the first not zero. Anything else gives nil.
     package init?(plusDigits bytes: some Sequence<UInt8>) {
         var iterator = bytes.makeIterator()
         guard iterator.next() == UInt8(ascii: "+") else { return nil }

@@ -18,9 +18,7 @@ package struct EmergencyNumbers: Hashable, Sendable {
     /// The largest number of digits in an operator's own number.
     package static let maxDigits = 12
 
-    /// Combines the region's numbers with the operator's own.
-    ///
-    /// Skips own numbers that `isDialled` rejects.
+    /// Combines the region's numbers with the operator's own. Skips own numbers that `isDialled` rejects.
     package init(region: Region?, own: [String] = []) {
         let listed = own.filter(Self.isDialled).compactMap { UInt64("1" + $0) }
         self.init(

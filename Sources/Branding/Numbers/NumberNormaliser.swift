@@ -12,9 +12,7 @@ import CPhoneNumber
 /// Thread-safe; 10–24 µs
 /// through the library, some nanoseconds for plain `+digits`.
 package struct NumberNormaliser: Sendable {
-    /// The country whose national numbers are accepted.
-    ///
-    /// Nil accepts only numbers with a plus sign.
+    /// The country whose national numbers are accepted. Nil accepts only numbers with a plus sign.
     package let region: Region?
     /// Phone-contexts whose local numbers are national numbers of the region, in lower case.
     private let contexts: [[UInt8]]

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Renders each distinct brand (name, identifier, logo and call reason) once.
-///
-/// Not thread-safe.
+/// Renders each distinct brand (name, identifier, logo and call reason) once. Not thread-safe.
 struct BrandRendering: Sendable {
     /// The rendered brands, after those passed to `init`.
     private(set) var brands: RenderedBrands

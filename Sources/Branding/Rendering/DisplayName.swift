@@ -20,9 +20,7 @@ package struct DisplayName: Hashable, Sendable {
 
 /// Writes a quoted-string with escaped backslashes and quotes (RFC 3261 §25.1).
 enum QuotedString {
-    /// Appends the quoted text to `out`.
-    ///
-    /// The text must have no control characters.
+    /// Appends the quoted text to `out`. The text must have no control characters.
     static func append(_ text: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

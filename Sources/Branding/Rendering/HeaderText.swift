@@ -21,9 +21,7 @@ enum HeaderText {
         return isReadable(cut) ? cut : ""
     }
 
-    /// True for ASCII letters, digits and single blanks.
-    ///
-    /// Most names are like this and need no cleaning.
+    /// True for ASCII letters, digits and single blanks. Most names are like this and need no cleaning.
     private static func isPlain(_ raw: String) -> Bool {
         var last = UInt8(ascii: " ")
         for byte in raw.utf8 {
@@ -55,9 +53,7 @@ enum HeaderText {
         if let last = out.last, last != " " { out.append(" ") }
     }
 
-    /// Applies the policy for `%` and `${`.
-    ///
-    /// Runs on collapsed text, so that a later removal cannot join `$` and `{`.
+    /// Applies the policy for `%` and `${`. Runs on collapsed text, so that a later removal cannot join `$` and `{`.
     private static func replaceSigns(in text: String, _ percent: PercentPolicy) -> String {
         guard percent == .spellOut, text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "{") })
         else { return text }

@@ -5,9 +5,7 @@
 /// For each brand the arena holds quoted name, logo value, call-reason parameter and identifier. The plain name follows
 /// if quoting changed it. Every part is one range of these bytes, at most with a constant prefix.
 struct RenderedBrands: Sendable {
-    /// Location of a brand in the arena, with lengths in bytes.
-    ///
-    /// 24 bytes without padding, saved as they are.
+    /// Location of a brand in the arena, with lengths in bytes. 24 bytes without padding, saved as they are.
     struct Row: Sendable {
         var start: UInt64 = 0
         var quotedName: UInt16 = 0
@@ -39,9 +37,7 @@ struct RenderedBrands: Sendable {
     /// - Parameter known: the number of fingerprints, including those of brands without a displayable name.
     func fits(in memoryLimit: Int, known: Int = 0) -> Bool { arena.count + max(rows.count, known) * 64 < memoryLimit }
 
-    /// Restores saved arrays.
-    ///
-    /// Nil if a row points outside the arena.
+    /// Restores saved arrays. Nil if a row points outside the arena.
     init?(rows: [Row], arena: [UInt8]) {
         let size = UInt64(arena.count)
         guard rows.allSatisfy({ $0.start <= size && $0.end <= size && $0.quotedName >= 2 }) else { return nil }
@@ -164,9 +160,7 @@ struct RenderedBrands: Sendable {
     }
 }
 
-/// A part of a brand that an index stores.
-///
-/// `name` and `brandID` are plain text; the other parts are header bytes.
+/// A part of a brand that an index stores. `name` and `brandID` are plain text; the other parts are header bytes.
 package enum BrandPart: Hashable, Sendable, CaseIterable {
     /// The display name as a quoted-string: `"Acme Bank"`.
     case quotedName

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules for rendering brands as header bytes.
-///
-/// A change requires a rebuild of the index.
+/// The rules for rendering brands as header bytes. A change requires a rebuild of the index.
 package struct RenderingProfile: Hashable, Sendable {
-    /// The largest display name in bytes of UTF-8, before quoting; 1 to 500.
-    ///
-    /// Asterisk cuts at 80.
+    /// The largest display name in bytes of UTF-8, before quoting; 1 to 500. Asterisk cuts at 80.
     package var maxNameBytes: Int
-    /// The largest call reason in characters; 1 to 200.
-    ///
-    /// RFC 9796 recommends at most 64.
+    /// The largest call reason in characters; 1 to 200. RFC 9796 recommends at most 64.
     package var maxReasonCharacters: Int
     /// The treatment of `%` and `${`.
     package var percent: PercentPolicy
@@ -21,9 +15,7 @@ package struct RenderingProfile: Hashable, Sendable {
     /// The logos that the gateway serves; nil if Call-Info gets the directory's URLs.
     package var logos: HostedLogos?
 
-    /// Creates a profile.
-    ///
-    /// Clamps values to their range.
+    /// Creates a profile. Clamps values to their range.
     package init(
         maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
         quotes: QuotePolicy = .escape, allowInsecureLogos: Bool = false, logos: HostedLogos? = nil

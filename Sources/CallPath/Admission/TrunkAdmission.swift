@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of one trunk or one route: calls a second, and calls at a time.
-///
-/// Any thread, no lock.
+/// The limits of one trunk or one route: calls a second, and calls at a time. Any thread, no lock.
 package final class TrunkAdmission: Sendable {
     /// The decision about a new call.
     package enum Verdict: Hashable, Sendable {

@@ -2,9 +2,7 @@
 
 import Synchronization
 
-/// The number of calls of one trunk in progress; the same object after a reload.
-///
-/// Any thread.
+/// The number of calls of one trunk in progress; the same object after a reload. Any thread.
 package final class TrunkCalls: Sendable {
     private let value = Atomic<Int>(0)
 

@@ -4,9 +4,7 @@ package import Branding
 package import SIPCore
 import Synchronization
 
-/// Counters of the call path.
-///
-/// Any thread. A count is one relaxed atomic addition, without lock or allocation.
+/// Counters of the call path. Any thread. A count is one relaxed atomic addition, without lock or allocation.
 package final class GatewayCounters: Sendable {
     /// Events counted without further label.
     package enum Event: Int, CaseIterable, Sendable {
@@ -20,9 +18,7 @@ package final class GatewayCounters: Sendable {
         case callsShed, lateInvites, scannersDropped, loopsFound, registrationsWithoutPath
     }
 
-    /// The counts of one enumeration, by raw value or position.
-    ///
-    /// Inline, so that a count retains nothing.
+    /// The counts of one enumeration, by raw value or position. Inline, so that a count retains nothing.
     private typealias Counts = InlineArray<32, Atomic<UInt64>>
 
     private let events: Counts

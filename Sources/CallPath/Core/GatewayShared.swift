@@ -4,9 +4,7 @@ package import CallAccounting
 import SIPCore
 import Synchronization
 
-/// State that all workers of a gateway share.
-///
-/// Any thread; no worker waits for a slow thread in it.
+/// State that all workers of a gateway share. Any thread; no worker waits for a slow thread in it.
 package final class GatewayShared: Sendable {
     package let settings: CurrentSettings
     package let branding: CurrentBranding

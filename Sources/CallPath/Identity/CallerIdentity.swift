@@ -140,9 +140,7 @@ private struct ClaimedCaller {
         attestation = claims
     }
 
-    /// Whether the value may contain verstat.
-    ///
-    /// This cheap test spares most values the full reading.
+    /// Whether the value may contain verstat. This cheap test spares most values the full reading.
     static func mentionsVerification(_ bytes: [UInt8], _ value: Range<Int>) -> Bool {
         bytes.mentions("verstat", in: value)
     }

@@ -100,9 +100,7 @@ final class TraceRing: Sendable {
         }
     }
 
-    /// Copies the oldest record into one whose memory is reused; false if there is none.
-    ///
-    /// One reader at a time.
+    /// Copies the oldest record into one whose memory is reused; false if there is none. One reader at a time.
     func take(into record: inout TraceRecord) -> Bool {
         let position = head.load(ordering: .relaxed)
         let slot = slots[Int(position & mask)]

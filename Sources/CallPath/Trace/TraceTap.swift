@@ -35,9 +35,7 @@ package final class TraceTap: Sendable {
     /// Switches the copying off; the memory stays.
     package func stop() { isEnabled.store(false, ordering: .relaxed) }
 
-    /// Copies the oldest record into one whose memory is reused; false if there is none.
-    ///
-    /// One reader at a time.
+    /// Copies the oldest record into one whose memory is reused; false if there is none. One reader at a time.
     package func take(into record: inout TraceRecord) -> Bool { ring.load()?.take(into: &record) ?? false }
 
     /// Copies a message that has arrived, before anything rejects it.

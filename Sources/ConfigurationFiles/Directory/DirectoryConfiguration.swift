@@ -3,9 +3,7 @@
 import Foundation
 import HostSystem
 
-/// The checked contents of `herald-directory.yaml`.
-///
-/// `Config/herald-directory.yaml` explains each key.
+/// The checked contents of `herald-directory.yaml`. `Config/herald-directory.yaml` explains each key.
 package struct DirectoryConfiguration: Sendable {
     /// The listening address.
     package var listen = EndpointAddress(host: "127.0.0.1", port: 8088, isIPv6: false)

@@ -14,9 +14,7 @@ extension HeraldConfiguration {
             case each
         }
 
-        /// 32 hexadecimal digits each; the first signs, all verify.
-        ///
-        /// Empty if the file was loaded without its secrets.
+        /// 32 hexadecimal digits each; the first signs, all verify. Empty if the file was loaded without its secrets.
         package var secrets: [ConfiguredSecret]
         /// The address for reports of siblings.
         package var listen: EndpointAddress

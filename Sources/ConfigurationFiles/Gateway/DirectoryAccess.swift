@@ -53,9 +53,7 @@ extension HeraldConfiguration {
 
     /// Requirements for the directory's certificate, and the gateway's own certificate.
     package struct DirectoryTLS: Hashable, Sendable {
-        /// SHA-256 of public keys in Base64.
-        ///
-        /// One of them must be in the directory's chain. Empty accepts any key.
+        /// SHA-256 of public keys in Base64. One of them must be in the directory's chain. Empty accepts any key.
         package var pins: [String] = []
         /// PEM file of trusted roots that replaces the system's roots.
         package var roots: String?

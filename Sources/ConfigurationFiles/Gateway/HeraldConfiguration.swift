@@ -3,9 +3,7 @@
 package import Branding
 package import SIPCore
 
-/// The checked contents of `herald.yaml`.
-///
-/// `Config/herald.yaml` explains each key.
+/// The checked contents of `herald.yaml`. `Config/herald.yaml` explains each key.
 package struct HeraldConfiguration: Sendable {
     /// Name of this gateway in status and logs; the host name by default.
     package var id: String
@@ -19,9 +17,7 @@ package struct HeraldConfiguration: Sendable {
     package var drain: Duration
     /// Local addresses; at least one.
     package var listen: [Listener]
-    /// Carriers; at least one.
-    ///
-    /// A request belongs to the first trunk with a matching source.
+    /// Carriers; at least one. A request belongs to the first trunk with a matching source.
     package var trunks: [Trunk]
     /// PBXs; at least one.
     package var pbx: [PBX]
@@ -62,9 +58,7 @@ package struct HeraldConfiguration: Sendable {
         package var address: EndpointAddress
         /// The address or host name that replaces `address` in Via and Record-Route.
         package var advertise: EndpointAddress?
-        /// Further names of this listener in Route and Request-URI.
-        ///
-        /// A name without a port matches the listener's port.
+        /// Further names of this listener in Route and Request-URI. A name without a port matches the listener's port.
         package var names: [EndpointAddress] = []
         package var transport = SIPTransportKind.udp
         /// Certificate files; nil unless the transport is TLS.
@@ -125,9 +119,7 @@ package struct HeraldConfiguration: Sendable {
         package var certificateNames: [String]
         /// Destinations; at least one.
         package var targets: [Target]
-        /// True sends OPTIONS to the targets.
-        ///
-        /// False detects failures by calls alone.
+        /// True sends OPTIONS to the targets. False detects failures by calls alone.
         package var isProbed: Bool
         /// Position in `listen` of the address used towards this trunk.
         package var listener: Int
@@ -173,9 +165,7 @@ package struct HeraldConfiguration: Sendable {
         package var name: String
         /// Destinations; at least one.
         package var targets: [Target]
-        /// True sends OPTIONS to the targets.
-        ///
-        /// False detects failures by calls alone.
+        /// True sends OPTIONS to the targets. False detects failures by calls alone.
         package var isProbed: Bool
         /// True marks a target as down until it responds to OPTIONS: with an explicit `probe`, or with several targets.
         package var mustRespond = false

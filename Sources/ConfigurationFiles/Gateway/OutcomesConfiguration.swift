@@ -18,9 +18,7 @@ extension HeraldConfiguration {
     /// The PBX whose default voicemail users are known.
     package enum PBXProfile: String, ConfigurationWord, Sendable { case generic, asterisk, freeswitch }
 
-    /// Patterns that identify a machine as the callee.
-    ///
-    /// A star at the end matches any rest.
+    /// Patterns that identify a machine as the callee. A star at the end matches any rest.
     package struct AnswererSigns: Hashable, Sendable {
         /// Users of SIP URIs.
         package var users: [String] = []
@@ -55,9 +53,7 @@ extension HeraldConfiguration {
         package var maxCallDuration = Duration.seconds(14_400)
         /// Time for which calls and delivered events are kept.
         package var retention = Duration.seconds(7_776_000)
-        /// Limit of the ledger in bytes.
-        ///
-        /// Above it the oldest rows are deleted, except undelivered ones.
+        /// Limit of the ledger in bytes. Above it the oldest rows are deleted, except undelivered ones.
         package var maxSize = 4_294_967_296
         /// File of call records; nil for none.
         package var recordFile: String?

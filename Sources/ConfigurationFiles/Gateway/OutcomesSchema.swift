@@ -36,9 +36,7 @@ extension HeraldSchema {
         return outcomes
     }
 
-    /// Returns the group of each member.
-    ///
-    /// A member may be in one group only.
+    /// Returns the group of each member. A member may be in one group only.
     func subscribers(_ section: ConfigurationSection) -> [String: String] {
         var groups: [String: String] = [:]
         _ = section.sections("subscribers") { _, group -> Void? in

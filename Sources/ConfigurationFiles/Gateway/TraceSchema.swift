@@ -12,9 +12,7 @@ extension HeraldConfiguration {
     /// A collector of the Homer Encapsulation Protocol, version 3.
     package struct HEP: Hashable, Sendable {
         package enum Transport: String, ConfigurationWord, Sendable { case udp, tcp }
-        /// The treatment of telephone numbers in exported messages.
-        ///
-        /// A withheld number appears in neither.
+        /// The treatment of telephone numbers in exported messages. A withheld number appears in neither.
         package enum Numbers: String, ConfigurationWord, Sendable { case masked, full }
 
         package var collector: EndpointAddress

@@ -8,9 +8,7 @@ struct AddressBytes: Hashable {
 
     var isIPv6: Bool { bytes.count == 16 }
 
-    /// Parses an address literal, IPv6 without brackets and zone.
-    ///
-    /// Nil for other text.
+    /// Parses an address literal, IPv6 without brackets and zone. Nil for other text.
     init?(_ host: String) {
         var four = in_addr()
         var six = in6_addr()
@@ -23,9 +21,7 @@ struct AddressBytes: Hashable {
         }
     }
 
-    /// True if the first `bits` bits are equal.
-    ///
-    /// Both addresses must have one family.
+    /// True if the first `bits` bits are equal. Both addresses must have one family.
     func agrees(with other: AddressBytes, bits: Int) -> Bool {
         bytes.indices.allSatisfy { position in
             let mask = Self.mask(bits - position * 8)

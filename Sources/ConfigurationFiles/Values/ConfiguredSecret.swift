@@ -2,9 +2,7 @@
 
 import SafeText
 
-/// A secret from a file or the environment.
-///
-/// Prints as `<redacted>`.
+/// A secret from a file or the environment. Prints as `<redacted>`.
 package struct ConfiguredSecret: Hashable, Sendable, Redacted {
     private let text: String
     /// The secret's file if every user of the machine can read it.
@@ -28,8 +26,6 @@ package struct ConfiguredSecret: Hashable, Sendable, Redacted {
         hasher.combine(openFile)
     }
 
-    /// Returns the secret.
-    ///
-    /// Called only where the secret is used.
+    /// Returns the secret. Called only where the secret is used.
     package func reveal() -> String { text }
 }

@@ -6,9 +6,7 @@ package enum DurationText {
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    /// Parses a whole number with a unit.
-    ///
-    /// Nil for other text, including a number without a unit.
+    /// Parses a whole number with a unit. Nil for other text, including a number without a unit.
     package static func read(_ text: String) -> Duration? {
         for (suffix, milliseconds) in units where text.hasSuffix(suffix) {
             let digits = text.dropLast(suffix.count)

@@ -9,9 +9,7 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     package let isIPv6: Bool
     /// True for a host name, which the gateway resolves at run time.
     package let isName: Bool
-    /// False if the port is a default.
-    ///
-    /// A host name's SRV records then determine the port.
+    /// False if the port is a default. A host name's SRV records then determine the port.
     package let hasPort: Bool
 
     package init(host: String, port: UInt16, isIPv6: Bool, isName: Bool = false, hasPort: Bool = true) {

@@ -9,9 +9,7 @@ import HostSystem
 struct SecretSchema {
     let file: ConfigurationFile
 
-    /// Reads `<name>_file` or `<name>_env`.
-    ///
-    /// One of them is required.
+    /// Reads `<name>_file` or `<name>_env`. One of them is required.
     func read(
         _ section: ConfigurationSection, _ name: String, secrets: HeraldConfiguration.Secrets
     ) -> ConfiguredSecret? {

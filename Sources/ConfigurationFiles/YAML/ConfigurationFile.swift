@@ -82,9 +82,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// True if the character at the position is a tab.
-    ///
-    /// Line and column count from 1.
+    /// True if the character at the position is a tab. Line and column count from 1.
     private func isTab(line: Int, column: Int) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
         guard line >= 1, line <= lines.count else { return false }

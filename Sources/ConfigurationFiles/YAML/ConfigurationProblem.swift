@@ -32,9 +32,7 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A rejected configuration with all its problems.
-///
-/// Nothing was started or changed.
+/// A rejected configuration with all its problems. Nothing was started or changed.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     /// In the order of the file; at least one.
     package let problems: [ConfigurationProblem]

@@ -16,9 +16,7 @@ final class ConfigurationSection {
     private let problems: ProblemList
     private var asked: [String] = []
     private let place: (line: Int, column: Int)
-    /// Called with every requested key, in this section and below.
-    ///
-    /// Tests compare the keys with the sample file.
+    /// Called with every requested key, in this section and below. Tests compare the keys with the sample file.
     private var listener: ((String) -> Void)?
 
     init(_ mapping: Node.Mapping, path: String, place: (line: Int, column: Int), problems: ProblemList) {
@@ -111,9 +109,7 @@ final class ConfigurationSection {
         return word(node, child(key)) ?? value
     }
 
-    /// Parses a text with `read`.
-    ///
-    /// The error that `read` throws is reported.
+    /// Parses a text with `read`. The error that `read` throws is reported.
     func parsed<Value>(_ key: String, _ read: (String) throws(AddressProblem) -> Value) -> Value? {
         guard let node = node(key) else { return nil }
         return parsed(node, child(key), read)
@@ -121,9 +117,7 @@ final class ConfigurationSection {
 
     // MARK: Lists
 
-    /// Returns a list of different values out of a fixed set.
-    ///
-    /// A single value counts as a list.
+    /// Returns a list of different values out of a fixed set. A single value counts as a list.
     func choices<Choice: ConfigurationWord>(_ key: String, default value: [Choice]) -> [Choice] {
         guard let elements = elements(key) else { return value }
         var words: [Choice] = []
@@ -136,16 +130,12 @@ final class ConfigurationSection {
         return words.isEmpty ? value : words
     }
 
-    /// Parses each text of a list with `read`.
-    ///
-    /// A single text counts as a list.
+    /// Parses each text of a list with `read`. A single text counts as a list.
     func list<Value>(_ key: String, _ read: (String) throws(AddressProblem) -> Value) -> [Value] {
         (elements(key) ?? []).compactMap { path, element in parsed(element, path, read) }
     }
 
-    /// Returns the texts of a list.
-    ///
-    /// A single text counts as a list.
+    /// Returns the texts of a list. A single text counts as a list.
     func texts(_ key: String) -> [String] { list(key) { text throws(AddressProblem) in text } }
 
     /// Reads a nested mapping and reports its unknown keys; nil if the key is absent.

@@ -2,13 +2,9 @@
 
 import SafeText
 
-/// The customer's key for the directory.
-///
-/// Prints as `<redacted>` in every text and log.
+/// The customer's key for the directory. Prints as `<redacted>` in every text and log.
 package struct APIKey: Hashable, Sendable, Redacted {
-    /// The value of the `X-API-Key` header.
-    ///
-    /// No other code may read it.
+    /// The value of the `X-API-Key` header. No other code may read it.
     let value: String
 
     /// Reads a key of 1 to 1024 visible ASCII characters, without surrounding blanks.

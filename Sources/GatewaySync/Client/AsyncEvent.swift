@@ -2,9 +2,7 @@
 
 import Synchronization
 
-/// Wakes one waiting task.
-///
-/// A ring without a waiting task is kept; several rings count as one.
+/// Wakes one waiting task. A ring without a waiting task is kept; several rings count as one.
 final class AsyncEvent: Sendable {
     private struct State {
         var rung = false
@@ -13,9 +11,7 @@ final class AsyncEvent: Sendable {
 
     private let state = Mutex(State())
 
-    /// Ends the current wait, or the next one.
-    ///
-    /// Any thread.
+    /// Ends the current wait, or the next one. Any thread.
     func ring() {
         let waiter = state.withLock { state in
             let waiter = state.waiter

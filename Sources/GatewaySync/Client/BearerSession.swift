@@ -100,9 +100,7 @@ actor BearerSession {
         }
     }
 
-    /// Returns a token that replaces an expired one.
-    ///
-    /// All callers with the same expired token share one request.
+    /// Returns a token that replaces an expired one. All callers with the same expired token share one request.
     func token(afterExpiryOf expired: String, _ source: Source) async throws(DirectoryError) -> String {
         if let tokens, tokens.access != expired { return tokens.access }
         guard tokens?.refresh != nil else {
@@ -321,9 +319,7 @@ extension DirectoryClient {
             })
     }
 
-    /// Requests the first tokens.
-    ///
-    /// A device unknown to the directory is registered and tries once more.
+    /// Requests the first tokens. A device unknown to the directory is registered and tries once more.
     private func signIn() async throws(DirectoryError) -> TokenResponse {
         guard let bearer = settings.bearer else { throw .badResponse(reason: "no session is configured") }
         let request = TokenRequest(deviceID: bearer.device.id)

@@ -59,9 +59,7 @@ package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
         "http://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 443)" + url.dropFirst(origin.count)
     }
 
-    /// Returns the full URL of a request.
-    ///
-    /// Query values are percent-encoded here and nowhere else.
+    /// Returns the full URL of a request. Query values are percent-encoded here and nowhere else.
     func url(_ path: String, mount: Mount, query: [(name: String, value: String)] = []) -> String {
         var url = root + mount.rawValue + path
         var separator = "?"

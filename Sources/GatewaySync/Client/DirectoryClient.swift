@@ -68,9 +68,7 @@ package final class DirectoryClient: Sendable, Service {
         await shutdown()
     }
 
-    /// Closes the connections.
-    ///
-    /// Later requests fail. `run()` and `deinit` close them too.
+    /// Closes the connections. Later requests fail. `run()` and `deinit` close them too.
     package func shutdown() async {
         let isFirst = isShutDown.withLock { done in
             defer { done = true }

@@ -11,9 +11,7 @@ extension DirectoryClient {
         try await post(APIPath.sync, acknowledgement)
     }
 
-    /// Sends one event once.
-    ///
-    /// The outbox repeats it with the same key if it did not arrive.
+    /// Sends one event once. The outbox repeats it with the same key if it did not arrive.
     package func send(_ event: EventRequest) async throws(DirectoryError) -> EventResponse {
         let response = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
         guard response.success else { throw .badResponse(reason: "its success is false") }

@@ -8,9 +8,7 @@ import NIOHTTP1
 import NIOHTTPCompression
 import SafeText
 
-/// A request to the directory, without its mount.
-///
-/// Prints as its path: bodies may contain tokens.
+/// A request to the directory, without its mount. Prints as its path: bodies may contain tokens.
 struct DirectoryRequest: Sendable, Redacted {
     var description: String { path }
     var debugDescription: String { path }
@@ -30,9 +28,7 @@ struct DirectoryRequest: Sendable, Redacted {
     var isConditional = false
     /// True if 404 means that the API has another mount, even if this mount worked before.
     var findsMount = false
-    /// True for sign-in requests.
-    ///
-    /// They carry the API key or no credentials.
+    /// True for sign-in requests. They carry the API key or no credentials.
     var signsIn = false
     /// A secret of the body that no message may show.
     var secret: Concealed<String>?
@@ -47,9 +43,7 @@ struct DirectoryExchange: Redacted {
         var mayRetry = false
         /// True for 404 or 405: the other mount may work.
         var isNothingThere = false
-        /// True if the connection failed: the other mount may work.
-        ///
-        /// A slow server is slow on both.
+        /// True if the connection failed: the other mount may work. A slow server is slow on both.
         var isNetwork = false
 
         var isMiss: Bool { isNothingThere || isNetwork }
@@ -87,9 +81,7 @@ struct DirectoryExchange: Redacted {
         return try result.get()
     }
 
-    /// Reads the body of a response.
-    ///
-    /// An error ends the exchange.
+    /// Reads the body of a response. An error ends the exchange.
     typealias Reading<Value> = @Sendable (HTTPClientResponse) async throws -> Value
 
     private func outcome<Value: Sendable>(
@@ -240,9 +232,7 @@ struct DirectoryExchange: Redacted {
 
 /// The `Retry-After` header: seconds or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// Longest wait that a server can ask for.
-    ///
-    /// A wrong clock or a hostile value must not silence the gateway for days.
+    /// Longest wait that a server can ask for. A wrong clock or a hostile value must not silence the gateway for days.
     static let limit = Duration.seconds(3600)
 
     static func duration(_ value: String, now: Int64) -> Duration? {

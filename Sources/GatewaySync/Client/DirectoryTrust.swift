@@ -99,9 +99,7 @@ package struct PublicKeyPin: Hashable, Sendable {
     }
 }
 
-/// An unusable file of `directory.tls`.
-///
-/// The text contains nothing of a key.
+/// An unusable file of `directory.tls`. The text contains nothing of a key.
 package struct DirectoryTrustError: Error, Hashable, CustomStringConvertible {
     package let file: String
     package let problem: String

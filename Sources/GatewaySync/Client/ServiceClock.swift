@@ -3,21 +3,15 @@
 import Foundation
 import HostSystem
 
-/// Time, waits and random numbers of the sync services.
-///
-/// Tests inject their own.
+/// Time, waits and random numbers of the sync services. Tests inject their own.
 package struct ServiceClock: Sendable {
     /// Wall clock, seconds since 1970.
     package var now: @Sendable () -> Int64
     /// Steady clock in seconds, unaffected by clock steps: for ages and waits of this process.
     package var steady: @Sendable () -> Int64
-    /// Waits.
-    ///
-    /// Throws `CancellationError` when the task is cancelled.
+    /// Waits. Throws `CancellationError` when the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// Uniform random numbers in 0 ..< 1.
-    ///
-    /// They spread retries and syncs of many gateways.
+    /// Uniform random numbers in 0 ..< 1. They spread retries and syncs of many gateways.
     package var chance: @Sendable () -> Double
 
     /// - Parameter steady: the wall clock by default, so that a test has one clock.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version such as `1.10.0`, ordered number by number.
-///
-/// A suffix after `-` or `+` is ignored.
+/// A version such as `1.10.0`, ordered number by number. A suffix after `-` or `+` is ignored.
 struct VersionNumber: Comparable {
     private let parts: [Int]
 

@@ -11,9 +11,7 @@ import Logging
 struct ConfigRemarks {
     /// Seconds.
     private static let spacing: Int64 = 3600
-    /// Limit of remembered values of `account_status`.
-    ///
-    /// Further values are not logged.
+    /// Limit of remembered values of `account_status`. Further values are not logged.
     private static let mostStatuses = 32
 
     private var voipDialer: (isEnabled: Bool, loggedAt: Int64?) = (true, nil)

@@ -29,9 +29,7 @@ struct DebugRedaction {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Cleans the texts in a value.
-    ///
-    /// Its JSON numbers are counts and dates and are kept.
+    /// Cleans the texts in a value. Its JSON numbers are counts and dates and are kept.
     func clean(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text): .string(clean(text))

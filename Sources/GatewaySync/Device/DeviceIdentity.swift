@@ -9,9 +9,7 @@ import HostFiles
 package struct DeviceIdentity: Hashable, Sendable {
     /// A lower-case UUID, unless the operator wrote another id into the file.
     package var id: String
-    /// The contract's `platform`.
-    ///
-    /// A directory may refuse unknown values; that is not fatal.
+    /// The contract's `platform`. A directory may refuse unknown values; that is not fatal.
     package var platform: String
     /// Name and version of the operating system.
     package var systemVersion: String
@@ -70,9 +68,7 @@ package struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// The device id is not available.
-///
-/// The text names the file and the cause.
+/// The device id is not available. The text names the file and the cause.
 package struct DeviceIdentityError: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let problem: String

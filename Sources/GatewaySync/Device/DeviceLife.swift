@@ -13,15 +13,11 @@ import Synchronization
 final class DeviceLife: Sendable {
     private let client: DirectoryClient
     private let device: DeviceIdentity
-    /// File with the registered id.
-    ///
-    /// Registration happens once per id.
+    /// File with the registered id. Registration happens once per id.
     private let registeredPath: String
     private let time: ServiceClock
     private let logger: Logger
-    /// The last failure of each request.
-    ///
-    /// It is logged once.
+    /// The last failure of each request. It is logged once.
     private let failures = Mutex<[String: String]>([:])
 
     init(

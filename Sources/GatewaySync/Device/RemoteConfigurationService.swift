@@ -116,9 +116,7 @@ package final class RemoteConfigurationService: Service, Sendable {
 }
 
 extension DirectoryClient {
-    /// Returns the sync interval.
-    ///
-    /// Precedence: the operator's, the directory's, the default.
+    /// Returns the sync interval. Precedence: the operator's, the directory's, the default.
     func interval(_ schedule: SyncSchedule) -> Duration {
         schedule.intervalIsOpen ? state.syncInterval ?? schedule.interval : schedule.interval
     }

@@ -49,9 +49,7 @@ package final class CallWebhook: Sendable {
         guard (200..<300).contains(status) else { throw CallWebhookError(problem: "returned \(status)") }
     }
 
-    /// Closes the connections.
-    ///
-    /// No call can be sent afterwards.
+    /// Closes the connections. No call can be sent afterwards.
     package func shutdown() async { try? await http.shutdown() }
 
     private func signature(of body: Data, at now: Int64) -> String {

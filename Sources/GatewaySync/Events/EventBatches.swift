@@ -77,9 +77,7 @@ extension EventSender {
         }
     }
 
-    /// Applies the same step to all events at once.
-    ///
-    /// The outbox commits them together.
+    /// Applies the same step to all events at once. The outbox commits them together.
     private func together<Element: Sendable>(
         _ elements: [Element], _ work: @escaping @Sendable (Element) async -> Void
     ) async {
@@ -111,9 +109,7 @@ extension EventSender {
 }
 
 extension DirectoryClient {
-    /// Sends several events once.
-    ///
-    /// The outbox repeats those that did not arrive.
+    /// Sends several events once. The outbox repeats those that did not arrive.
     func send(_ batch: BatchRequest) async throws(DirectoryError) -> BatchResponse {
         try decode(BatchResponse.self, await post(APIPath.batch, batch, attempts: 1))
     }

@@ -4,9 +4,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 
-/// Turns a stored event into the contract's request.
-///
-/// The same event always gives the same request.
+/// Turns a stored event into the contract's request. The same event always gives the same request.
 struct EventBody {
     let device: DeviceIdentity
 

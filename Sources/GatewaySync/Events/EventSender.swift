@@ -61,14 +61,10 @@ package final class EventSender: Service, Sendable {
     /// Times from the storing of events to their acceptance, in seconds.
     package var deliveryTimes: Distribution { deliveries.distribution }
 
-    /// Reports a new event in the outbox, so that it is sent at once.
-    ///
-    /// Any thread.
+    /// Reports a new event in the outbox, so that it is sent at once. Any thread.
     package func wake() { due.ring() }
 
-    /// Sends until graceful shutdown.
-    ///
-    /// Requests in flight finish; no new ones start.
+    /// Sends until graceful shutdown. Requests in flight finish; no new ones start.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             while !isStopping {
@@ -93,18 +89,12 @@ package final class EventSender: Service, Sendable {
             return min(client.state.eventsInBatch, state.batchLimit.events)
         }
     }
-    /// Seconds.
-    ///
-    /// One spoilt response, or a server before its upgrade, must not slow events down for weeks.
+    /// Seconds. One spoilt response, or a server before its upgrade, must not slow events down for weeks.
     private static let limitHolds: Int64 = 3600
-    /// True if the last responses of this round were failures.
-    ///
-    /// The rest stays due, without a counted attempt.
+    /// True if the last responses of this round were failures. The rest stays due, without a counted attempt.
     var hasFailed: Bool { state.withLock { $0.batchFailed } }
 
-    /// Limits the batch size for an hour.
-    ///
-    /// Nil changes nothing.
+    /// Limits the batch size for an hour. Nil changes nothing.
     func limitBatches(_ limit: Int?) {
         guard let limit else { return }
         let now = time.steady()

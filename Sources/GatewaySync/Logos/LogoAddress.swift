@@ -9,9 +9,7 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
     private let bytes: [UInt8]
     package let description: String
 
-    /// Reads an IPv4 or IPv6 literal without brackets or zone.
-    ///
-    /// Nil for other text.
+    /// Reads an IPv4 or IPv6 literal without brackets or zone. Nil for other text.
     package init?(_ literal: String) {
         var four = in_addr()
         var six = in6_addr()
@@ -76,15 +74,11 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
     ]
 }
 
-/// Resolves the addresses of a host name.
-///
-/// Tests inject their own.
+/// Resolves the addresses of a host name. Tests inject their own.
 package typealias LogoResolver = @Sendable (_ host: String) async -> [LogoAddress]
 
 extension LogoAddress {
-    /// Queries the system's resolver on a thread of its own.
-    ///
-    /// Empty without a response.
+    /// Queries the system's resolver on a thread of its own. Empty without a response.
     package static func resolve(_ host: String) async -> [LogoAddress] {
         if let literal = LogoAddress(host) { return [literal] }
         return await withCheckedContinuation { continuation in

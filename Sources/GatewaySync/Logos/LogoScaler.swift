@@ -9,9 +9,7 @@ package import Logging
 import Subprocess
 import SystemPackage
 
-/// Makes a picture in one form for phones.
-///
-/// The one for production runs the decoder in a process of its own.
+/// Makes a picture in one form for phones. The one for production runs the decoder in a process of its own.
 package typealias LogoShaper =
     @Sendable (_ bytes: [UInt8], _ form: LogoForm) async throws(LogoProblem) -> [UInt8]
 
@@ -34,9 +32,7 @@ package struct LogoScaler: Sendable {
         self.maxFile = maxFile
     }
 
-    /// Logs a warning with the remedy if the program is missing.
-    ///
-    /// Calls are not affected; logos are not scaled.
+    /// Logs a warning with the remedy if the program is missing. Calls are not affected; logos are not scaled.
     package func reportIfMissing(to logger: Logger) {
         guard let problem = problem(executable ?? Self.installed()) else { return }
         logger.warning(
@@ -90,9 +86,7 @@ package struct LogoScaler: Sendable {
         return result
     }
 
-    /// Describes the child's end.
-    ///
-    /// Its exit codes are those of `LogoScalingError`.
+    /// Describes the child's end. Its exit codes are those of `LogoScalingError`.
     private static func reason(_ end: TerminationStatus) -> String {
         switch end {
         case .signaled(let signal): "the decoder was stopped by signal \(signal)"

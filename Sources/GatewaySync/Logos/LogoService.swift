@@ -38,9 +38,7 @@ package final class LogoService: Service, Sendable {
         var silent = HostCircuitBreaker()
     }
 
-    /// Limit of log lines about single logos in one round.
-    ///
-    /// A directory must not fill the log.
+    /// Limit of log lines about single logos in one round. A directory must not fill the log.
     private static let linesPerRound = 20
 
     /// - Parameters:
@@ -61,9 +59,7 @@ package final class LogoService: Service, Sendable {
         self.logger = logger
     }
 
-    /// Reports that a sync changed records.
-    ///
-    /// Any thread.
+    /// Reports that a sync changed records. Any thread.
     package func brandsChanged() {
         state.withLock { $0.brandsChanged = true }
         due.ring()
@@ -215,9 +211,7 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// Rebuilds the index if its copies differ from the stored ones.
-    ///
-    /// Also repeats a failed build.
+    /// Rebuilds the index if its copies differ from the stored ones. Also repeats a failed build.
     private func publishIfChanged() async throws {
         let now = time.steady()
         state.withLock { $0.lastPublish = now }
@@ -260,9 +254,7 @@ package final class LogoService: Service, Sendable {
     }
 }
 
-/// The store refused a write.
-///
-/// It would refuse every other logo as well.
+/// The store refused a write. It would refuse every other logo as well.
 private struct LogoStoreFailure: Error, CustomStringConvertible {
     let description: String
 }

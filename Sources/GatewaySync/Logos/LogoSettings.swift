@@ -42,9 +42,7 @@ package struct LogoSettings: Sendable {
 
 /// The parts of a logo's URL that the settings permit.
 struct LogoOrigin: Hashable, Sendable {
-    /// The URL with its host in lower case.
-    ///
-    /// The fixed address is looked up by this name.
+    /// The URL with its host in lower case. The fixed address is looked up by this name.
     let url: String
     /// The name for the certificate; IPv6 without brackets.
     let host: String
@@ -70,9 +68,7 @@ struct LogoOrigin: Hashable, Sendable {
         host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
     }
 
-    /// True for an unambiguous host.
-    ///
-    /// Two parsers read it, and only one of them knows the checked address.
+    /// True for an unambiguous host. Two parsers read it, and only one of them knows the checked address.
     private static func isHost(_ name: String) -> Bool {
         if name.hasPrefix("["), name.hasSuffix("]") {
             return LogoAddress(String(name.dropFirst().dropLast()))?.isIPv6 == true

@@ -30,9 +30,7 @@ package final class NumberLookup: Service, Sendable {
     package struct Unconfirmed: Sendable {
         /// Their numbers, at most as many as the limit.
         package var numbers: @Sendable (_ limit: Int) async throws -> [E164Number]
-        /// Stores the result of a repeated lookup.
-        ///
-        /// Nil removes the brand. Returns true if it changed anything.
+        /// Stores the result of a repeated lookup. Nil removes the brand. Returns true if it changed anything.
         package var replace: @Sendable (E164Number, BrandRecord?) async throws -> Bool
 
         package init(
@@ -110,9 +108,7 @@ package final class NumberLookup: Service, Sendable {
         if isTaken { due.ring() }
     }
 
-    /// Reports a successful sync, so that brands it did not list are looked up again.
-    ///
-    /// Any thread.
+    /// Reports a successful sync, so that brands it did not list are looked up again. Any thread.
     package func synced() {
         guard unconfirmed != nil else { return }
         state.withLock { $0.hasSynced = true }
@@ -221,9 +217,7 @@ package final class NumberLookup: Service, Sendable {
         }
     }
 
-    /// Publishes found brands to the call path.
-    ///
-    /// An index takes seconds to build, so several brands share one.
+    /// Publishes found brands to the call path. An index takes seconds to build, so several brands share one.
     private func publishNews() async -> Duration {
         let now = time.steady()
         let wait = state.withLock { state -> Duration? in
@@ -265,9 +259,7 @@ package struct LookupSchedule: Hashable, Sendable {
 }
 
 extension DirectoryClient {
-    /// Looks up one number.
-    ///
-    /// Returns nil if the directory does not know it (404 or an empty response).
+    /// Looks up one number. Returns nil if the directory does not know it (404 or an empty response).
     func lookup(_ number: E164Number, deviceID: String) async throws(DirectoryError) -> LookupResponse? {
         let query = [(name: "e164", value: number.description), (name: "device_id", value: deviceID)]
         let body: Data

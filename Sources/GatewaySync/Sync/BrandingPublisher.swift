@@ -16,9 +16,7 @@ package actor BrandingPublisher {
     private let share: Share
     /// The gates in force for calls.
     private(set) package var gates: BrandingGates
-    /// Closed gates since the start.
-    ///
-    /// A request sent before the last closing may have an outdated response.
+    /// Closed gates since the start. A request sent before the last closing may have an outdated response.
     private(set) var closings = 0
     /// Successful syncs since the start.
     private(set) var syncs = 0
@@ -74,9 +72,7 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Requests an early sync.
-    ///
-    /// Only a sync shows whether the key is refused and the records are fresh.
+    /// Requests an early sync. Only a sync shows whether the key is refused and the records are fresh.
     nonisolated let wantsSync = AsyncEvent()
 
     /// Requests a sync after another request had its key refused: a sync alone decides about the gate.
@@ -101,9 +97,7 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Applies the `config` of a successful sync.
-    ///
-    /// It also opens the gate of a refused key.
+    /// Applies the `config` of a successful sync. It also opens the gate of a refused key.
     func apply(sync config: DirectoryConfig) async {
         syncs += 1
         remarks.record(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
@@ -133,9 +127,7 @@ package actor BrandingPublisher {
         if index.generation > generation { publish(index) }
     }
 
-    /// Publishes a new index with the present gates.
-    ///
-    /// An index of older records than those in use is dropped.
+    /// Publishes a new index with the present gates. An index of older records than those in use is dropped.
     package func publish(_ index: BrandIndex) {
         guard index.generation >= generation else { return }
         share(index) { current.store(BrandingSnapshot(index: $0, gates: gates)) }

@@ -8,9 +8,7 @@ import Foundation
 /// the records; no library here offers a streaming reader. Memory is bounded by the longest record and the longest
 /// other value. Not thread-safe.
 struct SyncBodySplitter {
-    /// Longest record in bytes.
-    ///
-    /// The contract's longest fields take less than a quarter of it.
+    /// Longest record in bytes. The contract's longest fields take less than a quarter of it.
     static let longestRecord = 65_536
     /// Longest of the other values in bytes, `config` among them.
     static let longestValue = 262_144
@@ -151,9 +149,7 @@ struct SyncBodySplitter {
     }
 }
 
-/// Why the body of a sync response cannot be read.
-///
-/// Nothing of it is used.
+/// Why the body of a sync response cannot be read. Nothing of it is used.
 enum SyncBodyError: Error, Hashable, CustomStringConvertible {
     case notJSON
     case twice(String)

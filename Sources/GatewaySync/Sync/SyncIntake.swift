@@ -10,9 +10,7 @@ import NIOCore
 ///
 /// No record is used before the whole body is received and valid. Not thread-safe.
 struct SyncIntake {
-    /// Bytes of records in a batch.
-    ///
-    /// A batch is held in memory.
+    /// Bytes of records in a batch. A batch is held in memory.
     private static let batchBytes = 128 * 1024
 
     private let waiting: any BrandIntake
@@ -102,9 +100,7 @@ package struct SyncTally: Hashable, Sendable {
 
     package var rejectedCount: Int { rejected.values.reduce(0, +) }
 
-    /// Counts items and separates records from inactive numbers.
-    ///
-    /// Nil is a malformed record.
+    /// Counts items and separates records from inactive numbers. Nil is a malformed record.
     mutating func sort(_ items: [BrandingItem?]) -> (records: [BrandRecord], inactive: [InactiveNumber]) {
         var records: [BrandRecord] = []
         var inactive: [InactiveNumber] = []

@@ -53,9 +53,7 @@ extension DirectoryClient {
 }
 
 extension HTTPHeaders {
-    /// Returns an `ETag` or `Last-Modified` that can be sent back unchanged.
-    ///
-    /// Nil if a proxy would not carry it.
+    /// Returns an `ETag` or `Last-Modified` that can be sent back unchanged. Nil if a proxy would not carry it.
     func validator(_ name: String) -> String? {
         guard let text = first(name: name), (1...256).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -142,9 +142,7 @@ package final class SyncService: Service, Sendable {
         if status.result == .unauthorised { syncNow() }
     }
 
-    /// Syncs and reports until graceful shutdown.
-    ///
-    /// A started transaction commits or rolls back.
+    /// Syncs and reports until graceful shutdown. A started transaction commits or rolls back.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
@@ -287,9 +285,7 @@ package final class SyncService: Service, Sendable {
         try await acknowledge(response.syncedAt, intake)
     }
 
-    /// Swaps the index if the one in use has another generation than the stored one.
-    ///
-    /// Also repeats a failed rebuild.
+    /// Swaps the index if the one in use has another generation than the stored one. Also repeats a failed rebuild.
     private func publish(_ generation: Int64) async throws {
         guard await publisher.generation != generation else { return }
         let next = try await index()
@@ -298,9 +294,7 @@ package final class SyncService: Service, Sendable {
             "new brand index in use", metadata: ["numbers": "\(next.count)", "generation": "\(next.generation)"])
     }
 
-    /// Acknowledges the received numbers, some thousands per request.
-    ///
-    /// A refusal has no effect.
+    /// Acknowledges the received numbers, some thousands per request. A refusal has no effect.
     private func acknowledge(_ cursor: String, _ intake: any BrandIntake) async throws {
         guard schedule.acknowledges else { return }
         do {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Status of the sync, for the status page, metrics and the operator.
-///
-/// A copy; any thread.
+/// Status of the sync, for the status page, metrics and the operator. A copy; any thread.
 package struct SyncStatus: Hashable, Sendable {
     /// Result of the last sync.
     package enum Result: String, Hashable, Sendable {
@@ -37,9 +35,7 @@ package struct SyncStatus: Hashable, Sendable {
     /// Text of the last failure; nil after a success.
     package var lastError: String?
     package var failuresInARow = 0
-    /// Successes since the start.
-    ///
-    /// The directory may count each as a delivery.
+    /// Successes since the start. The directory may count each as a delivery.
     package var successes = 0
     package var failures = 0
 
@@ -56,9 +52,7 @@ package struct SyncSchedule: Hashable, Sendable {
     package var fullRefresh: Duration = .seconds(86_400)
     /// Time between heartbeats.
     package var presence: Duration = .seconds(300)
-    /// First wait after a failed sync.
-    ///
-    /// It doubles up to the interval.
+    /// First wait after a failed sync. It doubles up to the interval.
     package var retry: Duration = .seconds(30)
     /// True if each sync is acknowledged with a POST.
     package var acknowledges = false

@@ -24,9 +24,7 @@ package struct RouteCookie: Hashable, Sendable {
     package let target: DialogEnd
     /// The source of the call.
     package let origin: DialogEnd
-    /// The stream connection by which the call came, or 0.
-    ///
-    /// Its number is never used again, not even after a restart.
+    /// The stream connection by which the call came, or 0. Its number is never used again, not even after a restart.
     package let connection: UInt64
     /// The age of the secret that sealed it, see `Secret.aged`.
     package private(set) var sealAge = 0

@@ -67,9 +67,7 @@ package struct TargetHealth: Hashable, Sendable {
     }
 
     package private(set) var state = State.up
-    /// The last failure since the last response; nil for none.
-    ///
-    /// It changes nothing in the choice of targets.
+    /// The last failure since the last response; nil for none. It changes nothing in the choice of targets.
     package private(set) var failure: Failure?
     /// Monotonic milliseconds of the last change of the flag; nil before the first.
     package private(set) var changedAt: UInt64?

@@ -12,9 +12,7 @@ import Glibc
 package struct CallThreadPriority: ~Copyable {
     /// The scheduling that the system permits.
     package struct Granted: Hashable, Sendable {
-        /// −20 to 19.
-        ///
-        /// Values below 0 require CAP_SYS_NICE or RLIMIT_NICE.
+        /// −20 to 19. Values below 0 require CAP_SYS_NICE or RLIMIT_NICE.
         package let niceness: Int32
         /// True if real-time scheduling is permitted: CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
         package let isRealTime: Bool

@@ -6,17 +6,13 @@ import SIPCore
 
 /// Preallocated buffers of one vector read, and the vector write.
 struct DatagramBatch: ~Copyable {
-    /// The messages being written.
-    ///
-    /// Their storage is reused.
+    /// The messages being written. Their storage is reused.
     var sending: [OutgoingMessage] = []
     /// Messages for streams, forwarded together.
     var streaming: [OutgoingMessage] = []
     private let inbox: OpaquePointer
 
-    /// Allocates buffers for a batch of datagrams of `capacity` bytes each.
-    ///
-    /// Pages are committed at first use.
+    /// Allocates buffers for a batch of datagrams of `capacity` bytes each. Pages are committed at first use.
     init(capacity: Int) {
         guard let inbox = herald_make_inbox(capacity) else {
             preconditionFailure("the system gave no memory for \(capacity) bytes of each datagram of a batch")
@@ -26,16 +22,12 @@ struct DatagramBatch: ~Copyable {
 
     deinit { herald_free_inbox(inbox) }
 
-    /// Reads waiting datagrams.
-    ///
-    /// Returns their number; 0 for none or an error (the next wait shows it again).
+    /// Reads waiting datagrams. Returns their number; 0 for none or an error (the next wait shows it again).
     mutating func receive(on descriptor: Int32) -> Int {
         Int(max(herald_receive_datagrams(descriptor, inbox), 0))
     }
 
-    /// Returns a datagram of the last read.
-    ///
-    /// Its bytes are valid until the next read.
+    /// Returns a datagram of the last read. Its bytes are valid until the next read.
     func received(_ index: Int) -> herald_datagram { herald_received(inbox, Int32(index)) }
 
     /// Sends datagrams of one socket.

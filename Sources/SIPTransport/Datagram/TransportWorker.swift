@@ -47,16 +47,12 @@ package final class TransportWorker: Sendable {
         inbox = StreamInbox { herald_wake(wake) }
     }
 
-    /// Sets the worker's streams.
-    ///
-    /// Call before `start`.
+    /// Sets the worker's streams. Call before `start`.
     package func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
 
     deinit { close(wake) }
 
-    /// Starts the thread.
-    ///
-    /// `makeElement` runs on the thread, so that the element never leaves it.
+    /// Starts the thread. `makeElement` runs on the thread, so that the element never leaves it.
     package func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
         let body = ThreadBody {
             let priority = CallThreadPriority(share: self.realTimeShare)
@@ -80,9 +76,7 @@ package final class TransportWorker: Sendable {
     /// Used while this program itself keeps the cores busy. The switch takes up to 0.1 s while messages arrive.
     package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
-    /// Ends the thread after its present round.
-    ///
-    /// Any thread.
+    /// Ends the thread after its present round. Any thread.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         herald_wake(wake)
@@ -143,9 +137,7 @@ package final class TransportWorker: Sendable {
         }
     }
 
-    /// Takes datagrams returned as undeliverable.
-    ///
-    /// Only some at once, so that a flood of them does not block.
+    /// Takes datagrams returned as undeliverable. Only some at once, so that a flood of them does not block.
     private func takeReturned(
         on position: Int, for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?,
         at now: Moment

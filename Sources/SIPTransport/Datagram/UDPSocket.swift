@@ -5,15 +5,11 @@ import Glibc
 import HostSystem
 package import SIPCore
 
-/// A bound, non-blocking UDP socket.
-///
-/// Closed when released.
+/// A bound, non-blocking UDP socket. Closed when released.
 package final class UDPSocket: Sendable {
     /// The file descriptor.
     package let descriptor: Int32
-    /// The bound address.
-    ///
-    /// A port 0 is replaced by the kernel's choice.
+    /// The bound address. A port 0 is replaced by the kernel's choice.
     package let address: PeerAddress
 
     /// Requested bytes of receive and of send buffer.
@@ -26,9 +22,7 @@ package final class UDPSocket: Sendable {
     /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 messages.
     package static let fullBuffer: Int32 = 4 << 20
 
-    /// Granted bytes of receive buffer.
-    ///
-    /// Datagrams are lost while it is full.
+    /// Granted bytes of receive buffer. Datagrams are lost while it is full.
     package let receiveBuffer: Int
 
     /// The fill level: 1 for `fullBuffer` waiting bytes, or for a full smaller buffer.
@@ -82,9 +76,7 @@ package final class UDPSocket: Sendable {
     }
 }
 
-/// A socket could not be opened.
-///
-/// The program ends with this message before the first call.
+/// A socket could not be opened. The program ends with this message before the first call.
 package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotBind(address: PeerAddress, errno: Int32)
 

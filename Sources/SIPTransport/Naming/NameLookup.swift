@@ -24,9 +24,7 @@ package enum NameRecordType: UInt16, Hashable, Sendable {
 package struct NameRecord: Hashable, Sendable {
     /// The data of a record, by its type.
     package enum Content: Hashable, Sendable {
-        /// A or AAAA.
-        ///
-        /// The port is 0.
+        /// A or AAAA. The port is 0.
         case address(PeerAddress)
         /// SRV (RFC 2782). The target "." means that the service is not available.
         case service(priority: UInt16, weight: UInt16, port: UInt16, target: String)

@@ -24,9 +24,7 @@ struct NextHopAddresses {
         }
     }
 
-    /// Adds a record.
-    ///
-    /// Returns false if it is no usable address.
+    /// Adds a record. Returns false if it is no usable address.
     private mutating func add(_ record: NameRecord, of target: NextHopTarget) -> Bool {
         guard case .address(let address) = record.content, address.isUsableNextHop else { return false }
         hops.insert(

@@ -61,9 +61,7 @@ package struct NextHopBackoff: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Returns the wait after consecutive failures, counted from one.
-    ///
-    /// `chance` in 0 ..< 1 spreads it by ± 20 %.
+    /// Returns the wait after consecutive failures, counted from one. `chance` in 0 ..< 1 spreads it by ± 20 %.
     package func delay(afterFailures count: Int, chance: Double) -> Duration {
         let doubled = min(first * (1 << min(max(count - 1, 0), 30)), limit)
         return min(max(doubled * (0.8 + 0.4 * chance), first), limit)

@@ -3,9 +3,7 @@
 import Foundation
 import SIPCore
 
-/// The file of the last good results.
-///
-/// A start without name servers finds its peers in it.
+/// The file of the last good results. A start without name servers finds its peers in it.
 struct NextHopFile: Sendable {
     /// The last good result of one name.
     struct Kept: Hashable, Sendable {
@@ -53,15 +51,11 @@ struct NextHopFile: Sendable {
         }
     }
 
-    /// Far more than any configuration needs.
-    ///
-    /// A longer file is truncated and then counts as damaged.
+    /// Far more than any configuration needs. A longer file is truncated and then counts as damaged.
     private static let sizeLimit = 4 << 20
 }
 
-/// An unusable file of last good results.
-///
-/// The resolver continues without it.
+/// An unusable file of last good results. The resolver continues without it.
 enum NextHopFileError: Error, Hashable, CustomStringConvertible {
     case damaged(path: String)
     case cannotWrite(path: String, reason: String)

@@ -4,15 +4,11 @@ import SIPCore
 
 /// The addresses of a next hop's name, and their lifetime.
 package struct NextHopResponse: Hashable, Sendable {
-    /// By priority, then falling weight, then address.
-    ///
-    /// Empty if the domain declines the service.
+    /// By priority, then falling weight, then address. Empty if the domain declines the service.
     package var hops: [ResolvedHop]
     /// The smallest lifetime of the records, within the configured limits.
     package var lifetime: Duration
-    /// Lookups that failed although others gave addresses, with remedies.
-    ///
-    /// Empty if all succeeded.
+    /// Lookups that failed although others gave addresses, with remedies. Empty if all succeeded.
     package var gaps: [String]
 }
 

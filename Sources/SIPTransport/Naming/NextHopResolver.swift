@@ -22,9 +22,7 @@ package final class NextHopResolver: Sendable {
     private let onChange: @Sendable ([NextHopName: [ResolvedHop]]) -> Void
     private let onNotice: @Sendable (String) -> Void
     private let state = Mutex(State())
-    /// The last published addresses.
-    ///
-    /// Locked during a publication, so that changes arrive in order.
+    /// The last published addresses. Locked during a publication, so that changes arrive in order.
     private let published = Mutex<[NextHopName: [ResolvedHop]]>([:])
 
     /// Reads the stored results.

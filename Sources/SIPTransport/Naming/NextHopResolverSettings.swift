@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NextHopResolver {
-    /// Time and random numbers.
-    ///
-    /// Tests inject their own.
+    /// Time and random numbers. Tests inject their own.
     package struct Time: Sendable {
         let clock: any Clock<Duration>
         /// Time since this value was made.

@@ -3,9 +3,7 @@
 /// State of one next hop's name, for the operator.
 package struct NextHopStatus: Hashable, Sendable {
     package let name: NextHopName
-    /// The addresses in use.
-    ///
-    /// Nil if the name was never resolved, empty if the domain declines the service.
+    /// The addresses in use. Nil if the name was never resolved, empty if the domain declines the service.
     package let hops: [ResolvedHop]?
     /// Age of the last good result; nil without one.
     package let age: Duration?

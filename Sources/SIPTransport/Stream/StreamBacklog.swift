@@ -26,14 +26,10 @@ struct StreamBacklog {
 
     init(of inbox: StreamInbox) { self.inbox = inbox }
 
-    /// True if no message waits.
-    ///
-    /// Waiting messages cause no wake-up.
+    /// True if no message waits. Waiting messages cause no wake-up.
     var isEmpty: Bool { taken.isEmpty }
 
-    /// The fill level.
-    ///
-    /// Above 1, connections are soon not read.
+    /// The fill level. Above 1, connections are soon not read.
     var filling: Double {
         let waiting = inbox.waitingBytes
         return waiting > Self.emptyBytes ? Double(waiting) / Double(Self.fullBytes) : 0
@@ -46,9 +42,7 @@ struct StreamBacklog {
         taken.reverse()
     }
 
-    /// Handles the messages of one round one by one.
-    ///
-    /// Their bytes are released at the end of the round.
+    /// Handles the messages of one round one by one. Their bytes are released at the end of the round.
     mutating func takeRound(_ handle: (StreamArrival) -> Void) {
         var bytes = 0
         for _ in 0..<Self.round {

@@ -5,9 +5,7 @@ import NIOSSL
 import NIOTLS
 import SIPCore
 
-/// One connection: splits received bytes into messages and forwards them; writes messages.
-///
-/// Used on its event loop only.
+/// One connection: splits received bytes into messages and forwards them; writes messages. Used on its event loop only.
 final class StreamConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -34,9 +32,7 @@ final class StreamConnection: ChannelInboundHandler {
     private var lastByte: NIODeadline
     /// Start of the incomplete message or handshake; nil without one.
     private var unfinishedSince: NIODeadline?
-    /// Messages received together, to be offered together.
-    ///
-    /// While the inbox has no capacity, the connection is not read.
+    /// Messages received together, to be offered together. While the inbox has no capacity, the connection is not read.
     private var gathered: [StreamArrival] = []
     private var isRefused = false
     private var waitingBytes = 0
@@ -48,23 +44,17 @@ final class StreamConnection: ChannelInboundHandler {
     ///
     /// They are not written until then, so their number does not show whether the far end reads.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
-    /// Bytes of those messages.
-    ///
-    /// They do not count towards the limit of waiting bytes.
+    /// Bytes of those messages. They do not count towards the limit of waiting bytes.
     private var earlyBytes = 0
     /// True if keep-alive pings wait for a pong.
     private var owesSign = false
-    /// True once closing has begun.
-    ///
-    /// It accepts no message then.
+    /// True once closing has begun. It accepts no message then.
     private(set) var isClosing = false
     /// True once its received bytes are unreadable.
     private var isBroken = false
     /// True if responses to a request sent on it can arrive.
     var takesRequests: Bool { !isClosing && !isBroken }
-    /// True if it never opened or has ended.
-    ///
-    /// Further messages are not delivered.
+    /// True if it never opened or has ended. Further messages are not delivered.
     private var isGone = false
     /// Bytes that the hub counts for it.
     private(set) var charged = 0
@@ -259,9 +249,7 @@ final class StreamConnection: ChannelInboundHandler {
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? hub.now : nil }
     }
 
-    /// Sends one pong for all pings of a read.
-    ///
-    /// A pong for each would be one write for four bytes read.
+    /// Sends one pong for all pings of a read. A pong for each would be one write for four bytes read.
     private func giveSign(_ context: ChannelHandlerContext) {
         // A far end that does not read gets none: the pong would wait in memory.
         guard owesSign, context.channel.isWritable else { return }
@@ -349,9 +337,7 @@ final class StreamConnection: ChannelInboundHandler {
 }
 
 extension PeerAddress {
-    /// Reads a socket address.
-    ///
-    /// Nil unless it is an IP address.
+    /// Reads a socket address. Nil unless it is an IP address.
     init?(_ address: SocketAddress) {
         guard let host = address.ipAddress, let port = address.port else { return nil }
         self.init(host: Array(host.utf8)[...], port: UInt16(truncatingIfNeeded: port))

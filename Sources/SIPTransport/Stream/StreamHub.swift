@@ -18,9 +18,7 @@ final class StreamHub {
         let remote: PeerAddress
     }
 
-    /// Milliseconds before unacknowledged bytes end a connection.
-    ///
-    /// The system's default is a quarter of an hour.
+    /// Milliseconds before unacknowledged bytes end a connection. The system's default is a quarter of an hour.
     static let deadPeerTimeout: ChannelOptions.Types.SocketOption.Value = 20_000
 
     let limits: StreamLimits
@@ -58,9 +56,7 @@ final class StreamHub {
     /// The time of the event loop, which tests move by hand.
     var now: NIODeadline { loop.now }
 
-    /// Returns the worker of a connection's messages.
-    ///
-    /// It is always the same, so that messages keep their order.
+    /// Returns the worker of a connection's messages. It is always the same, so that messages keep their order.
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
     /// Reports a message as undelivered.
@@ -71,9 +67,7 @@ final class StreamHub {
 
     // MARK: Connections
 
-    /// Registers an accepted channel.
-    ///
-    /// An error closes it.
+    /// Registers an accepted channel. An error closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
         let owner = owner(of: remote)
@@ -212,9 +206,7 @@ final class StreamHub {
         reported.over(connection.remote, isMade: connection.origin == .made)
     }
 
-    /// Reports a connection that could not be established.
-    ///
-    /// Failures of unknown peers are only counted.
+    /// Reports a connection that could not be established. Failures of unknown peers are only counted.
     func trouble(_ trouble: StreamTrouble, of connection: StreamConnection) {
         guard connection.origin != .acceptedFromUnknownPeer, reported.isNews(trouble) else { return }
         onTrouble(trouble)

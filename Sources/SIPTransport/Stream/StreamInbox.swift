@@ -38,9 +38,7 @@ package final class StreamInbox: Sendable {
         self.wake = wake
     }
 
-    /// Adds messages that arrived together, all or none.
-    ///
-    /// False if they do not fit.
+    /// Adds messages that arrived together, all or none. False if they do not fit.
     func offer(_ messages: [StreamArrival]) -> Bool {
         let bytes = messages.reduce(0) { $0 + $1.bytes }
         let taken: (isTaken: Bool, wasEmpty: Bool) = state.withLock { state in
@@ -54,9 +52,7 @@ package final class StreamInbox: Sendable {
         return taken.isTaken
     }
 
-    /// Adds the report of an undelivered message.
-    ///
-    /// Always accepted.
+    /// Adds the report of an undelivered message. Always accepted.
     func reportFailure(token: DeliveryToken) {
         guard token != .none else { return }
         let wasEmpty = state.withLock { state in

@@ -17,17 +17,11 @@ package struct StreamLimits: Sendable {
     package var unfinished = Duration.seconds(10)
     /// Time limit for establishing a TCP connection.
     package var connect = Duration.seconds(4)
-    /// Limit of bytes that wait to be written to one connection.
-    ///
-    /// Above it, the connection is closed.
+    /// Limit of bytes that wait to be written to one connection. Above it, the connection is closed.
     package var waiting = 1 << 20
-    /// Limit of bytes that wait until a connection is usable, after its TLS handshake.
-    ///
-    /// Further bytes are not delivered.
+    /// Limit of bytes that wait until a connection is usable, after its TLS handshake. Further bytes are not delivered.
     package var early = 16 << 20
-    /// Limit of the bytes that all connections hold.
-    ///
-    /// Above it, the connections that hold most are closed.
+    /// Limit of the bytes that all connections hold. Above it, the connections that hold most are closed.
     package var memory = 1 << 30
     /// Largest message in bytes.
     package var largestMessage = 65_535
@@ -35,9 +29,7 @@ package struct StreamLimits: Sendable {
     package init() {}
 }
 
-/// Counters of stream events, for metrics.
-///
-/// Any thread.
+/// Counters of stream events, for metrics. Any thread.
 package final class StreamCounters: Sendable {
     /// The counted events.
     package enum Event: Int, CaseIterable, Sendable {

@@ -91,9 +91,7 @@ package final class StreamTransport: Sendable {
         loop.execute { hub.value.send(outbox.drain()) }
     }
 
-    /// Sets the known peers for new connections.
-    ///
-    /// Any thread.
+    /// Sets the known peers for new connections. Any thread.
     package func setPeers(_ peers: StreamPeers) {
         let hub = hub
         loop.execute { hub.value.setPeers(peers) }
@@ -114,9 +112,7 @@ package final class StreamTransport: Sendable {
     }
 }
 
-/// A TCP or TLS address could not be opened.
-///
-/// The program ends with this message before the first call.
+/// A TCP or TLS address could not be opened. The program ends with this message before the first call.
 package struct StreamListenError: Error, CustomStringConvertible {
     package let description: String
 

@@ -7,9 +7,7 @@ import TLSFailures
 
 /// A connection that could not be established, or that ended inside a message, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
-    /// The far end.
-    ///
-    /// The port of an incoming connection is left out, because it changes each time.
+    /// The far end. The port of an incoming connection is left out, because it changes each time.
     package let remote: PeerAddress
     /// True if the gateway opened the connection.
     package let isMade: Bool
@@ -89,9 +87,7 @@ struct ReportedTroubles {
         let isMade: Bool
     }
 
-    /// Limit of remembered far ends.
-    ///
-    /// Beyond it failures are reported again.
+    /// Limit of remembered far ends. Beyond it failures are reported again.
     private static let most = 256
 
     private var reported: [Way: String] = [:]

@@ -46,13 +46,9 @@ package final class TLSIdentity: Sendable {
 
     private struct Contexts: Sendable {
         let server: NIOSSLContext
-        /// For targets configured by address.
-        ///
-        /// The library compares it with the certificate.
+        /// For targets configured by address. The library compares it with the certificate.
         let client: NIOSSLContext
-        /// For targets configured by name.
-        ///
-        /// `PeerCertificate.proves` compares it with the certificate.
+        /// For targets configured by name. `PeerCertificate.proves` compares it with the certificate.
         let namedClient: NIOSSLContext
         let standing: CertificateStanding?
     }
@@ -153,9 +149,7 @@ package final class TLSIdentity: Sendable {
     }
 }
 
-/// An unusable TLS configuration.
-///
-/// The text contains nothing of a key.
+/// An unusable TLS configuration. The text contains nothing of a key.
 package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
     package let file: String
     package let problem: String
