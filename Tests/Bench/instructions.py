@@ -5,6 +5,7 @@ import time
 
 from heraldtest.child import Failed
 from . import code_order
+from .functions import by_function, rows as rows_of_functions
 from .executed import OFTEN, PAGE, Executed, less
 from .load import Load
 from .proof import prove
@@ -13,6 +14,7 @@ from .proof import prove
 NUMBERS = 20_000
 # Above so many retransmissions a call the figures are not those of a normal call.
 TOO_MANY_AGAIN = 0.05
+THREADS = ("messages", "outcomes")
 IDLE_SECONDS, SETTLE_SECONDS = 10, 36
 
 
@@ -50,13 +52,16 @@ def measure(herald, options, data):
         work = [now.work(runs) / calls for runs in used]
         busiest, second = sorted(range(len(work)), key=work.__getitem__, reverse=True)[:2]
         often = calls * OFTEN
+        functions = code_order.Functions.of(binary)
         if options.order:
             places = [place for thread in (busiest, second) for place in now.places(used[thread], often)]
-            code_order.write(options.order, code_order.names(places, extent, code_order.Functions.of(binary)))
+            code_order.write(options.order, code_order.names(places, extent, functions))
         return {"name": name, "calls": calls, "instructions": sum(work), "call_thread": work[busiest],
                 "recorder": work[second], "call_thread_code": now.code(used[busiest], often),
                 "call_thread_pages": now.code(used[busiest], often, PAGE) // PAGE,
-                "idle": sum(map(before.work, idle)) / seconds, "again": counts["retransmissions"]}
+                "idle": sum(map(before.work, idle)) / seconds, "again": counts["retransmissions"],
+                "functions": {title: by_function(now, used[thread], calls, extent, functions)
+                              for title, thread in zip(THREADS, (busiest, second))}}
     finally:
         herald.stop()
         os.remove(path)
@@ -69,3 +74,8 @@ def rows(results):
         one["name"], f"{one['instructions']:,.0f}", f"{one['call_thread']:,.0f}",
         f"{one['call_thread_code'] / 1024:.0f} kB", str(one["call_thread_pages"]), f"{one['recorder']:,.0f}",
         str(one["calls"]), str(one["again"])] for one in results]
+
+
+def largest(results, most):
+    """A table for each of the two threads: the functions with most instructions, or with the largest difference."""
+    return [(f"Functions of the thread of {thread}", rows_of_functions(results, thread, most)) for thread in THREADS]

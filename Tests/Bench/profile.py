@@ -27,6 +27,8 @@ def add_options(words):
                        help="prints the callers of every Nth allocation; with 1 use --only allocations --rate 100")
     words.add_argument("--top", type=int, default=25, help="how many callers (%(default)s)")
     words.add_argument("--depth", type=int, default=4, help="functions of each stack that are compared (%(default)s)")
+    words.add_argument("--functions", type=int, default=0, metavar="N",
+                       help="the N functions with most instructions; of two gateways those that differ most")
     words.add_argument("--cluster", action="store_true",
                        help="counts instructions also with a sibling and a shared ledger")
     words.add_argument("--order", metavar="FILE", help="writes the functions of a call there, for Deploy/release")
@@ -47,7 +49,7 @@ def count_allocations(options):
         results.append(allocations.measure(name, binary, options))
         allocations.print_callers(results[-1])
     whole = [(one["name"], sum(row[0] for row in one["threads"].values())) for one in results]
-    return results, whole, ("Allocations in the whole process", allocations.rows(results))
+    return results, whole, [("Allocations in the whole process", allocations.rows(results))]
 
 
 def count_instructions(options):
@@ -59,14 +61,15 @@ def count_instructions(options):
                for name, binary in options.herald for kind in kinds]
     # A cluster has no kept figure.
     whole = [(one["name"], one["instructions"]) for one in results[::len(kinds)]]
-    return results, whole, ("Instructions in user space", instructions.rows(results))
+    tables = instructions.largest(results, options.functions) if options.functions else []
+    return results, whole, [("Instructions in user space", instructions.rows(results))] + tables
 
 
 def run(options):
     found, tables = {"machine": machine.description(), "errors": []}, []
     for part, count in ((ALLOCATIONS, count_allocations), (INSTRUCTIONS, count_instructions)):
         if options.only in (None, part):
-            found[part], whole, table = count(with_load(options, part))
-            tables.append(table)
+            found[part], whole, made = count(with_load(options, part))
+            tables += made
             found["errors"] += kept.compare(part, whole)
     report.write(options, "profile", found, tables)
