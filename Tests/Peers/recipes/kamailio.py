@@ -8,10 +8,12 @@ from .asterisk import running, usual_files
 
 PAGE = "docs/recipes/kamailio.md"
 SCRIPT, LIST = "/etc/kamailio/kamailio.cfg", "/etc/kamailio/dispatcher.list"
+GATEWAY = "/etc/herald/herald.yaml"
 
 
 def behind(test):
     test.site.write(SCRIPT, printed(PAGE, SCRIPT, "behind Herald"))
+    test.site.restart_gateway(readme_configuration() + printed(PAGE, GATEWAY, "the subscriber"))
     kamailio = Kamailio("kamailio", test.folder)
     try:
         time.sleep(0.5)
@@ -19,13 +21,14 @@ def behind(test):
             test.usual_calls(phone, PBX)
     finally:
         kamailio.stop()
+        test.site.restart_gateway(readme_configuration())
 
 
 def configuration_with_edge():
     """README's configuration with the trunk of the page in place of its own."""
     text = readme_configuration()
     start, end = text.index("trunks:"), text.index("pbx:")
-    return text[:start] + printed(PAGE, "/etc/herald/herald.yaml") + text[end:]
+    return text[:start] + printed(PAGE, GATEWAY, "the trunk") + text[end:]
 
 
 def in_front(test):
