@@ -85,7 +85,7 @@ package struct CallUpdate: Hashable, Sendable {
     package var destination: UInt64
     /// Nil if the INVITE left with a brand, else the reason; later updates may carry any reason.
     package var reason: PassThroughReason?
-    package var marks: Marks = []
+    package var marks = Marks()
     /// The findings behind the decision, of an `invite` alone; nil for none.
     ///
     /// Takes the place of the status and the Q.850 cause, which an INVITE does not have.

@@ -48,7 +48,8 @@ package struct AnswererRules: Hashable, Sendable {
 
     /// The marks of an INVITE, by its called URI or the target it was forwarded to.
     func marks(ofInvite invite: SIPMessage) -> CallUpdate.Marks {
-        var marks: CallUpdate.Marks = ForwardingSigns.arePresent(in: invite) ? .forwarded : []
+        // Not `[]`, which generic code builds: a thousand instructions.
+        var marks = ForwardingSigns.arePresent(in: invite) ? CallUpdate.Marks.forwarded : CallUpdate.Marks()
         guard !isEmpty else { return marks }
         if let called = SIPURI(invite.bytes, invite.requestURI) { mark(called, &marks) }
         if let target = ForwardingSigns.lastTarget(of: invite) { mark(target, &marks) }
@@ -57,7 +58,7 @@ package struct AnswererRules: Hashable, Sendable {
 
     /// The marks of a 2xx, by Contact and by the connected party in P-Asserted-Identity or Remote-Party-ID (RFC 5876 §4.4).
     func marks(ofResponse response: SIPMessage) -> CallUpdate.Marks {
-        var marks: CallUpdate.Marks = ForwardingSigns.arePresent(in: response) ? .forwarded : []
+        var marks = ForwardingSigns.arePresent(in: response) ? CallUpdate.Marks.forwarded : CallUpdate.Marks()
         guard !isEmpty else { return marks }
         for field in response.headers {
             if voicemail.match(field, of: response) { marks.insert(.voicemail) }

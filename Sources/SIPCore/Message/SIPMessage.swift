@@ -121,7 +121,13 @@ extension SIPMessage {
     }
 
     /// True when another Via follows the topmost one, by which a response can go on (RFC 3261 §16.7 step 3).
-    package var hasSecondVia: Bool { repeats(.via) || ViaValue.second(of: self) != nil }
+    package var hasSecondVia: Bool {
+        guard !repeats(.via) else { return true }
+        guard let (top, field) = topVia else { return false }
+        let received = bytes
+        var next = min(top.extent.upperBound + 1, field.value.upperBound)
+        return HeaderValues.next(in: received.span, from: &next, to: field.value.upperBound) != nil
+    }
 
     /// True for a 2xx.
     package var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }

@@ -71,6 +71,19 @@ struct ViaValueTests {
         #expect(message.text(second.host) == "b")
     }
 
+    @Test(arguments: [
+        (["SIP/2.0/UDP a", "SIP/2.0/UDP b"], true), (["SIP/2.0/UDP a, SIP/2.0/UDP b"], true),
+        (["SIP/2.0/UDP a;branch=z9hG4bK1 ,\r\n SIP/2.0/UDP b"], true), (["SIP/2.0/UDP a"], false),
+        (["SIP/2.0/UDP a;received=192.0.2.1;rport=5060"], false),
+        // RFC 3261 §7.3.1: an empty element of a list is no value.
+        (["SIP/2.0/UDP a,"], false), (["SIP/2.0/UDP a, ,"], false), (["SIP/2.0/UDP a,, SIP/2.0/UDP b"], true),
+        (["SIP/2.0/UDP a;x=\"b,c\""], false), (["SIP/2.0/UDP a;x=\"b,c\", SIP/2.0/UDP d"], true),
+    ])
+    func `a response goes on by a second value`(_ lines: [String], _ goesOn: Bool) throws {
+        let message = try WireMessage.message(["SIP/2.0 200 OK"] + lines.map { "Via: \($0)" })
+        #expect(message.hasSecondVia == goesOn)
+    }
+
     @Test func `a single value has no second`() throws {
         let message = try WireMessage.message(["SIP/2.0 200 OK", "v: SIP/2.0/UDP a"])
         #expect(ViaValue.second(of: message) == nil)
