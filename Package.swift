@@ -272,7 +272,8 @@ let package = Package(
         .target(
             name: "DirectoryFixtures",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "Branding", "PostgreSQL", "PostgreSQLTesting", "TestFixtures", log,
+                "DirectoryServer", "DirectoryStore", "Branding", "BrandingAPI", "PostgreSQL", "PostgreSQLTesting",
+                "TestFixtures", log,
             ],
             path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
@@ -330,7 +331,7 @@ let package = Package(
             dependencies: [
                 "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding",
                 "Hashing", "HostSystem", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
-                "TestFixtures", "PostgreSQL", "PostgreSQLTesting", "MetricsPage", grdb, crypto, nio, nioEmbedded,
+                "TestFixtures", "PostgreSQL", "MetricsPage", grdb, crypto, nio, nioEmbedded,
                 nioHTTPTypes,
                 httpTypes, lifecycle, log, arguments,
             ],
@@ -344,8 +345,8 @@ let package = Package(
             name: "DirectoryStoreTests",
             dependencies: [
                 "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "HostSystem", "SafeText",
-                "DirectoryFixtures",
-                "TestFixtures",
+                "DirectoryFixtures", "PostgreSQLTesting",
+                "SeededRandom", "TestFixtures", grdb,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+package import DirectoryStore
 import Foundation
-
-@testable import DirectoryStore
 
 extension DirectoryDatabase {
     /// A device that was asked sends logs in chunks, and a debug upload that names them.
@@ -12,7 +11,7 @@ extension DirectoryDatabase {
     ///   - isOpenFor: seconds for which the request stays open.
     ///   - now: seconds since 1970.
     /// - Returns: the ids of the debug upload and of the file.
-    func receive(
+    package func receive(
         logs: [UInt8], type: String = "text/plain", device: String = "gw", isOpenFor: Int64 = 60, now: Int64
     ) async throws -> (id: String, file: String) {
         let uploads = ChunkedUploads(self, account: .first)
@@ -31,7 +30,7 @@ extension DirectoryDatabase {
     /// A device that was asked sends a debug upload, whose logs came as a file or with it.
     ///
     /// - Returns: its id.
-    func receive(
+    package func receive(
         file: String? = nil, logs: String? = nil, device: String = "gw", isOpenFor: Int64 = 60, now: Int64
     ) async throws -> String {
         try await DeviceList(self, account: .first).register(
@@ -42,8 +41,8 @@ extension DirectoryDatabase {
     }
 
     /// The bytes of a finished upload.
-    func uploaded(_ id: String) throws -> [UInt8] {
-        let stored = try bytes.openUpload(id)
+    package func uploaded(_ id: String) throws -> [UInt8] {
+        let stored = try UploadedLogs(id, in: self)
         var (all, piece) = ([UInt8](), try stored.read(at: 0))
         while !piece.isEmpty {
             all += piece
