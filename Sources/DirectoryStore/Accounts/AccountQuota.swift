@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
-
 /// Limits the bytes that the clients of one account may store in a day, in UTC.
 ///
 /// A key extracted from a phone is public, and a device chooses its own identifier. Without a limit such a key fills
@@ -20,7 +18,7 @@ package enum AccountQuota {
         _ bytes: Int, of account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
     ) throws -> Bool {
         if limit == 0 { return true }
-        let day = String(Timestamp.string(from: now).prefix(10))
+        let day = EventTime.day(of: now)
         if try taken(by: account, on: day, database) >= limit { return false }
         try database.execute(
             """
@@ -31,7 +29,7 @@ package enum AccountQuota {
     }
 
     /// The bytes that an account has taken on a day such as `2026-01-31`.
-    static func taken(by account: AccountID, on day: String, _ database: any SQLConnection) throws -> Int {
+    private static func taken(by account: AccountID, on day: String, _ database: any SQLConnection) throws -> Int {
         try database.value(
             Int.self, "SELECT CAST(sum(bytes) AS BIGINT) FROM day_stored WHERE account = ? AND day = ?",
             [account.row, day]) ?? 0

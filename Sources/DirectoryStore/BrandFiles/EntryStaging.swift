@@ -54,7 +54,7 @@ final class EntryStaging {
     }
 
     private static func definition(_ dialect: SQLDialect) -> String {
-        let (integer, text) = (dialect.integer, dialect.text)
+        let (integer, text) = (dialect.name(of: .integer), dialect.name(of: .text))
         return """
             number \(integer) PRIMARY KEY, line \(integer) NOT NULL, name \(text) NOT NULL, brand_id \(text) NOT NULL,
             logo_url \(text), call_reason \(text)

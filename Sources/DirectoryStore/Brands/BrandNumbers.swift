@@ -128,18 +128,6 @@ package struct BrandNumbers: Sendable {
     /// The attribution of a number that the account does not have.
     static let unknown = Attribution(brandID: nil, reason: .noMatch)
 
-    static func attribution(
-        of number: E164Number?, _ account: AccountID, _ database: any SQLConnection
-    ) throws -> Attribution {
-        guard let number else { return unknown }
-        let statement = """
-            SELECT brand_id, active, held, owner, brand_number.updated FROM brand_number LEFT JOIN brand
-            ON brand.account = brand_number.account AND brand.id = brand_id
-            WHERE brand_number.account = ? AND number = ?
-            """
-        return try database.row(statement, [account.row, Int64(number.digits)]).map(attribution) ?? unknown
-    }
-
     /// The attribution of a number, by its row with the owner of its brand.
     static func attribution(_ row: SQLRow) -> Attribution {
         let brandID: String? = row["brand_id"]

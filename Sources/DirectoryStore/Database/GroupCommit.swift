@@ -16,6 +16,8 @@ final class GroupCommit: Sendable {
     static let window = 5
     /// Most writes in the queue; more are refused as `busy`, which limits memory when the disk is too slow.
     static let limit = 10_000
+    /// Most repetitions of a group because of other programs.
+    private static let mostConflicts = 8
 
     private struct State {
         var waiting: [any PendingWrite] = []
@@ -55,7 +57,13 @@ final class GroupCommit: Sendable {
     /// Makes a write in the next transaction, together with those of other requests.
     func write<Write: SharedWrite>(_ write: Write) async throws -> Write.Value {
         try await withCheckedThrowingContinuation { continuation in
-            enqueue(AwaitedWrite(write, continuation) { try write.run($0) })
+            let alone = AwaitedWrite(write, continuation) { database in
+                guard let value = try Write.run([write], database).first else {
+                    throw InconsistentStore(description: "a write has no value")
+                }
+                return value
+            }
+            enqueue(alone)
         }
     }
 
@@ -82,6 +90,7 @@ final class GroupCommit: Sendable {
     private func commit(_ group: [any PendingWrite], _ session: any SQLSession) {
         var group = group[...]
         var batches = true
+        var conflicts = 0
         while !group.isEmpty {
             var (current, hasBegun, isTogether) = (group.startIndex, false, false)
             let began = ContinuousClock.now
@@ -100,6 +109,8 @@ final class GroupCommit: Sendable {
                 return group.forEach { $0.end(nil) }
             } catch  where (error as? PostgreSQLError)?.isOutage == true {
                 return group.forEach { $0.end(error) }
+            } catch is SharedWriteConflict where conflicts < Self.mostConflicts {
+                conflicts += 1
             } catch  where isTogether {
                 // One after another shows which write fails.
                 batches = false
@@ -133,12 +144,14 @@ final class GroupCommit: Sendable {
 protocol SharedWrite: Sendable {
     associatedtype Value: Sendable
 
-    /// Makes the write alone.
-    func run(_ database: any SQLConnection) throws -> Value
-
-    /// Makes several writes, as if one after another; returns their values in their order.
+    /// Makes one or several writes, as if one after another; returns their values in their order.
+    ///
+    /// - Throws: `SharedWriteConflict` if the transaction has to run again, or an error of one of the writes.
     static func run(_ writes: [Self], _ database: any SQLConnection) throws -> [Value]
 }
+
+/// Another program has changed what a write depends on since the transaction read it.
+struct SharedWriteConflict: Error {}
 
 /// A write of a group, with its type erased.
 private protocol PendingWrite: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PostgreSQL
 import Synchronization
 
 /// Looks up the keys of requests in PostgreSQL, all that arrive during one round trip with the next.
@@ -68,12 +67,13 @@ final class KeyLookup: Sendable {
     private static func callers(
         _ hashes: [Data], _ database: any SQLConnection
     ) throws -> [Data: (caller: Caller, expires: Int64?)] {
-        guard let database = database as? PostgreSQLConnection else { return [:] }
-        let rows = try database.query(
+        let query = SQLListQuery([SQLColumn("hash", .bytes)], hashes.map { [.bytes($0)] }) { asked in
             """
-            SELECT hash, account, kind, api_id, secret, expires FROM unnest($1::bytea[]) AS asked (hash)
+            SELECT hash, account, kind, api_id, secret, expires FROM \(asked)
             JOIN api_key USING (hash) LEFT JOIN key_signing ON key_hash = hash WHERE revoked IS NULL
-            """, [.byteStrings(hashes.map { [UInt8]($0) })])
+            """
+        }
+        let rows = try database.rows([query])[0]
         return rows.reduce(into: [:]) { callers, row in
             let hash: Data = row["hash"]
             callers[hash] = (Caller(row, hash: hash), row["expires"])

@@ -5,7 +5,7 @@ import PostgreSQL
 
 /// Statements on a session of PostgreSQL, inside a transaction.
 final class PostgreSQLConnection: SQLConnection {
-    let session: PostgreSQLSession
+    private let session: PostgreSQLSession
     private let statements: PortableStatements
     let shard: Int
 
@@ -30,32 +30,28 @@ final class PostgreSQLConnection: SQLConnection {
 
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { try run(sql, arguments).affected }
 
-    func insert(
-        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
-    ) throws -> Int {
-        let command = insertion(into: table, columns, rows, ending)
-        return try session.execute(command.sql, command.values).affected
+    func rows(_ queries: [SQLListQuery]) throws -> [[SQLRow]] {
+        try session.run(
+            queries.map { query in
+                PostgreSQLCommand(
+                    query.text(dialect.list(query.columns)), Self.arrays(query.columns, query.rows))
+            }
+        ).map { SQLTable($0).all }
     }
 
-    /// An insertion of rows in one statement.
-    func insertion(
-        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
-    ) -> PostgreSQLCommand {
-        let names = columns.map(\.name).joined(separator: ", ")
-        let places = columns.enumerated().map { "$\($0 + 1)::\($1.type.postgreSQLName)[]" }.joined(separator: ", ")
-        let arrays = columns.enumerated().map { place, column in column.type.array(rows.lazy.map { $0[place] }) }
-        return PostgreSQLCommand(
-            "INSERT INTO \(table) (\(names)) SELECT * FROM unnest(\(places)) \(ending)", arrays)
+    func insert(_ insertions: [SQLInsertion]) throws -> [Int] {
+        try session.run(
+            insertions.map { insertion in
+                PostgreSQLCommand(
+                    "\(insertion.head) SELECT * FROM \(dialect.arrays(insertion.columns)) \(insertion.ending)",
+                    Self.arrays(insertion.columns, insertion.rows))
+            }
+        ).map(\.affected)
     }
 
-    /// The rows of a statement in PostgreSQL's own form.
-    func query(_ sql: String, _ values: [PostgreSQLValue]) throws -> [SQLRow] {
-        SQLTable(try session.execute(sql, values)).all
-    }
-
-    /// The rows of several statements, in one round trip.
-    func query(_ commands: [PostgreSQLCommand]) throws -> [[SQLRow]] {
-        try session.run(commands).map { SQLTable($0).all }
+    /// The values of each column as one argument.
+    private static func arrays(_ columns: [SQLColumn], _ rows: [[SQLValue]]) -> [PostgreSQLValue] {
+        columns.enumerated().map { place, column in column.type.array(rows.lazy.map { $0[place] }) }
     }
 
     private func run(_ sql: String, _ arguments: SQLArguments) throws -> PostgreSQLRows {
@@ -65,8 +61,7 @@ final class PostgreSQLConnection: SQLConnection {
 }
 
 extension SQLType {
-    /// The values of a column as one argument.
-    func array(_ values: some Sequence<SQLValue>) -> PostgreSQLValue {
+    fileprivate func array(_ values: some Sequence<SQLValue>) -> PostgreSQLValue {
         switch self {
         case .integer: .integers(values.map { if case .integer(let value) = $0 { value } else { nil } })
         case .boolean: .flags(values.map { if case .boolean(let value) = $0 { value } else { nil } })

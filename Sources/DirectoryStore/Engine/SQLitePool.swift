@@ -133,19 +133,24 @@ final class SQLiteConnection: SQLConnection {
         return database.changesCount
     }
 
-    func insert(
-        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
-    ) throws -> Int {
-        let places = repeatElement("?", count: columns.count).joined(separator: ", ")
-        let names = columns.map(\.name).joined(separator: ", ")
-        let statement = try database.cachedStatement(
-            sql: "INSERT INTO \(table) (\(names)) VALUES (\(places)) \(ending)")
-        var count = 0
-        for row in rows {
-            try statement.execute(arguments: SQLArguments(row).forSQLite)
-            count += database.changesCount
+    func rows(_ queries: [SQLListQuery]) throws -> [[SQLRow]] {
+        try queries.map { query in
+            query.rows.isEmpty ? [] : try rows(query.text(dialect.list(query.columns)), [query.json])
         }
-        return count
+    }
+
+    func insert(_ insertions: [SQLInsertion]) throws -> [Int] {
+        try insertions.map { insertion in
+            let places = repeatElement("?", count: insertion.columns.count).joined(separator: ", ")
+            let statement = try database.cachedStatement(
+                sql: "\(insertion.head) VALUES (\(places)) \(insertion.ending)")
+            var count = 0
+            for row in insertion.rows {
+                try statement.execute(arguments: SQLArguments(row).forSQLite)
+                count += database.changesCount
+            }
+            return count
+        }
     }
 }
 

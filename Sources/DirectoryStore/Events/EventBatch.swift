@@ -2,14 +2,10 @@
 
 import Branding
 import BrandingAPI
-import Foundation
-import PostgreSQL
 
-/// The events of many requests, recorded together.
+/// Records the events of one or many requests in one transaction: reads the state, decides event by event in order, writes.
 ///
-/// The decisions are those of `EventLedger.record`, event by event in order. Only reads and writes are shared: PostgreSQL
-/// takes three round trips, whatever the number of events. SQLite reads an account once, and writes each counter once
-/// instead of once for each event (`EventBatchOfSQLite.swift`).
+/// Reads and writes are shared. PostgreSQL takes three round trips for them, whatever the number of events.
 struct EventBatch {
     /// The events of one request.
     struct Part: SharedWrite {
@@ -20,37 +16,36 @@ struct EventBatch {
         /// Seconds since 1970.
         let now: Int64
 
-        func run(_ database: any SQLConnection) throws -> [EventResponse] { try EventLedger.record(self, database) }
-
         static func run(_ parts: [Part], _ database: any SQLConnection) throws -> [[EventResponse]] {
             try EventBatch.record(parts, database)
         }
     }
-
-    /// Another program has stored an event of the same key since it was looked for.
-    struct KeyTaken: Error {}
 
     /// Events by which an account can pass its cap between the reads of all programs and their commits.
     ///
     /// An account that is nearer to its cap counts under a lock, so the cap is exact.
     private static let capMargin = 20_000
 
-    struct AccountDay: Hashable {
+    /// A month such as `2026-01` or a day such as `2026-01-31` of an account.
+    private struct AccountTime: Hashable {
         let account: AccountID
         let period: String
     }
 
-    struct NumberKey: Hashable {
+    private struct NumberKey: Hashable {
         let account: AccountID
         let number: E164Number
     }
 
-    struct EventKey: Hashable {
+    private struct EventKey: Hashable {
         let account: AccountID
-        let key: String
+        /// The bytes, as the database compares them: Swift takes two spellings of a letter for one.
+        let key: [UInt8]
+
+        init(_ account: AccountID, _ key: String) { (self.account, self.key) = (account, Array(key.utf8)) }
     }
 
-    struct Outcome: Hashable {
+    private struct Outcome: Hashable {
         let account: AccountID
         let day: String
         let brandID: String
@@ -58,190 +53,210 @@ struct EventBatch {
         let reason: String
     }
 
-    let database: any SQLConnection
-    /// Nil on SQLite.
-    private let server: PostgreSQLConnection?
-    var configs: [AccountDay: DirectoryConfig] = [:]
-    var hasRequests: Set<AccountID> = []
-    var attributions: [NumberKey: BrandNumbers.Attribution] = [:]
+    private let database: any SQLConnection
+    private var configs: [AccountTime: DirectoryConfig] = [:]
+    private var hasRequests: Set<AccountID> = []
+    private var attributions: [NumberKey: BrandNumbers.Attribution] = [:]
     private var known: [EventKey: EventResponse] = [:]
-    var stored: [AccountDay: Int] = [:]
-    /// Accounts whose debug requests are read.
-    var readAccounts: Set<AccountID> = []
+    private var stored: [AccountTime: Int] = [:]
 
     // Rows and counts for the writes.
     private var rows: [[SQLValue]] = []
-    var outcomes: [Outcome: Int] = [:]
-    var counted: [AccountDay: Int] = [:]
-    var bytes: [AccountDay: Int] = [:]
+    private var outcomes: [Outcome: Int] = [:]
+    private var counted: [AccountTime: Int] = [:]
+    private var bytes: [AccountTime: Int] = [:]
 
     /// Records events, or finds the earlier events of their keys, inside the caller's transaction.
     ///
-    /// - Throws: `KeyTaken` if the transaction has to run again, or a database error.
-    static func record(_ parts: [Part], _ database: any SQLConnection) throws -> [[EventResponse]] {
-        var batch = EventBatch(database)
-        if let server = batch.server {
-            try batch.read(parts, server)
-            try batch.lockNearCap(server)
-        }
+    /// - Throws: `SharedWriteConflict` if another program has stored an event of the same key meanwhile, or a database
+    ///   error.
+    private static func record(_ parts: [Part], _ database: any SQLConnection) throws -> [[EventResponse]] {
+        var batch = EventBatch(database: database)
+        try batch.read(parts)
+        try batch.lockNearCap()
         let responses = try parts.map { part in try part.events.map { try batch.decide($0, part) } }
-        if let server = batch.server { try batch.write(server) } else { try batch.writeCounts() }
+        try batch.write()
         return responses
     }
 
-    private init(_ database: any SQLConnection) {
-        self.database = database
-        server = database as? PostgreSQLConnection
-    }
+    private init(database: any SQLConnection) { self.database = database }
 }
 
-// The state before the events, in one round trip.
+// The state before the events.
 extension EventBatch {
-    private mutating func read(_ parts: [Part], _ database: PostgreSQLConnection) throws {
-        let months = Set(
-            parts.flatMap { part in
-                // The response has the usage of the present month, and the decision needs that of the event's.
-                let months =
-                    [MonthUsage.month(of: part.now)] + part.events.map { EventTime($0.event, now: part.now).month }
-                return months.map { AccountDay(account: part.account, period: $0) }
-            })
-        let days = Set(
-            parts.filter { $0.limit > 0 }.map { AccountDay(account: $0.account, period: Self.day($0.now)) })
-        let numbers = Set(
-            parts.flatMap { part in
-                part.events.compactMap { event in
-                    E164Number(event.event.phoneNumber).map { NumberKey(account: part.account, number: $0) }
-                }
-            })
-        let keys = Set(
-            parts.flatMap { part in
-                part.events.compactMap { event in
-                    event.event.eventKey.map { EventKey(account: part.account, key: $0) }
-                }
-            })
-        let now = parts.map(\.now).min() ?? 0
-        let tables = try database.query([
-            Self.accounts(Array(months)), Self.requests(Array(Set(parts.map(\.account))), now),
-            Self.attributions(Array(numbers)), Self.known(Array(keys)), Self.stored(Array(days)),
+    private mutating func read(_ parts: [Part]) throws {
+        let tables = try database.rows([
+            Self.accounts(Self.months(of: parts)), Self.requests(parts), Self.attributions(parts), Self.known(parts),
+            Self.stored(parts),
         ])
         for row in tables[0] {
-            let place = AccountDay(account: AccountID(row: row["id"]), period: row["month"])
-            configs[place] = AccountStore.config(row, used: row["used"] ?? 0)
+            let month = AccountTime(account: AccountID(row: row["id"]), period: row["month"])
+            configs[month] = AccountStore.config(row, used: row["used"] ?? 0)
         }
-        for row in tables[1] { hasRequests.insert(AccountID(row: row[0])) }
+        for row in tables[1] { hasRequests.insert(AccountID(row: row["account"])) }
         for row in tables[2] {
             guard let number = E164Number("+\(row["number"] as Int64)") else { continue }
             attributions[NumberKey(account: AccountID(row: row["account"]), number: number)] =
                 BrandNumbers.attribution(row)
         }
         for row in tables[3] {
-            known[EventKey(account: AccountID(row: row["account"]), key: row["event_key"])] = EventLedger.known(row)
+            known[EventKey(AccountID(row: row["account"]), row["event_key"])] = EventLedger.known(row)
         }
-        for row in tables[4] { stored[AccountDay(account: AccountID(row: row[0]), period: row[1])] = row[2] }
+        for row in tables[4] {
+            stored[AccountTime(account: AccountID(row: row["account"]), period: row["day"])] = row["bytes"]
+        }
     }
 
-    private static func accounts(_ months: [AccountDay]) -> PostgreSQLCommand {
-        PostgreSQLCommand(
+    /// The months whose usage the responses have, and those for which the events count.
+    private static func months(of parts: [Part]) -> Set<AccountTime> {
+        Set(
+            parts.flatMap { part in
+                let months =
+                    [MonthUsage.month(of: part.now)] + part.events.map { EventTime($0.event, now: part.now).month }
+                return months.map { AccountTime(account: part.account, period: $0) }
+            })
+    }
+
+    private static func accounts(_ months: Set<AccountTime>) -> SQLListQuery {
+        SQLListQuery(
+            [SQLColumn("id", .integer), SQLColumn("month", .text)],
+            months.map { [.integer($0.account.row), .text($0.period)] }
+        ) { asked in
             """
-            SELECT account.*, asked.month, (SELECT sum(counted)::bigint FROM month_usage
+            SELECT account.*, asked.month, (SELECT CAST(sum(counted) AS BIGINT) FROM month_usage
                 WHERE month_usage.account = account.id AND month_usage.month = asked.month) AS used
-            FROM unnest($1::bigint[], $2::text[]) AS asked (id, month) JOIN account USING (id)
-            """, [.integers(months.map(\.account.row)), .texts(months.map(\.period))])
+            FROM \(asked) JOIN account USING (id)
+            """
+        }
     }
 
-    private static func requests(_ accounts: [AccountID], _ now: Int64) -> PostgreSQLCommand {
-        PostgreSQLCommand(
-            "SELECT DISTINCT account FROM debug_request WHERE account = ANY($1::bigint[]) AND expires > $2::bigint",
-            [.integers(accounts.map(\.row)), .integer(now)])
+    private static func requests(_ parts: [Part]) -> SQLListQuery {
+        let times = Dictionary(parts.map { ($0.account, $0.now) }, uniquingKeysWith: min)
+        return SQLListQuery(
+            [SQLColumn("account", .integer), SQLColumn("since", .integer)],
+            times.map { [.integer($0.key.row), .integer($0.value)] }
+        ) { asked in
+            """
+            SELECT DISTINCT account FROM \(asked) JOIN debug_request USING (account)
+            WHERE debug_request.expires > asked.since
+            """
+        }
     }
 
-    private static func attributions(_ numbers: [NumberKey]) -> PostgreSQLCommand {
-        PostgreSQLCommand(
+    private static func attributions(_ parts: [Part]) -> SQLListQuery {
+        let numbers = Set(
+            parts.flatMap { part in
+                part.events.compactMap { event in
+                    E164Number(event.event.phoneNumber).map { NumberKey(account: part.account, number: $0) }
+                }
+            })
+        return SQLListQuery(
+            [SQLColumn("account", .integer), SQLColumn("number", .integer)],
+            numbers.map { [.integer($0.account.row), .integer(Int64($0.number.digits))] }
+        ) { asked in
             """
             SELECT brand_number.account, brand_number.number, brand_id, active, held, owner, brand_number.updated
-            FROM unnest($1::bigint[], $2::bigint[]) AS asked (account, number)
-            JOIN brand_number USING (account, number)
+            FROM \(asked) JOIN brand_number USING (account, number)
             LEFT JOIN brand ON brand.account = brand_number.account AND brand.id = brand_id
-            """, [.integers(numbers.map(\.account.row)), .integers(numbers.map { Int64($0.number.digits) })])
+            """
+        }
     }
 
-    private static func known(_ keys: [EventKey]) -> PostgreSQLCommand {
-        PostgreSQLCommand(
-            """
-            SELECT event.* FROM unnest($1::bigint[], $2::text[]) AS asked (account, event_key)
-            JOIN event USING (account, event_key)
-            """, [.integers(keys.map(\.account.row)), .texts(keys.map(\.key))])
+    private static func known(_ parts: [Part]) -> SQLListQuery {
+        let keys = parts.flatMap { part in
+            part.events.compactMap { event in
+                event.event.eventKey.map { [SQLValue.integer(part.account.row), .text($0)] }
+            }
+        }
+        return SQLListQuery([SQLColumn("account", .integer), SQLColumn("event_key", .text)], keys) { asked in
+            "SELECT event.* FROM \(asked) JOIN event USING (account, event_key)"
+        }
     }
 
-    private static func stored(_ days: [AccountDay]) -> PostgreSQLCommand {
-        PostgreSQLCommand(
+    private static func stored(_ parts: [Part]) -> SQLListQuery {
+        let days = Set(parts.filter { $0.limit > 0 }.map(day))
+        return SQLListQuery(
+            [SQLColumn("account", .integer), SQLColumn("day", .text)],
+            days.map { [.integer($0.account.row), .text($0.period)] }
+        ) { asked in
             """
-            SELECT account, day, sum(bytes)::bigint FROM unnest($1::bigint[], $2::text[]) AS asked (account, day)
-            JOIN day_stored USING (account, day) GROUP BY account, day
-            """, [.integers(days.map(\.account.row)), .texts(days.map(\.period))])
+            SELECT account, day, CAST(sum(bytes) AS BIGINT) AS bytes FROM \(asked) JOIN day_stored USING (account, day)
+            GROUP BY account, day
+            """
+        }
     }
 
     /// Reads the counts again under a lock for accounts that may reach their cap with these events.
-    private mutating func lockNearCap(_ database: PostgreSQLConnection) throws {
+    private mutating func lockNearCap() throws {
+        // SQLite has one writer, so its counts are exact.
+        if database.dialect == .sqlite { return }
         let near = configs.filter { _, config in
             guard case .events(let cap) = config.capThisMonth else { return false }
             let used = config.usedThisMonth ?? 0
             return used < cap && cap - used <= Self.capMargin
         }
         if near.isEmpty { return }
-        let accounts = Set(near.keys.map(\.account.row)).sorted()
-        // Not FOR UPDATE: the lock must not wait for keys and feeds of the account.
-        _ = try database.query(
-            "SELECT 1 FROM account WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE",
-            [.integers(accounts)])
-        for row in try database.query([Self.accounts(Array(near.keys))])[0] {
-            let place = AccountDay(account: AccountID(row: row["id"]), period: row["month"])
-            configs[place]?.usedThisMonth = row["used"] ?? 0
+        let accounts = Set(near.keys.map(\.account))
+        let lock = SQLListQuery([SQLColumn("id", .integer)], accounts.map { [.integer($0.row)] }) { asked in
+            // Not FOR UPDATE: the lock must not wait for keys and feeds of the account.
+            "SELECT 1 FROM \(asked) JOIN account USING (id) ORDER BY id FOR NO KEY UPDATE OF account"
+        }
+        // One after the other, because the second sees what was committed while the first waited.
+        _ = try database.rows([lock])
+        for row in try database.rows([Self.accounts(Set(near.keys))])[0] {
+            let month = AccountTime(account: AccountID(row: row["id"]), period: row["month"])
+            configs[month]?.usedThisMonth = row["used"] ?? 0
         }
     }
 
-    static func day(_ now: Int64) -> String { DayOutcomes.day(of: now) }
+    private static func day(_ part: Part) -> AccountTime {
+        AccountTime(account: part.account, period: EventTime.day(of: part.now))
+    }
 }
 
 // The decision on one event.
 extension EventBatch {
     private mutating func decide(_ reported: ReportedEvent, _ part: Part) throws -> EventResponse {
-        let event = reported.event
-        let time = EventTime(event, now: part.now)
-        if server == nil { try readState(for: event, at: time, part) }
-        let present = AccountDay(account: part.account, period: MonthUsage.month(of: part.now))
-        let month = AccountDay(account: part.account, period: time.month)
+        let present = AccountTime(account: part.account, period: MonthUsage.month(of: part.now))
+        let key = reported.event.eventKey.map { EventKey(part.account, $0) }
+        var response: EventResponse
+        if let earlier = key.flatMap({ known[$0] }) {
+            response = earlier
+        } else {
+            response = record(reported, key, part, present)
+        }
         var config = configs[present] ?? DirectoryConfig()
         config.debugUI =
             hasRequests.contains(part.account)
-            ? try DebugRequests.debugUI(part.account, device: event.deviceID, now: part.now, database)
+            ? try DebugRequests.debugUI(part.account, device: reported.event.deviceID, now: part.now, database)
             : DirectoryConfig.DebugUI()
-        let key = event.eventKey.map { EventKey(account: part.account, key: $0) }
-        if var response = key.flatMap({ known[$0] }) {
-            response.config = config.forClients
-            return response
-        }
+        response.config = config.forClients
+        return response
+    }
+
+    /// Decides on an event whose key is new; the response lacks the account's state.
+    ///
+    /// - Parameter present: the month of its receipt.
+    private mutating func record(
+        _ reported: ReportedEvent, _ key: EventKey?, _ part: Part, _ present: AccountTime
+    ) -> EventResponse {
+        let event = reported.event
+        let time = EventTime(event, now: part.now)
+        let month = AccountTime(account: part.account, period: time.month)
         let number = E164Number(event.phoneNumber).map { NumberKey(account: part.account, number: $0) }
         let attribution = number.flatMap { attributions[$0] } ?? BrandNumbers.unknown
         var reason =
             reported.warning == nil
-            ? UncountedReason.of(event, of: attribution, at: time, configs[month] ?? config)
+            ? UncountedReason.of(
+                event, of: attribution, at: time, configs[month] ?? configs[present] ?? DirectoryConfig())
             : UncountedReason.eventDropped
         var response = EventLedger.response(to: reported, reason, now: part.now)
-        let meta = reported.meta
-        var earlier: EventResponse?
-        if reason != nil, !takes(meta?.utf8.count ?? 0, part) {
+        if reason != nil, !takes(reported.meta?.utf8.count ?? 0, part) {
             reason = .eventDropped
             response.reason = reason?.rawValue
-            if server == nil { earlier = try earlierResponse(to: key) }
         } else {
-            let row = EventLedger.values(event, meta, as: response, part.account, now: part.now)
-            if server != nil { rows.append(row) } else if try !insert(row) { earlier = try earlierResponse(to: key) }
-            if earlier == nil, let key { known[key] = response }
-        }
-        if var response = earlier {
-            response.config = config.forClients
-            return response
+            rows.append(EventLedger.values(event, reported.meta, as: response, part.account, now: part.now))
+            if let key { known[key] = response }
         }
         outcomes[
             Outcome(
@@ -251,16 +266,14 @@ extension EventBatch {
             counted[month, default: 0] += 1
             let used = configs[month]?.usedThisMonth ?? 0
             configs[month]?.usedThisMonth = used + 1
-            config.usedThisMonth = configs[present]?.usedThisMonth
         }
-        response.config = config.forClients
         return response
     }
 
     /// False when the account's limit of the day is reached.
     private mutating func takes(_ count: Int, _ part: Part) -> Bool {
         if part.limit == 0 { return true }
-        let day = AccountDay(account: part.account, period: Self.day(part.now))
+        let day = Self.day(part)
         guard stored[day, default: 0] < part.limit else { return false }
         stored[day, default: 0] += count + AccountQuota.row
         bytes[day, default: 0] += count + AccountQuota.row
@@ -268,62 +281,57 @@ extension EventBatch {
     }
 }
 
-// The writes, in one round trip. Rows of counters are sorted, so that two programs lock them in one order.
+// The writes. Rows of counters are sorted, so that two programs lock them in one order.
 extension EventBatch {
-    private func write(_ database: PostgreSQLConnection) throws {
-        var commands = [PostgreSQLCommand]()
-        if !rows.isEmpty {
-            commands.append(
-                database.insertion(
-                    into: "event", EventLedger.columns, rows, "ON CONFLICT (account, event_key) DO NOTHING"))
-        }
-        if !outcomes.isEmpty { commands.append(outcomeCounts(shard: database.shard)) }
-        for (table, column, counts) in [("month_usage", "counted", counted), ("day_stored", "bytes", bytes)]
-        where !counts.isEmpty {
-            commands.append(Self.sums(table, column, counts, shard: database.shard))
-        }
-        if commands.isEmpty { return }
-        let results = try database.session.run(commands)
-        guard rows.isEmpty || results[0].affected == rows.count else { throw KeyTaken() }
+    private func write() throws {
+        let events = SQLInsertion(
+            into: "event", EventLedger.columns, rows, "ON CONFLICT (account, event_key) DO NOTHING")
+        let insertions = [
+            events, outcomeCounts, sums(counted, into: "month_usage", "month", "counted"),
+            sums(bytes, into: "day_stored", "day", "bytes"),
+        ].filter { !$0.rows.isEmpty }
+        if insertions.isEmpty { return }
+        let changed = try database.insert(insertions)
+        guard rows.isEmpty || changed[0] == rows.count else { throw SharedWriteConflict() }
     }
 
-    private func outcomeCounts(shard: Int) -> PostgreSQLCommand {
+    private var outcomeCounts: SQLInsertion {
         let sorted = outcomes.sorted {
             ($0.key.account.row, $0.key.day, $0.key.brandID, $0.key.outcome, $0.key.reason)
                 < ($1.key.account.row, $1.key.day, $1.key.brandID, $1.key.outcome, $1.key.reason)
         }
-        return PostgreSQLCommand(
+        let texts = ["day", "brand_id", "outcome", "reason"].map { SQLColumn($0, .text) }
+        return SQLInsertion(
+            into: "day_outcome",
+            [SQLColumn("account", .integer)] + texts + ["shard", "events"].map { SQLColumn($0, .integer) },
+            sorted.map { outcome, count in
+                [
+                    .integer(outcome.account.row), .text(outcome.day), .text(outcome.brandID), .text(outcome.outcome),
+                    .text(outcome.reason), .integer(Int64(database.shard)), .integer(Int64(count)),
+                ]
+            },
             """
-            INSERT INTO day_outcome (account, day, brand_id, outcome, reason, shard, events)
-            SELECT account, day, brand_id, outcome, reason, $7::bigint, events
-            FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-                AS counts (account, day, brand_id, outcome, reason, events)
             ON CONFLICT (account, day, brand_id, outcome, reason, shard)
-                DO UPDATE SET events = day_outcome.events + excluded.events
-            """,
-            [
-                .integers(sorted.map(\.key.account.row)), .texts(sorted.map(\.key.day)),
-                .texts(sorted.map(\.key.brandID)), .texts(sorted.map(\.key.outcome)),
-                .texts(sorted.map(\.key.reason)), .integers(sorted.map { Int64($0.value) }),
-                .integer(Int64(shard)),
-            ])
+            DO UPDATE SET events = day_outcome.events + excluded.events
+            """)
     }
 
-    private static func sums(
-        _ table: String, _ column: String, _ counts: [AccountDay: Int], shard: Int
-    ) -> PostgreSQLCommand {
+    private func sums(
+        _ counts: [AccountTime: Int], into table: String, _ period: String, _ column: String
+    ) -> SQLInsertion {
         let sorted = counts.sorted { ($0.key.account.row, $0.key.period) < ($1.key.account.row, $1.key.period) }
-        let period = table == "month_usage" ? "month" : "day"
-        return PostgreSQLCommand(
-            """
-            INSERT INTO \(table) (account, \(period), shard, \(column))
-            SELECT account, period, $4::bigint, count
-            FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS counts (account, period, count)
-            ON CONFLICT (account, \(period), shard) DO UPDATE SET \(column) = \(table).\(column) + excluded.\(column)
-            """,
+        return SQLInsertion(
+            into: table,
             [
-                .integers(sorted.map(\.key.account.row)), .texts(sorted.map(\.key.period)),
-                .integers(sorted.map { Int64($0.value) }), .integer(Int64(shard)),
-            ])
+                SQLColumn("account", .integer), SQLColumn(period, .text), SQLColumn("shard", .integer),
+                SQLColumn(column, .integer),
+            ],
+            sorted.map { time, count in
+                [
+                    .integer(time.account.row), .text(time.period), .integer(Int64(database.shard)),
+                    .integer(Int64(count)),
+                ]
+            },
+            "ON CONFLICT (account, \(period), shard) DO UPDATE SET \(column) = \(table).\(column) + excluded.\(column)")
     }
 }

@@ -62,58 +62,6 @@ package struct EventLedger: Sendable {
             EventBatch.Part(events: events, account: account, limit: database.storedPerDay, now: now))
     }
 
-    /// Records the events of a request one by one; `EventBatch` does the same for many requests at once.
-    static func record(_ part: EventBatch.Part, _ database: any SQLConnection) throws -> [EventResponse] {
-        try part.events.map { try record($0, part.account, limit: part.limit, now: part.now, database) }
-    }
-
-    private static func record(
-        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: any SQLConnection
-    ) throws -> EventResponse {
-        let event = reported.event
-        let time = EventTime(event, now: now)
-        var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
-        let isPresent = time.month == MonthUsage.month(of: now)
-        var decided = config
-        if !isPresent { decided.usedThisMonth = try MonthUsage.counted(by: account, now: time.counted, database) }
-        let attribution = try BrandNumbers.attribution(of: E164Number(event.phoneNumber), account, database)
-        let reason =
-            reported.warning == nil
-            ? UncountedReason.of(event, of: attribution, at: time, decided) : UncountedReason.eventDropped
-        var response = Self.response(to: reported, reason, now: now)
-        let meta = reported.meta
-        if reason != nil,
-            try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
-        {
-            response = try dropped(event, response, brandID: attribution.brandID, account, at: time, database)
-        } else if try insert(event, meta, as: response, account, now: now, database) {
-            try DayOutcomes.add(
-                account, brandID: attribution.brandID, outcome: event.outcome, reason: reason, at: time, database)
-            if reason == nil {
-                try MonthUsage.add(to: account, month: time.month, database)
-                if isPresent { config.usedThisMonth = (config.usedThisMonth ?? 0) + 1 }
-            }
-        } else {
-            response = try known(event.eventKey, account, database)
-        }
-        response.config = config.forClients
-        return response
-    }
-
-    /// False for a key that already has an event.
-    private static func insert(
-        _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
-        _ database: any SQLConnection
-    ) throws -> Bool {
-        try database.execute(insertion, SQLArguments(values(event, meta, as: response, account, now: now))) > 0
-    }
-
-    static let insertion = """
-        INSERT INTO event (\(columns.map(\.name).joined(separator: ", ")))
-        VALUES (\(repeatElement("?", count: columns.count).joined(separator: ", ")))
-        ON CONFLICT (account, event_key) DO NOTHING
-        """
-
     /// The columns of `values`.
     static let columns: [SQLColumn] =
         [SQLColumn("account", .integer)]
@@ -146,23 +94,6 @@ package struct EventLedger: Sendable {
         return response
     }
 
-    /// The response to an event that is not stored because of the daily limit; the day's counters include it.
-    private static func dropped(
-        _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, at time: EventTime,
-        _ database: any SQLConnection
-    ) throws -> EventResponse {
-        if let key = event.eventKey {
-            let isKnown = try database.exists(
-                "SELECT 1 FROM event WHERE account = ? AND event_key = ?", [account.row, key])
-            if isKnown { return try known(key, account, database) }
-        }
-        var response = response
-        response.reason = UncountedReason.eventDropped.rawValue
-        try DayOutcomes.add(
-            account, brandID: brandID, outcome: event.outcome, reason: .eventDropped, at: time, database)
-        return response
-    }
-
     static func recorded(_ row: SQLRow) throws -> Recorded {
         let meta: String? = row["meta"]
         return Recorded(
@@ -171,17 +102,6 @@ package struct EventLedger: Sendable {
             meta: try meta.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
             counted: row["counted"], reason: row["reason"], warning: row["warning"],
             receivedAt: Timestamp.string(from: row["received"]))
-    }
-
-    /// The response to the first event of the key.
-    private static func known(_ key: String?, _ account: AccountID, _ database: any SQLConnection) throws
-        -> EventResponse
-    {
-        let statement = "SELECT * FROM event WHERE account = ? AND event_key = ?"
-        guard let row = try database.row(statement, [account.row, key]) else {
-            throw InconsistentStore(description: "an event's key is taken, and its event is not there")
-        }
-        return known(row)
     }
 
     /// The response to an event that is stored.

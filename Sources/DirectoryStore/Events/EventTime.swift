@@ -26,5 +26,8 @@ struct EventTime: Hashable, Sendable {
     var month: String { MonthUsage.month(of: counted) }
 
     /// The day in UTC, such as `2026-01-31`.
-    var day: String { DayOutcomes.day(of: counted) }
+    var day: String { Self.day(of: counted) }
+
+    /// The day in UTC of a time in seconds since 1970, such as `2026-01-31`.
+    static func day(of time: Int64) -> String { String(Timestamp.string(from: time).prefix(10)) }
 }

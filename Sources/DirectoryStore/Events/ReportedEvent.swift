@@ -12,6 +12,9 @@ package struct ReportedEvent: Sendable {
 
     /// - Parameter meta: `meta` of the event as JSON text, if the caller has written it already.
     package init(_ event: EventRequest, warning: String? = nil, meta: String? = nil) {
+        var event = event
+        // Neither engine stores NUL, and the key has to be found as it was stored.
+        event.eventKey = event.eventKey?.replacing("\0", with: "\u{FFFD}")
         self.event = event
         self.warning = warning
         self.meta = meta ?? event.meta.map { JSONValue.text($0) }

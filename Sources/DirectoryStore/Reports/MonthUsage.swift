@@ -19,15 +19,6 @@ enum MonthUsage {
         "SELECT CAST(sum(counted) AS BIGINT) FROM month_usage WHERE account = \(account) AND month = :month"
     }
 
-    /// Counts an event in a month such as `2026-01`.
-    static func add(to account: AccountID, month: String, _ database: any SQLConnection) throws {
-        let statement = """
-            INSERT INTO month_usage (account, month, shard, counted) VALUES (?, ?, ?, 1)
-            ON CONFLICT (account, month, shard) DO UPDATE SET counted = month_usage.counted + 1
-            """
-        try database.execute(statement, [account.row, month, database.shard])
-    }
-
     /// Such as `2026-01`.
     static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
 }

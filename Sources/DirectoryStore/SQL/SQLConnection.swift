@@ -27,13 +27,13 @@ protocol SQLConnection: AnyObject {
     @discardableResult
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int
 
-    /// Inserts rows into a table, on PostgreSQL in one statement.
+    /// Runs queries over lists, on PostgreSQL in one round trip; returns the rows of each.
+    func rows(_ queries: [SQLListQuery]) throws -> [[SQLRow]]
+
+    /// Makes insertions, on PostgreSQL in one round trip.
     ///
-    /// - Parameter ending: the statement after the values, such as `ON CONFLICT DO NOTHING`.
-    /// - Returns: the count of inserted and changed rows.
-    func insert(
-        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
-    ) throws -> Int
+    /// - Returns: the counts of inserted and changed rows.
+    func insert(_ insertions: [SQLInsertion]) throws -> [Int]
 }
 
 /// The name and type of a column.
@@ -54,6 +54,15 @@ extension SQLConnection {
     func execute(_ sql: String) throws -> Int { try execute(sql, []) }
 
     func row(_ sql: String) throws -> SQLRow? { try row(sql, []) }
+
+    /// Inserts rows into a table; returns the count of inserted and changed rows.
+    ///
+    /// - Parameter ending: the statement after the values, such as `ON CONFLICT DO NOTHING`.
+    func insert(
+        into table: String, _ columns: [SQLColumn], _ rows: [[SQLValue]], _ ending: String
+    ) throws -> Int {
+        try insert([SQLInsertion(into: table, columns, rows, ending)]).reduce(0, +)
+    }
 
     /// The first column of the first row; nil without a row, and for null.
     func value<Value: SQLConvertible>(
@@ -120,11 +129,16 @@ enum SQLDialect: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The name of an integer column's type.
-    var integer: String { self == .sqlite ? "INTEGER" : "BIGINT" }
-
-    /// The name of a text column's type, ordered by bytes.
-    var text: String { self == .sqlite ? "TEXT" : "TEXT COLLATE \"C\"" }
+    /// The name of a column's type; texts are ordered by bytes.
+    func name(of type: SQLType) -> String {
+        switch (self, type) {
+        case (.sqlite, .integer), (.sqlite, .boolean): "INTEGER"
+        case (.sqlite, .text): "TEXT"
+        case (.sqlite, .bytes): "BLOB"
+        case (.postgreSQL, .text): "text COLLATE \"C\""
+        case (.postgreSQL, .integer), (.postgreSQL, .boolean), (.postgreSQL, .bytes): type.postgreSQLName
+        }
+    }
 }
 
 /// The guarantee that a transaction has beside others; SQLite runs one writer at a time and needs no choice.
