@@ -7,6 +7,8 @@ package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible 
         /// The file belongs to another user; the text has the remedy.
         case owner(String)
         case newer
+        /// A version before 0.2.0 wrote it.
+        case tooOld
         /// A PostgreSQL server, its address or its password; the text has cause and remedy.
         case server(String)
     }
@@ -28,6 +30,8 @@ package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible 
         case .owner(let reason): "\(path) cannot be opened: \(reason)"
         case .server(let reason): reason
         case .newer: "\(path) was written by a newer herald-directory; install that version again"
+        case .tooOld:
+            "\(path) was written by a herald-directory before 0.2.0; run account list of version 0.2.0 with it once"
         }
     }
 }

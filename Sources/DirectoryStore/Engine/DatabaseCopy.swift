@@ -17,19 +17,6 @@ package struct DatabaseCopy: Sendable {
     /// Chunks and logos of one statement; each can have half a megabyte.
     private static let blobBatchSize = 8
 
-    /// The tables, each after those that it refers to.
-    private static let tables = [
-        "account", "feed_head", "api_key", "admin_key", "key_signing", "device_token", "brand", "brand_number", "event",
-        "month_usage", "day_outcome", "day_stored", "day_signal", "sync_delivery", "sync_state", "imprint", "device",
-        "device_log", "debug_request", "debug_upload", "upload", "upload_chunk", "logo", "served_logo", "served_from",
-    ]
-    /// Tables whose numbers PostgreSQL gives from now on.
-    private static let numbered = ["account", "device_token", "event"]
-    private static let booleans: Set = [
-        "account.branding_enabled", "account.voip_dialer_enabled", "brand_number.active", "brand_number.held",
-        "event.counted", "debug_request.allow_export",
-    ]
-
     /// - Parameters:
     ///   - folder: the state folder with `directory.sqlite`, which is migrated if it is older.
     ///   - server: the server; its database has no table yet, or only empty ones.
@@ -54,15 +41,16 @@ package struct DatabaseCopy: Sendable {
                     counts = []
                     let target = session.connection
                     try empty(target)
-                    for table in Self.tables {
-                        counts.append((table, try copy(table, from: source, to: target) { onProgress(table, $0) }))
+                    for table in DirectorySchema.tables {
+                        let count = try copy(table, from: source, to: target) { onProgress(table.name, $0) }
+                        counts.append((table.name, count))
                     }
                     counts.append(("blob", try copyBytes(from: source, to: target)))
-                    for table in Self.numbered {
+                    for table in DirectorySchema.tables where table.numbered != nil {
                         try target.execute(
                             """
-                            SELECT setval(pg_get_serial_sequence('\(table)', 'id'),
-                                (SELECT coalesce(max(id), 0) + 1 FROM \(table)), false)
+                            SELECT setval(pg_get_serial_sequence('\(table.name)', 'id'),
+                                (SELECT coalesce(max(id), 0) + 1 FROM \(table.name)), false)
                             """)
                     }
                     return true
@@ -74,7 +62,7 @@ package struct DatabaseCopy: Sendable {
 
     /// Removes the account of an empty database.
     private func empty(_ target: any SQLConnection) throws {
-        for table in Self.tables where !["account", "feed_head"].contains(table) {
+        for table in DirectorySchema.tables.map(\.name) where !["account", "feed_head"].contains(table) {
             if try target.exists("SELECT 1 FROM \(table) LIMIT 1") {
                 throw DatabaseCopyError(server: self.target.store.place, table: table)
             }
@@ -87,22 +75,15 @@ package struct DatabaseCopy: Sendable {
     }
 
     private func copy(
-        _ table: String, from source: Database, to target: any SQLConnection, _ onProgress: (Int) -> Void
+        _ table: SchemaTable, from source: Database, to target: any SQLConnection, _ onProgress: (Int) -> Void
     ) throws -> Int {
-        let columns = try Row.fetchAll(source, sql: "SELECT name, type FROM pragma_table_info('\(table)')").map { row in
-            let (name, type): (String, String) = (row[0], row[1])
-            return SQLColumn(
-                name,
-                Self.booleans.contains("\(table).\(name)")
-                    ? .boolean : type == "INTEGER" ? .integer : type == "BLOB" ? .bytes : .text
-            )
-        }
+        let columns = table.columns.map { SQLColumn($0.name, $0.type) }
         let names = columns.map(\.name).joined(separator: ", ")
-        let rows = try Row.fetchCursor(source, sql: "SELECT \(names) FROM \(table)")
+        let rows = try Row.fetchCursor(source, sql: "SELECT \(names) FROM \(table.name)")
         var (batch, count) = ([[SQLValue]](), 0)
         func flush() throws {
             if batch.isEmpty { return }
-            count += try target.insert(into: table, columns, batch, "")
+            count += try target.insert(into: table.name, columns, batch, "")
             batch.removeAll(keepingCapacity: true)
             onProgress(count)
         }

@@ -35,7 +35,7 @@ final class SQLiteFile: StoreEngine {
             // large cache, because events change the same index pages repeatedly.
             let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
             try database.writeWithoutTransaction { try $0.execute(sql: writer) }
-            try Self.migrator.migrate(database)
+            try SQLiteMigrations.migrate(database)
             try database.writeWithoutTransaction { database in
                 if try Self.schema(database) < Self.version {
                     try database.execute(sql: "PRAGMA user_version = \(Self.version)")
@@ -46,6 +46,8 @@ final class SQLiteFile: StoreEngine {
             keys = try KeyReader(path: path, damage)
         } catch let error as DirectoryDatabaseError {
             throw error
+        } catch is SQLiteMigrations.BeforeFirstVersion {
+            throw DirectoryDatabaseError(path: path, problem: .tooOld)
         } catch {
             // The failed statement is left out, because it does not help an operator.
             if let owner = StateOwner.problem(in: folder, [path, path + "-wal", path + "-shm"]) {
@@ -127,7 +129,7 @@ final class SQLiteFile: StoreEngine {
     }
 
     /// The schema of this program: the count of its migrations.
-    static var version: Int { migrator.migrations.count }
+    static var version: Int { SQLiteMigrations.migrator.migrations.count }
 
     /// The schema of the file, in its head; 0 before the first migration.
     static func schema(_ database: Database) throws -> Int {
@@ -136,51 +138,6 @@ final class SQLiteFile: StoreEngine {
 
     /// True for a file that a later program has changed: it has another migration, or a higher schema.
     static func isNewer(_ database: Database) throws -> Bool {
-        try migrator.hasBeenSuperseded(database) || schema(database) > version
+        try SQLiteMigrations.migrator.hasBeenSuperseded(database) || schema(database) > version
     }
-
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
-        migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
-        OperatorSchema.register(in: &migrator)
-        OperationSchema.register(in: &migrator)
-        migrator.registerMigration("phones 5") { try $0.execute(sql: PhoneSchema.statements) }
-        migrator.registerMigration("engines 6") { try $0.execute(sql: EngineSchema.statements) }
-        return migrator
-    }
-
-    private static let firstSchema = """
-        CREATE TABLE account (
-            id INTEGER PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, mode TEXT NOT NULL, branding_enabled INTEGER NOT NULL,
-            voip_dialer_enabled INTEGER NOT NULL, status TEXT NOT NULL, cap_this_month INTEGER,
-            included_imprints INTEGER NOT NULL, last_change INTEGER NOT NULL);
-        INSERT INTO account VALUES (1, lower(hex(randomblob(16))), 'live', 1, 1, 'active', NULL, 0, 0);
-
-        CREATE TABLE api_key (
-            hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), name TEXT NOT NULL,
-            created INTEGER NOT NULL, revoked INTEGER) WITHOUT ROWID;
-        CREATE UNIQUE INDEX api_key_name ON api_key (account, name) WHERE revoked IS NULL;
-
-        CREATE TABLE brand_number (
-            account INTEGER NOT NULL REFERENCES account (id), number INTEGER NOT NULL, name TEXT NOT NULL,
-            brand_id TEXT NOT NULL, logo_url TEXT, call_reason TEXT, updated INTEGER NOT NULL, active INTEGER NOT NULL,
-            change INTEGER NOT NULL, PRIMARY KEY (account, number)) WITHOUT ROWID;
-        CREATE UNIQUE INDEX brand_number_change ON brand_number (account, change);
-
-        CREATE TABLE event (
-            id INTEGER PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), event_id TEXT NOT NULL UNIQUE,
-            event_key TEXT, number TEXT NOT NULL, outcome TEXT NOT NULL, surface TEXT, device_id TEXT,
-            displayed_at TEXT NOT NULL, meta TEXT, counted INTEGER NOT NULL, reason TEXT, received INTEGER NOT NULL,
-            UNIQUE (account, event_key));
-
-        CREATE TABLE month_usage (
-            account INTEGER NOT NULL REFERENCES account (id), month TEXT NOT NULL, counted INTEGER NOT NULL,
-            PRIMARY KEY (account, month)) WITHOUT ROWID;
-
-        CREATE TABLE device (
-            account INTEGER NOT NULL REFERENCES account (id), device_id TEXT NOT NULL, platform TEXT NOT NULL,
-            os_version TEXT, app_version TEXT, sdk_version TEXT, registered INTEGER NOT NULL, last_seen INTEGER NOT NULL,
-            last_synced_at TEXT, PRIMARY KEY (account, device_id)) WITHOUT ROWID;
-        """
 }

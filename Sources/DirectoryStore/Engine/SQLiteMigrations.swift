@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The tables of the SQLite file: a new file gets them at once, and one of version 0.2.0 or later step by step.
+///
+/// A released step keeps its name.
+enum SQLiteMigrations {
+    /// A file of a version before 0.2.0, whose tables this program does not know.
+    struct BeforeFirstVersion: Error {}
+
+    /// The steps to the present tables; those of version 0.2.0 are names alone.
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        for name in released { migrator.registerMigration(name) { _ in throw BeforeFirstVersion() } }
+        migrator.registerMigration("engines 6") { try $0.execute(sql: shards) }
+        return migrator
+    }()
+
+    /// The steps that every file of version 0.2.0 has.
+    private static let released = [
+        "v1", "contract 2", "operator 2", "operator 3", "operator 4", "operation 1", "operation 2", "operation 3",
+        "operation 4", "phones 5",
+    ]
+
+    /// Makes the tables of a new file, or brings those of an earlier version to the present.
+    ///
+    /// - Throws: `BeforeFirstVersion` or a database error.
+    static func migrate(_ file: DatabasePool) throws {
+        try file.write { database in
+            guard try migrator.appliedIdentifiers(database).isEmpty else { return }
+            try database.execute(
+                sql: DirectorySchema.script(.sqlite)
+                    + "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            for name in migrator.migrations {
+                try database.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name])
+            }
+        }
+        try migrator.migrate(file)
+    }
+
+    // The heads of the feeds, and counters by shard. SQLite cannot change a primary key, so the counters are copied.
+    private static let shards = """
+        CREATE TABLE feed_head (
+            account INTEGER PRIMARY KEY REFERENCES account (id), epoch INTEGER NOT NULL, last_change INTEGER NOT NULL);
+        INSERT INTO feed_head SELECT id, 0, last_change FROM account;
+        ALTER TABLE account DROP COLUMN last_change;
+
+        CREATE TABLE month_usage_by_shard (
+            account INTEGER NOT NULL REFERENCES account (id), month TEXT NOT NULL, shard INTEGER NOT NULL,
+            counted INTEGER NOT NULL, PRIMARY KEY (account, month, shard)) WITHOUT ROWID;
+        INSERT INTO month_usage_by_shard SELECT account, month, 0, counted FROM month_usage;
+        DROP TABLE month_usage;
+        ALTER TABLE month_usage_by_shard RENAME TO month_usage;
+
+        CREATE TABLE day_outcome_by_shard (
+            account INTEGER NOT NULL REFERENCES account (id), day TEXT NOT NULL, brand_id TEXT NOT NULL,
+            outcome TEXT NOT NULL, reason TEXT NOT NULL, shard INTEGER NOT NULL, events INTEGER NOT NULL,
+            PRIMARY KEY (account, day, brand_id, outcome, reason, shard)) WITHOUT ROWID;
+        INSERT INTO day_outcome_by_shard SELECT account, day, brand_id, outcome, reason, 0, events FROM day_outcome;
+        DROP TABLE day_outcome;
+        ALTER TABLE day_outcome_by_shard RENAME TO day_outcome;
+
+        CREATE TABLE day_stored_by_shard (
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, day TEXT NOT NULL,
+            shard INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (account, day, shard)) WITHOUT ROWID;
+        INSERT INTO day_stored_by_shard SELECT account, day, 0, bytes FROM day_stored;
+        DROP TABLE day_stored;
+        ALTER TABLE day_stored_by_shard RENAME TO day_stored;
+        """
+}
