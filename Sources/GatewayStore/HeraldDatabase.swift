@@ -121,14 +121,14 @@ package final class HeraldDatabase: Sendable {
     ///
     /// - Throws: `HeraldDatabaseError` if there is no ledger yet, or it is older or newer than this program.
     package static func ledgerReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
-        try reader(path: ledgerPath(in: folder), migrator: Migrations.ledger)
+        try reader(path: ledgerPath(in: folder), Migrations.ledger)
     }
 
     /// Opens the brand records of a gateway, running or not, for reading only.
     ///
     /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
     package static func brandsReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
-        try reader(path: brandsPath(in: folder), migrator: Migrations.brands)
+        try reader(path: brandsPath(in: folder), Migrations.brands)
     }
 
     /// Closes both files; later use of either throws.
@@ -146,7 +146,7 @@ package final class HeraldDatabase: Sendable {
     ///   - mayBeReadOnly: whether a file that can only be read serves; its writes fail.
     ///   - prepare: the last step of the opening.
     static func pool(
-        path: String, durability: String, migrator: DatabaseMigrator, mayBeReadOnly: Bool = false,
+        path: String, durability: String, migrations: Migrations, mayBeReadOnly: Bool = false,
         prepare: (any DatabaseWriter) throws -> Void = { _ in }
     ) throws(HeraldDatabaseError) -> DatabasePool {
         do {
@@ -156,15 +156,17 @@ package final class HeraldDatabase: Sendable {
                 try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
-            try check(pool, migrator: migrator, path: path)
+            try check(pool, migrations, path: path)
             try checkWritable(pool, path: path, mayBeReadOnly)
-            try migrator.migrate(pool)
+            try migrations.migrate(pool)
             // After opening, because GRDB sets NORMAL then, which may lose reported commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
             try prepare(pool)
             return pool
         } catch let error as HeraldDatabaseError {
             throw error
+        } catch is Migrations.BeforeFirstVersion {
+            throw HeraldDatabaseError(path: path, problem: .tooOld)
         } catch let error as DatabaseError where isDamage(error) {
             throw HeraldDatabaseError(path: path, problem: .damaged(Self.reason(error)))
         } catch let error as DatabaseError where [.SQLITE_FULL, .SQLITE_READONLY].contains(error.resultCode) {
@@ -201,7 +203,7 @@ package final class HeraldDatabase: Sendable {
     }
 
     private static func reader(
-        path: String, migrator: DatabaseMigrator
+        path: String, _ migrations: Migrations
     ) throws(HeraldDatabaseError) -> any DatabaseReader {
         guard access(path, R_OK) == 0 else {
             let code = errno
@@ -212,8 +214,8 @@ package final class HeraldDatabase: Sendable {
             var configuration = Self.configuration(label: path)
             configuration.readonly = true
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try check(queue, migrator: migrator, path: path)
-            guard try queue.read({ try migrator.hasCompletedMigrations($0) }) else {
+            try check(queue, migrations, path: path)
+            guard try queue.read({ try migrations.migrator.hasCompletedMigrations($0) }) else {
                 throw HeraldDatabaseError(path: path, problem: .older)
             }
             return queue
@@ -238,8 +240,8 @@ package final class HeraldDatabase: Sendable {
         return configuration
     }
 
-    private static func check(_ reader: any DatabaseReader, migrator: DatabaseMigrator, path: String) throws {
-        guard try !reader.read({ try migrator.hasBeenSuperseded($0) }) else {
+    private static func check(_ reader: any DatabaseReader, _ migrations: Migrations, path: String) throws {
+        guard try !reader.read({ try migrations.migrator.hasBeenSuperseded($0) }) else {
             throw HeraldDatabaseError(path: path, problem: .newer)
         }
     }
@@ -256,6 +258,8 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case forbidden(String)
         case older
         case newer
+        /// A version before 0.2.0 wrote it.
+        case tooOld
 
         /// The file was removed or replaced.
         case gone
@@ -267,7 +271,7 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         /// True if the file is readable and its content is not.
         var isOfContent: Bool {
             switch self {
-            case .damaged, .newer: true
+            case .damaged, .newer, .tooOld: true
             case .folder, .open, .missing, .forbidden, .older, .gone, .full, .unwritable: false
             }
         }
@@ -291,6 +295,11 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case .newer:
             """
             \(path) was written by a newer herald; install that version again, or move the file away to begin a new one
+            """
+        case .tooOld:
+            """
+            \(path) was written by a herald before 0.2.0; start version 0.2.0 with it once, or move the file away to begin a new \
+            one
             """
         case .full: "the disk of \(path) is full; free space on it"
         case .unwritable(let reason):

@@ -160,19 +160,19 @@ struct LedgerCustomerTests {
         #expect(try reader.hasWork(of: "acme") && !reader.hasWork(of: "beta"))
     }
 
-    @Test func `a ledger of the version before opens with its calls and its waiting events`() async throws {
+    @Test func `a ledger of version 0.2.0 opens with its calls and its waiting events`() async throws {
         let folder = TemporaryFolder()
         let id = CallIdentifier(high: 1, low: 1).description
-        try Self.writeLedgerOfVersionBefore(in: folder.path, call: id)
+        try Self.writeEarlierLedger(in: folder.path, call: id)
         let database = try HeraldDatabase(folder: folder.path)
         let due = try await EventOutboxStore(database, clock: QueueClock { 0 }).dueEvents(limit: 9, now: now)
         #expect(due.map(\.event.key) == ["missed:\(id)"])
         #expect(try LedgerReader(database.ledger).calls(limit: 9).map(\.customer) == [nil])
     }
 
-    private static func writeLedgerOfVersionBefore(in folder: String, call: String) throws {
+    private static func writeEarlierLedger(in folder: String, call: String) throws {
         let ledger = try DatabaseQueue(path: HeraldDatabase.ledgerPath(in: folder))
-        try Migrations.ledger.migrate(ledger, upTo: "ledger callers as received")
+        try ledger.write { try $0.execute(sql: Version020.ledger) }
         try ledger.write { database in
             try database.execute(
                 sql: """

@@ -123,14 +123,14 @@ struct LedgerRetentionTests {
         #expect(try ledger.keys().count == 2)
     }
 
-    @Test func `files of the first schema are brought up to date and give the same calls`() throws {
+    @Test func `files of version 0.2.0 are brought up to date and give the same calls`() throws {
         let temporary = TemporaryFolder()
         let folder = temporary.path
         let ended = CallIdentifier(high: 1, low: 1).description
         let open = CallIdentifier(high: 1, low: 2).description
         do {
             let ledger = try DatabaseQueue(path: HeraldDatabase.ledgerPath(in: folder))
-            try Migrations.ledger.migrate(ledger, upTo: "ledger 1")
+            try ledger.write { try $0.execute(sql: Version020.ledger) }
             try ledger.write { database in
                 try database.execute(
                     sql: """
@@ -148,7 +148,7 @@ struct LedgerRetentionTests {
             }
             try ledger.close()
             let brands = try DatabaseQueue(path: HeraldDatabase.brandsPath(in: folder))
-            try Migrations.brands.migrate(brands, upTo: "brands 1")
+            try brands.write { try $0.execute(sql: Version020.brands) }
             try brands.write { database in
                 try database.execute(
                     sql: """

@@ -14,7 +14,7 @@ struct BrandDatabase {
     private(set) var notices: [HeraldDatabase.Notice] = []
 
     static func open(_ path: String) throws(HeraldDatabaseError) -> any DatabaseWriter {
-        try HeraldDatabase.pool(path: path, durability: "NORMAL", migrator: Migrations.brands)
+        try HeraldDatabase.pool(path: path, durability: "NORMAL", migrations: Migrations.brands)
     }
 
     /// - Parameter damage: known damage inside records that open well.
@@ -46,7 +46,7 @@ struct BrandDatabase {
         // Stored brands serve calls, also where no sync can be written.
         if !reason.problem.isOfContent,
             let kept = try? HeraldDatabase.pool(
-                path: path, durability: "NORMAL", migrator: Migrations.brands, mayBeReadOnly: true)
+                path: path, durability: "NORMAL", migrations: Migrations.brands, mayBeReadOnly: true)
         {
             (database, self.folder) = (kept, folder)
             notices = [.brandsReadOnly(reason)]

@@ -65,7 +65,7 @@ package final class LedgerFile: Sendable {
         do throws(HeraldDatabaseError) {
             try HeraldDatabase.makeFolder(folder)
             let database = try HeraldDatabase.pool(
-                path: path, durability: "FULL", migrator: Migrations.ledger, prepare: recordChanges)
+                path: path, durability: "FULL", migrations: Migrations.ledger, prepare: recordChanges)
             state.withLock { state in
                 state.database = database
                 state.identity = FileIdentity(path)
