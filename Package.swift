@@ -104,10 +104,19 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewayShare", "GatewaySync", "GatewayAdmin", "GatewayCluster",
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "GatewayCluster",
                 "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "Kafka", "SIPCore",
                 "Branding", "Hashing", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux",
                 "CSQLite", "MetricsPage", "CVersion", log, lifecycle, signals, metrics, nio,
+            ],
+            exclude: ["README.md"], swiftSettings: strict),
+
+        // Several gateways: siblings and the shared ledger, above the store of one gateway.
+        .target(
+            name: "GatewayCluster",
+            dependencies: [
+                "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "Hashing", "HostSystem", "SafeText", nio,
+                nioPosix, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -124,9 +133,6 @@ let package = Package(
             dependencies: [
                 "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
             ],
-            exclude: ["README.md"], swiftSettings: strict),
-        .target(
-            name: "GatewayShare", dependencies: ["Branding", "CallAccounting", "PostgreSQL", "HostSystem", log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -150,10 +156,6 @@ let package = Package(
                 "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
                 "customers",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
-        .target(
-            name: "GatewayCluster",
-            dependencies: ["CallAccounting", "Hashing", "HostSystem", "SafeText", nio, nioPosix, lifecycle, log],
-            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
@@ -293,7 +295,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GatewayClusterTests",
-            dependencies: ["GatewayCluster", "CallAccounting", "SeededRandom", "TestFixtures", nio, lifecycle, log],
+            dependencies: [
+                "GatewayCluster", "GatewayStore", "CallAccounting", "Branding", "HostSystem", "PostgreSQL",
+                "PostgreSQLTesting", "ChildPrograms", "SeededRandom", "TestFixtures", grdb, nio, lifecycle, log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
@@ -360,13 +365,6 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
-        .testTarget(
-            name: "GatewayShareTests",
-            dependencies: [
-                "GatewayShare", "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "PostgreSQLTesting",
-                "ChildPrograms", "TestFixtures", grdb, log,
-            ],
-            swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),

@@ -161,7 +161,7 @@ struct ClaimTests {
     }
 
     @Test func `indexes that a page makes before an upgrade are those of the schema`() throws {
-        let schema = try Repository.text("Sources/GatewayShare/SharedSchema.swift")
+        let schema = try Repository.text("Sources/GatewayCluster/SharedLedger/SharedSchema.swift")
         let made = try Repository.lines("docs/shared-ledger.md").filter { $0.hasPrefix("CREATE INDEX CONCURRENTLY") }
         #expect(!made.isEmpty)
         for index in made {

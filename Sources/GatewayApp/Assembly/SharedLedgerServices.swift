@@ -3,7 +3,6 @@
 import CallAccounting
 import ConfigurationFiles
 import GatewayCluster
-import GatewayShare
 import GatewayStore
 import Logging
 import MetricsPage

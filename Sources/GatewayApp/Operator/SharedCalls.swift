@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 package import ConfigurationFiles
-import GatewayShare
+import GatewayCluster
 import GatewayStore
 import PostgreSQL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import GatewayShare
+import GatewayCluster
 import PostgreSQL
 
 /// Connects to the shared ledger and reads the list of its gateways; blocks.

@@ -5,7 +5,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// PostgreSQL chooses a plan by what it counted last.
 ///

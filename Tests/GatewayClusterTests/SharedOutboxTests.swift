@@ -4,7 +4,7 @@ import CallAccounting
 import GatewayStore
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: each call is listed once, and each event is sent, whichever gateways had them.
 @Suite("One row a call, one delivery an event")

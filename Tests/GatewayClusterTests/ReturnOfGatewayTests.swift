@@ -5,7 +5,7 @@ import GatewayStore
 import Synchronization
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: a gateway that was adopted and comes back loses nothing and doubles nothing.
 @Suite("The return of an adopted gateway")

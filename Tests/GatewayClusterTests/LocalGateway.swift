@@ -10,7 +10,7 @@ import PostgreSQL
 import Synchronization
 import TestFixtures
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// The accounting of one gateway: ring, recorder, shipper and inbox, with a clock of its own.
 ///

@@ -4,7 +4,7 @@ import CallAccounting
 import PostgreSQL
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: what a gateway saw in its last second counts once it is back, though the call has ended at another one.
 @Suite("Late reports of a gateway that comes back")

@@ -2,7 +2,7 @@
 
 import Branding
 import CallAccounting
-import GatewayShare
+import GatewayCluster
 import GatewayStore
 import PostgreSQL
 import Testing

@@ -8,7 +8,7 @@ import HostSystem
 import PostgreSQL
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: a server that stands still for seconds, or one gateway whose messages are stuck, moves no time of a call.
 ///

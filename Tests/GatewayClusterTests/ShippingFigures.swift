@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import GatewayShare
+import GatewayCluster
 import GatewayStore
 import PostgreSQL
 import PostgreSQLTesting

@@ -6,7 +6,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: a failover to a synchronous standby loses and doubles nothing, and standbys are visible.
 @Suite("The server of the shared ledger and its standby")

@@ -7,7 +7,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: the newest calls, a call by its identifier and the calls of a number are found by an index, however many
 /// calls there are, and every call is found once.

@@ -2,7 +2,7 @@
 
 import CallAccounting
 import GRDB
-import GatewayShare
+import GatewayCluster
 import GatewayStore
 import PostgreSQL
 import Testing

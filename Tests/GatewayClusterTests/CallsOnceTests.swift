@@ -7,7 +7,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: `ledger.calls` lists each call once, because bills are made from it.
 ///

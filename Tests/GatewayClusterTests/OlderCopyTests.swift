@@ -8,7 +8,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: an older copy of the file, under the same name, loses no call in the shared ledger and overwrites none.
 ///

@@ -3,7 +3,7 @@
 import CallAccounting
 import Foundation
 import GRDB
-import GatewayShare
+import GatewayCluster
 import GatewayStore
 import HostSystem
 import Logging

@@ -6,7 +6,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: another gateway goes on with the calls of one that has died, exactly one, and each call ends once.
 @Suite("Adoption of a dead gateway's calls")

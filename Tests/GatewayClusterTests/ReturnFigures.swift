@@ -7,7 +7,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Figures of `docs/shared-ledger.md`; only with `HERALD_SHARED_RETURNS`, the number of originals and of call backs.
 @Suite("Figures of returns")

@@ -7,7 +7,7 @@ import PostgreSQLTesting
 import TestFixtures
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: gateways of two versions share a ledger during an upgrade, in either order.
 @Suite("Gateways of two versions on one shared ledger")

@@ -9,7 +9,7 @@ import PostgreSQLTesting
 import TestFixtures
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: gateways that are restored by the commands of `docs/backup.md` have each call once in the shared ledger,
 /// with the end that was seen, and no second end event.

@@ -8,7 +8,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: no telephone number stays in the shared ledger beyond the retention, whichever gateway wrote it, and a
 /// deletion of many rows makes no gateway look dead.

@@ -8,7 +8,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: each change of the gateway's own ledger is in the shared ledger exactly once.
 @Suite("Shipping to the shared ledger")

@@ -6,7 +6,7 @@ import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
-@testable import GatewayShare
+@testable import GatewayCluster
 
 /// Requirements: changes that a failover has taken back are sent again.
 ///

@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 import GRDB
-import GatewayShare
+import GatewayCluster
 import PostgreSQL
 import Synchronization
 import Testing

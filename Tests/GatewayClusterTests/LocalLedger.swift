@@ -9,7 +9,7 @@ import PostgreSQLTesting
 import Synchronization
 import TestFixtures
 
-@testable import GatewayShare
+@testable import GatewayCluster
 @testable import GatewayStore
 
 /// The ledger of one gateway, written by hand as its recorder and its outbox write it.
