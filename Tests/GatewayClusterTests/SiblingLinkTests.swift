@@ -2,6 +2,7 @@
 
 import CallAccounting
 import GatewayCluster
+import GatewayStore
 import Synchronization
 import Testing
 

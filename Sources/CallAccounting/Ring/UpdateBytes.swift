@@ -168,3 +168,29 @@ struct UpdateBytes {
             subscriber: text(lengthAt: 71), carrierName: text(lengthAt: 72))
     }
 }
+
+extension CallUpdate {
+    /// The length of an update without texts, as siblings exchange it.
+    package static let byteCount = UpdateBytes.least
+
+    /// The update without caller, called number and texts.
+    ///
+    /// In the byte order of the machine, which is little-endian on every system that Herald supports.
+    package var bytes: [UInt8] {
+        var update = self
+        (update.caller, update.destination) = (0, 0)
+        return withUnsafeTemporaryAllocation(byteCount: UpdateBytes.most, alignment: 8) { buffer in
+            guard let base = buffer.baseAddress else { return [] }
+            let count = UpdateBytes(base: base).store(update, texts: nil)
+            return Array(buffer[..<count])
+        }
+    }
+
+    /// Reads what `bytes` wrote; nil for anything else.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount, let (update, texts) = bytes.withUnsafeBytes({ UpdateBytes.load($0) }),
+            texts == nil
+        else { return nil }
+        self = update
+    }
+}

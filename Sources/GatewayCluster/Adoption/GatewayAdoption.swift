@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+package import GatewayStore
 package import Logging
 import PostgreSQL
 
@@ -16,7 +17,7 @@ package final class GatewayAdoption {
     /// Most watched calls that one round looks up.
     private static let mostWatched = 5_000
 
-    private let ledger: any HandoverLedger
+    private let ledger: OutcomeRecorder
     private let siblings: @Sendable () -> [SiblingSight]
     private let log: Logger
 
@@ -38,7 +39,7 @@ package final class GatewayAdoption {
 
     /// - Parameter siblings: the sibling gateways as this one sees them.
     package init(
-        _ ledger: any HandoverLedger, siblings: @escaping @Sendable () -> [SiblingSight],
+        _ ledger: OutcomeRecorder, siblings: @escaping @Sendable () -> [SiblingSight],
         log: Logger = Logger(label: "herald.shared")
     ) {
         (self.ledger, self.siblings, self.log) = (ledger, siblings, log)

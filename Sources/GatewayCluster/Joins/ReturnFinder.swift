@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
+import CallAccounting
+package import GatewayStore
 import HostSystem
 import PostgreSQL
 
@@ -19,7 +20,7 @@ package final class ReturnFinder {
     static let mostTaken: Int64 = 1_000
 
     private let shipper: LedgerShipper
-    private let recorder: any ReturnLedger
+    private let recorder: OutcomeRecorder
     private let window: Int64
     private let wall: @Sendable () -> Int64
     /// The number of the last fact that was looked at; nil before the first look.
@@ -30,7 +31,7 @@ package final class ReturnFinder {
     ///   - window: longest time between a call and its call back, in seconds.
     ///   - wall: microseconds since 1970 by the clock of the gateway.
     package init(
-        _ shipper: LedgerShipper, into recorder: any ReturnLedger, window: Int64,
+        _ shipper: LedgerShipper, into recorder: OutcomeRecorder, window: Int64,
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
         (self.shipper, self.recorder, self.window, self.wall) = (shipper, recorder, window, wall)

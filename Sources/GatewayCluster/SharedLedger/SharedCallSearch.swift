@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import CallAccounting
+import GatewayStore
 import HostSystem
 import PostgreSQL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
+package import GatewayStore
 package import PostgreSQL
 
 /// Reads calls of all gateways from the shared ledger; blocks, one thread.

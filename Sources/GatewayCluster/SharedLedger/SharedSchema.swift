@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 import PostgreSQL
 
 /// The tables of the shared ledger, in the schema `ledger` of the database.

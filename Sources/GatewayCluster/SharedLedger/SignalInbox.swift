@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+package import GatewayStore
 import HostSystem
 import PostgreSQL
 
@@ -17,7 +18,7 @@ package final class SignalInbox {
 
     private let shipper: LedgerShipper
     private let ledger: any SiblingLedger
-    private let store: any SignalCursorStore
+    private let store: LedgerSignalCursors
     private let wall: @Sendable () -> Int64
     /// The last signal of each writer that was handed to the ledger; nil before the first look.
     private var read: [SignalCursor]?
@@ -30,7 +31,7 @@ package final class SignalInbox {
     ///   - store: keeps the positions.
     ///   - wall: microseconds since 1970 by the clock of the gateway.
     package init(
-        _ shipper: LedgerShipper, into ledger: any SiblingLedger, _ store: any SignalCursorStore,
+        _ shipper: LedgerShipper, into ledger: any SiblingLedger, _ store: LedgerSignalCursors,
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall
     ) {
         (self.shipper, self.ledger, self.store, self.wall) = (shipper, ledger, store, wall)

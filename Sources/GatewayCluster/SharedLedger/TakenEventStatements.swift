@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 import PostgreSQL
 
 /// The statements by which an event that moved to another ledger file is settled in both.

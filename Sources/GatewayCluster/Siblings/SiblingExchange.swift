@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+package import GatewayStore
 import HostSystem
 package import Logging
 package import NIOCore

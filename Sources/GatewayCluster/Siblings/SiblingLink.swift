@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
+package import GatewayStore
 
 /// The exchange with one sibling, without a socket and without a clock.
 ///

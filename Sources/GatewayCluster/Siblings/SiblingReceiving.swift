@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 
 /// Updates of one sibling, in the order in which it has counted them.
 struct SiblingReceiving: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import GatewayStore
 
 /// Updates for one sibling, until it has stored them.
 ///

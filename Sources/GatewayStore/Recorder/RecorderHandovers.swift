@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import HostSystem
 import Synchronization
 
 // Calls and events that move between the gateways of a cluster.
 
-extension OutcomeRecorder: HandoverLedger, RedialLedger {
+extension OutcomeRecorder {
     /// Keeps updates without an open call from now on, because their call may move here.
     package func expectHandovers() {
         moves.expect()
@@ -17,11 +17,17 @@ extension OutcomeRecorder: HandoverLedger, RedialLedger {
         }
     }
 
+    /// Reports that the shared ledger has this gateway as a living one, after the steps that follow from it.
     package func isMember() { moves.isMember(now: SteadyClock.microseconds) }
+    /// Queues steps for the next transactions; returns the number of the batch.
     package func take(_ steps: [Handover]) -> UInt64 { moves.add(steps) }
+    /// The number of the last batch whose effect is stored.
     package var storedHandovers: UInt64 { moves.stored }
+    /// Identifiers of calls that may end at another gateway: adopted ones in progress, and own ones that are away.
     package var watchedCalls: Set<String> { moves.watched }
+    /// The failed calls that wait for another attempt, as stored.
     package var awaitedRedials: [AwaitedRedial] { moves.redials }
+    /// Calls and events that have moved.
     package var handovers: HandoverCounts { moves.counts }
 
     /// Records that the effect of all applied batches is stored.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import GRDB
 import Synchronization
 
-extension OutcomeRecorder: ReturnLedger {
-    /// Stores returns that were found among all gateways, with the events of call backs of this one.
+extension OutcomeRecorder {
+    /// Stores returns that were found among all gateways, with the events of call backs of this one; a repetition changes
+    /// nothing.
     ///
     /// Waits for the disk and for a round of the recorder; not for its thread.
     package func store(_ returns: [SharedReturn]) throws {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import GRDB
 import Logging
 import Synchronization

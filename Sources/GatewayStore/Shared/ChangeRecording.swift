@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import GRDB
 
 /// Records which rows of a ledger file change, for `LedgerChanges`.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
 import GRDB
 
 /// Reads which rows of the ledger have changed, for the shared ledger of several gateways; see `ChangeRecording`.

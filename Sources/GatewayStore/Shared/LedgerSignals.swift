@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import GRDB
 
 /// Writes updates of calls that other gateways have, inside the transaction that stores the position in the ring.
@@ -38,12 +38,13 @@ struct LedgerSignals {
 }
 
 /// The positions of this gateway in the signals of other gateways; safe from any thread, blocks on the disk.
-package struct LedgerSignalCursors: SignalCursorStore {
+package struct LedgerSignalCursors: Sendable {
     private let files: HeraldDatabase
 
     /// Works on the ledger file of an open database.
     package init(_ database: HeraldDatabase) { files = database }
 
+    /// The positions, one for each writer.
     package func cursors() throws -> [SignalCursor] {
         try files.ledger.read { database in
             let select = try LedgerStatement(database, "SELECT node, ledger, id FROM signal_cursor")
@@ -57,6 +58,7 @@ package struct LedgerSignalCursors: SignalCursorStore {
         }
     }
 
+    /// Stores positions, each for its writer.
     package func store(_ cursors: [SignalCursor]) throws {
         try files.ledger.write { database in
             let store = try LedgerStatement(

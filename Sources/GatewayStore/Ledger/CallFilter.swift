@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import CallAccounting
 
 /// The calls to list; nil means any.
 package struct CallFilter: Hashable, Sendable {

@@ -149,15 +149,6 @@ package struct SignalCursor: Hashable, Sendable {
     package init(node: Int64, ledger: Int64, id: Int64) { (self.node, self.ledger, self.id) = (node, ledger, id) }
 }
 
-/// The positions in the signals of other gateways; the store plays this role.
-///
-/// Every function may block on the disk.
-package protocol SignalCursorStore: Sendable {
-    func cursors() throws -> [SignalCursor]
-    /// Stores positions, each for its writer.
-    func store(_ cursors: [SignalCursor]) throws
-}
-
 /// The source of changes of this gateway's ledger; the store plays this role.
 ///
 /// Every function may block on the disk.

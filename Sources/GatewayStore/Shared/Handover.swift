@@ -61,19 +61,3 @@ package struct HandoverCounts: Hashable, Sendable {
 
     package init() {}
 }
-
-/// The ledger as a gateway that adopts calls sees it; the recorder plays this role.
-///
-/// Any thread; never on the call path.
-package protocol HandoverLedger: Sendable {
-    /// Queues steps for the next transactions; returns the number of the batch.
-    func take(_ steps: [Handover]) -> UInt64
-    /// The number of the last batch whose effect is stored.
-    var storedHandovers: UInt64 { get }
-    /// Identifiers of calls that may end at another gateway: adopted ones in progress, and own ones that are away.
-    var watchedCalls: Set<String> { get }
-    /// Reports that the shared ledger has this gateway as a living one, after the steps that follow from it.
-    func isMember()
-    /// Calls and events that have moved.
-    var handovers: HandoverCounts { get }
-}

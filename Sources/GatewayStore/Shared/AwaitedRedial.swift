@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+package import CallAccounting
 
 /// A call that failed before any phone rang, and waits for the carrier's next attempt at any gateway.
 package struct AwaitedRedial: Hashable, Sendable {
@@ -56,14 +57,4 @@ package struct AwaitedRedial: Hashable, Sendable {
         beganAt = record.attemptAt ?? record.inviteAt
         until = refusedAt &+ window
     }
-}
-
-/// The ledger whose failed calls may go on at other gateways; the recorder plays this role.
-///
-/// Any thread; never on the call path.
-package protocol RedialLedger: Sendable {
-    /// The failed calls that wait for another attempt, as stored.
-    var awaitedRedials: [AwaitedRedial] { get }
-    /// Queues what was found for the next transactions; returns the number of the batch.
-    func take(_ steps: [Handover]) -> UInt64
 }

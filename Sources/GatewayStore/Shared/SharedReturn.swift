@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
+
 /// A settled original of the shared ledger, as far as it concerns this gateway.
 package struct SharedReturn: Hashable, Sendable {
     /// The call that was returned, or that a newer one settled.
@@ -20,10 +22,4 @@ package struct SharedReturn: Hashable, Sendable {
         (self.original, self.originalCall, self.callBack) = (original, originalCall, callBack)
         (self.returnedAt, self.latency) = (returnedAt, latency)
     }
-}
-
-/// The ledger that stores returns found among all gateways; the recorder plays this role.
-package protocol ReturnLedger: Sendable {
-    /// Stores returns with their events; a repetition changes nothing. Blocks on the disk.
-    func store(_ returns: [SharedReturn]) throws
 }
