@@ -42,6 +42,8 @@ struct TargetHealthTests {
         ("a late response to an old call does not lift it", [.silent, .silent, .responded], false),
         ("a 503 without Retry-After is not the target's end, RFC 3261 §21.5.4", [.refused(retryAfter: nil)], true),
         ("a 503 with Retry-After is a rest", [.refused(retryAfter: 60)], false),
+        ("a probe does not end the rest", [.refused(retryAfter: 60), .probeSucceeded, .probeSucceeded], false),
+        ("nor does a response to an earlier call", [.refused(retryAfter: 60), .responded], false),
         ("Retry-After of zero is none", [.refused(retryAfter: 0)], true),
         ("a target that is down does not rest", [.silent, .silent, .refused(retryAfter: 1)], false),
     ]
