@@ -30,7 +30,7 @@ struct CallPathParts {
             bound: transport.bound, secret: resources.secret.secret,
             health: disabledTargets.registry(of: configuration, onChange: reachability.targetChanged),
             trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most,
-            customers: state.customers)
+            customer: state.customers.customer)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         names = LiveNameLookup(configuration.nameServers)

@@ -27,15 +27,10 @@ struct DirectoryConnection {
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.number)
         var settings = try access.settings(version: HeraldVersion.current)
         if access.isBearer {
-            settings.bearer = BearerSettings(device: device, tokenFile: Self.tokenFile(configuration))
+            settings.bearer = BearerSettings(device: device, tokenFile: configuration.tokenFile)
         }
         client = DirectoryClient(settings, logger: logger)
         self.publisher = publisher
-    }
-
-    /// The file of the tokens of `directory.bearer`.
-    static func tokenFile(_ configuration: HeraldConfiguration) -> String {
-        configuration.state + "/directory-tokens"
     }
 
     /// The gateway's id at the directory; an id for this run where the state folder holds none and accepts none.

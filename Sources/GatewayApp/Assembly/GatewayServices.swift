@@ -102,14 +102,20 @@ struct GatewayServices {
         statusReport = GatewayStatusReport(
             id: start.configuration.id, listening: resources.transport.bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: shared.counters, present: present,
-            workers: workers, health: callPath.foundation.health, settings: callPath.settings,
+            shards: workers.shards, delays: { workers.delays }, health: callPath.foundation.health,
+            settings: callPath.settings,
             streams: streams?.counters, identities: resources.transport.identities,
             branding: branding, recorder: state.recorder, reader: LedgerReader(state.database),
-            troubles: resources.troubles, directory: directory,
+            stateProblems: { [troubles = resources.troubles] in troubles.texts },
+            currentLink: { directory.link },
             customers: CustomerMetrics(
-                register: state.customers, directories: customers, reader: LedgerReader(state.database)),
+                customers: { [register = state.customers] in register.customers },
+                indexes: { [register = state.customers] in register.indexes },
+                count: { customers.customerCount }, accounts: { customers.accounts },
+                reader: LedgerReader(state.database)),
             logos: state.logos, rejections: rejections, lastReload: configurationReload.last,
-            endedCalls: endedCalls, traces: traces, cluster: cluster, sharedLedger: sharedLedger, outputs: outputs)
+            endedCalls: endedCalls, traces: traces, siblings: cluster?.metrics,
+            sharedLedger: sharedLedger?.metrics, outputs: outputs)
     }
 
     /// Builds all services; called once.
@@ -133,7 +139,9 @@ struct GatewayServices {
     private var links: [any Service] {
         directory.begin(statusReport)
         let settings = callPath.settings.current
-        let logos = state.logos?.server(state.brands.current, gate) { settings.load().brands }
+        let logos = state.logos?.server(state.brands.current, onListening: gate.expectServer()) {
+            settings.load().brands
+        }
         return [directory.services] + customers.services + (logos.map { [$0] } ?? []) + outputs.services
     }
 
@@ -154,8 +162,8 @@ struct GatewayServices {
         let directory = directory
         return OperatorControl(
             sync: directory.link?.sync, branding: state.brands.current,
-            account: { [customers] in customers.account(of: $0) }, report: statusReport,
-            reload: configurationReload, log: start.log, disabledTargets: callPath.disabledTargets)
+            report: statusReport, reload: { [configurationReload] in await configurationReload.run() }, log: start.log,
+            disabledTargets: callPath.disabledTargets)
     }
 
     private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }

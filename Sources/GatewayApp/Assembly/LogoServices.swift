@@ -53,7 +53,8 @@ struct LogoServices: Sendable {
     ///
     /// - Parameter isEnabled: false while `branding.enabled` is false.
     func server(
-        _ current: CurrentBranding, _ gate: StartGate, isEnabled: @escaping @Sendable () -> Bool
+        _ current: CurrentBranding, onListening: @escaping @Sendable (_ port: Int) -> Void,
+        isEnabled: @escaping @Sendable () -> Bool
     ) -> any Service {
         let logger = Logger(label: "herald.logos")
         let pictures = NumberPictures(
@@ -64,7 +65,7 @@ struct LogoServices: Sendable {
             photos: .init(publicURL: configuration.publicURL, families: configuration.phones),
             limit: configuration.phonebookContacts, logger: logger)
         return LogoServer(
-            HTTPListener(configuration.listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
+            HTTPListener(configuration.listen, key: "logos.listen", onListening: onListening), cache: store,
             traffic: traffic, pictures: configuration.servesPictures ? pictures : nil,
             phonebooks: configuration.servesPhonebook ? phonebooks : nil, logger: logger)
     }

@@ -72,36 +72,12 @@ struct OpenTransport {
     }
 }
 
-/// The certificate of a listen entry.
-struct ListenerIdentity: Sendable {
-    let name: String
-    let identity: TLSIdentity
-}
-
 extension HeraldConfiguration {
     fileprivate func streamListeners() throws -> [StreamListener] {
         try listen.enumerated().filter { $1.transport != .udp }.map { position, listener in
             StreamListener(
                 position: position, address: try listener.address.peer(), mayBeAbsent: mayBeAbsent(listener),
                 identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
-        }
-    }
-}
-
-extension TLSIdentity.Files {
-    /// The files as the configuration names them.
-    init(_ files: HeraldConfiguration.TLSFiles) {
-        self.init(
-            certificate: files.certificate, key: files.key, roots: files.roots,
-            asksForCertificate: files.asksForCertificate, suites: .init(files.suites))
-    }
-}
-
-extension TLSIdentity.CipherSuites {
-    fileprivate init(_ suites: HeraldConfiguration.CipherSuites) {
-        switch suites {
-        case .modern: self = .modern
-        case .compatible: self = .compatible
         }
     }
 }

@@ -59,22 +59,15 @@ final class CustomerDirectories: ReloadablePart {
     var customerCount: Int { state.withLock { $0.customers.count } }
 
     /// The account of each customer, by name.
-    var accounts: [(customer: String, account: CustomerAccount)] {
-        state.withLock { state in
-            state.running.values.flatMap { running in running.names.map { ($0, running.account) } }
-        }.sorted { $0.0 < $1.0 }
-    }
-
-    /// The account of a customer; nil for an unknown one.
-    func account(of customer: String) -> CustomerAccount? {
-        state.withLock { state in state.running.values.first { $0.names.contains(customer) }?.account }
-    }
-
-    /// Seconds without a sync of each customer's directory.
-    var syncAges: [(customer: String, age: Int64)] {
-        state.withLock { state in
-            state.running.values.flatMap { running in running.names.map { ($0, running.account.sync.age) } }
-        }.sorted { $0.0 < $1.0 }
+    var accounts: [CustomerMetrics.Account] {
+        let running = state.withLock { Array($0.running.values) }
+        return running.flatMap { running in
+            running.names.map { name in
+                CustomerMetrics.Account(
+                    customer: name, url: running.account.access.url, current: running.account.current,
+                    sync: running.account.sync)
+            }
+        }.sorted { $0.customer < $1.customer }
     }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {

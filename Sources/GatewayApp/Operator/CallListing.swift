@@ -32,8 +32,7 @@ package struct CallListing {
         self.query = query
         self.output = output
         hasCustomers = !configuration.customers.isEmpty
-        secret =
-            configuration.cluster?.secret ?? GatewaySecret.found(in: configuration.state, spare: configuration.runtime)
+        secret = configuration.storedSecret
         guard let customer = query.customer, let problem = configuration.knownCustomers.problem(of: customer) else {
             return
         }

@@ -15,25 +15,23 @@ import SIPTransport
 struct OperatorControl: GatewayControl {
     private let currentSync: @Sendable () -> SyncService?
     private let branding: CurrentBranding
-    private let account: @Sendable (String) -> CustomerAccount?
     private let report: GatewayStatusReport
-    private let configurationReload: ConfigurationReload
+    private let reloadConfiguration: @Sendable () async -> ReloadResult
     private let log: LogOutput
     private let disabledTargets: DisabledTargets
 
     /// - Parameters:
     ///   - sync: nil where no directory is configured; a reload may replace it.
-    ///   - account: the account of a customer; nil for an unknown one.
+    ///   - reload: reads the configuration file again.
     init(
         sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding,
-        account: @escaping @Sendable (String) -> CustomerAccount?,
-        report: GatewayStatusReport, reload: ConfigurationReload, log: LogOutput, disabledTargets: DisabledTargets
+        report: GatewayStatusReport, reload: @escaping @Sendable () async -> ReloadResult, log: LogOutput,
+        disabledTargets: DisabledTargets
     ) {
         currentSync = sync
         self.branding = branding
-        self.account = account
         self.report = report
-        configurationReload = reload
+        reloadConfiguration = reload
         self.log = log
         self.disabledTargets = disabledTargets
     }
@@ -47,7 +45,7 @@ struct OperatorControl: GatewayControl {
             }
             return await Self.run(sync, full: full, branding)
         }
-        guard let account = account(customer) else {
+        guard let account = report.customers.account(of: customer) else {
             return ControlledSync(.unavailable, error: report.customers.known.problem(of: customer))
         }
         return await Self.run(account.sync, full: full, account.current)
@@ -103,7 +101,7 @@ struct OperatorControl: GatewayControl {
             at: now, callsInProgress: report.present.count, inboundCalls: shared.counters.count(.inboundCalls),
             brandedCalls: shared.counters.count(.callsBranded), syncAge: currentSync()?.successAge,
             recorderAge: report.recorder.age / .seconds(1), log: logLevel(),
-            reload: configurationReload.last.entry.map { ControlledReload($0.result, at: $0.at) },
+            reload: report.lastReload.entry.map { ControlledReload($0.result, at: $0.at) },
             certificates: report.identities.compactMap { identity in
                 identity.identity.standing.map { "listen \(identity.name): \($0.summary(at: now))" }
             },
@@ -111,7 +109,7 @@ struct OperatorControl: GatewayControl {
     }
 
     func reload() async -> ControlledReload {
-        ControlledReload(await configurationReload.run(), at: Int64(Date().timeIntervalSince1970))
+        ControlledReload(await reloadConfiguration(), at: Int64(Date().timeIntervalSince1970))
     }
 
     func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {

@@ -13,8 +13,8 @@ struct GatewayFoundation: Sendable {
     let trunks: TrunkRegister
     /// Largest number of transactions held at once.
     let mostTransactions: Int
-    /// Nil where no call has a customer, as in a simulation.
-    var customers: CustomerRegister?
+    /// A customer as the call path sees it; none where no call has a customer, as in a simulation.
+    var customer: @Sendable (HeraldConfiguration.Customer) -> CallCustomer? = { _ in nil }
 }
 
 extension HeraldConfiguration {

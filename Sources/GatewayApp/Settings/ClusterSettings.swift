@@ -4,6 +4,7 @@ import CallPath
 import ConfigurationFiles
 import GatewayCluster
 import Hashing
+import HostSystem
 import NIOCore
 import SIPCore
 
@@ -66,5 +67,12 @@ extension HeraldConfiguration.TrunkLimits {
         return TrunkAdmission.Limits(
             callsPerSecond: callsPerSecond.map { Double($0) / nodes }, burst: cluster?.share(burst) ?? burst,
             mostCalls: cluster?.share(calls) ?? calls)
+    }
+}
+
+extension SiblingLink.Now {
+    /// The time of the system's clocks.
+    static var current: SiblingLink.Now {
+        SiblingLink.Now(microseconds: SteadyClock.microseconds, wallMicroseconds: ClockStepDetector.wall())
     }
 }

@@ -54,3 +54,8 @@ extension HeraldConfiguration.DirectoryTLS {
         [roots, certificate, key].map { path in path.flatMap { FileManager.default.contents(atPath: $0) } }
     }
 }
+
+extension HeraldConfiguration {
+    /// The file of the tokens of `directory.bearer`.
+    var tokenFile: String { state + "/directory-tokens" }
+}

@@ -17,7 +17,7 @@ extension HeraldConfiguration {
                 name: route.name, pbx: route.pbx.map { pbxs[$0] },
                 policy: route.policy, brands: route.brands,
                 admission: admission,
-                customer: route.customer.flatMap { foundation.customers?.customer(customers[$0]) })
+                customer: route.customer.flatMap { foundation.customer(customers[$0]) })
         }
         return CallRoutes(
             all, table: routes.numbers, source: routes.called,

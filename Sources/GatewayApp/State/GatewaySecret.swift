@@ -12,8 +12,6 @@ import SafeText
 /// A secret that cannot be read or written is replaced. The new one is kept in a spare folder or in memory. Calls go on; only
 /// requests in progress lose their transaction.
 struct GatewaySecret: Redacted {
-    private static let size = 16
-
     private let bytes: [UInt8]
     private let path: String
 
@@ -24,7 +22,7 @@ struct GatewaySecret: Redacted {
         path = folder + "/secret"
         let spareFile = spare + "/secret"
         let found = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
-        if let found, found.count == Self.size {
+        if let found, found.count == Secret.size {
             bytes = found
             if spareFile != path { unlink(spareFile) }
             return
@@ -32,13 +30,13 @@ struct GatewaySecret: Redacted {
         if found != nil, rename(path, path + ".damaged") == 0 {
             troubles.add(
                 """
-                the secret \(path) does not hold \(Self.size) bytes and is kept as \(path).damaged; a new one is used, and calls in \
+                the secret \(path) does not hold \(Secret.size) bytes and is kept as \(path).damaged; a new one is used, and calls in \
                 progress are forwarded without their cookies
                 """)
         }
         // An earlier start may have used the spare folder.
         let kept = FileManager.default.contents(atPath: spareFile).map { [UInt8]($0) }
-        bytes = kept.flatMap { $0.count == Self.size ? $0 : nil } ?? Self.random()
+        bytes = kept.flatMap { $0.count == Secret.size ? $0 : nil } ?? Self.random()
         guard let reason = write(to: path) else {
             if spareFile != path { unlink(spareFile) }
             return
@@ -52,18 +50,7 @@ struct GatewaySecret: Redacted {
     }
 
     /// The secret in the form that the call path uses.
-    var secret: Secret { Self.secret(bytes) }
-
-    private static func secret(_ bytes: [UInt8]) -> Secret {
-        func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        return Secret(key0: word(0..<8), key1: word(8..<16))
-    }
-
-    /// The secret of a gateway, for a command that runs beside it; nil if the command may not read it.
-    static func found(in folder: String, spare: String) -> Secret? {
-        [folder, spare].lazy.compactMap { FileManager.default.contents(atPath: $0 + "/secret").map { [UInt8]($0) } }
-            .first { $0.count == size }.map(secret)
-    }
+    var secret: Secret { Secret(bytes: bytes) }
 
     /// Writes the secret again when its file has disappeared with its folder.
     func restore() {

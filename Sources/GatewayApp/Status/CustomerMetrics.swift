@@ -11,13 +11,31 @@ import MetricsPage
 
 /// Metrics of customers: at most five series a customer, and at most a thousand customers.
 struct CustomerMetrics: Sendable {
-    let register: CustomerRegister
-    let directories: CustomerDirectories
+    /// The account of a customer, which other customers may share.
+    struct Account: Sendable {
+        let customer: String
+        /// The URL of its directory.
+        let url: String
+        let current: CurrentBranding
+        let sync: SyncService
+    }
+
+    /// The customers that calls have been routed to.
+    let customers: @Sendable () -> [CallCustomer]
+    /// The indexes in force, one of each account.
+    let indexes: @Sendable () -> [BrandIndex]
+    /// The number of configured customers.
+    let count: @Sendable () -> Int
+    /// The account of each customer, by name.
+    let accounts: @Sendable () -> [Account]
     let reader: LedgerReader
+
+    /// The account of a customer; nil for an unknown one.
+    func account(of customer: String) -> Account? { accounts().first { $0.customer == customer } }
 
     /// Calls of each customer since the start.
     var counters: [CounterSample] {
-        register.customers.flatMap { customer in
+        customers().flatMap { customer in
             let branded = customer.brandedCallCount
             return [("branded", branded), ("unbranded", customer.callCount - min(branded, customer.callCount))].map {
                 CounterSample(
@@ -30,29 +48,31 @@ struct CustomerMetrics: Sendable {
 
     /// How customers share accounts and brands; nil without customers.
     var status: GatewayStatus.Customers? {
-        let indexes = register.indexes
+        let indexes = indexes()
         guard !indexes.isEmpty else { return nil }
         let sets = Dictionary(indexes.map { ($0.memoryIdentity, $0.memory) }) { first, _ in first }
         return GatewayStatus.Customers(
-            count: directories.customerCount, accounts: indexes.count, brandSets: sets.count,
-            memory: sets.values.reduce(0, +), troubled: directories.accounts.count { problem(of: $0.account) != nil })
+            count: count(), accounts: indexes.count, brandSets: sets.count,
+            memory: sets.values.reduce(0, +), troubled: accounts().count { problem(of: $0) != nil })
     }
 
     /// The names that operators may use.
-    var known: KnownCustomers { KnownCustomers(directories.accounts.map(\.customer)) }
+    var known: KnownCustomers { KnownCustomers(accounts().map(\.customer)) }
 
     /// The customers for pages and commands, by name.
     ///
     /// - Parameter backlog: their events on the way, by customer.
     func list(_ backlog: [String: GatewayStatus.Outbox]) -> [GatewayStatus.Customer] {
-        let counts = Dictionary(register.customers.map { ($0.name, $0) }) { first, _ in first }
+        let counts = Dictionary(customers().map { ($0.name, $0) }) { first, _ in first }
         var first: [ObjectIdentifier: String] = [:]
-        return directories.accounts.map { name, account in
-            let snapshot = account.current.load()
-            defer { first[ObjectIdentifier(account)] = first[ObjectIdentifier(account)] ?? name }
+        return accounts().map { account in
+            let (name, snapshot) = (account.customer, account.current.load())
+            // Customers with one account have one sync.
+            let identity = ObjectIdentifier(account.sync)
+            defer { first[identity] = first[identity] ?? name }
             return GatewayStatus.Customer(
-                name: name, directory: account.access.url, numbers: snapshot.index.count,
-                brands: snapshot.index.brandCount, sharesAccountOf: first[ObjectIdentifier(account)],
+                name: name, directory: account.url, numbers: snapshot.index.count,
+                brands: snapshot.index.brandCount, sharesAccountOf: first[identity],
                 gate: snapshot.gates.closed?.description, problem: problem(of: account),
                 syncAge: account.sync.successAge, outbox: backlog[name] ?? .init(),
                 calls: counts[name]?.callCount ?? 0, branded: counts[name]?.brandedCallCount ?? 0)
@@ -60,7 +80,7 @@ struct CustomerMetrics: Sendable {
     }
 
     /// Why calls of an account have no brands, or those of an old sync; nil normally.
-    private func problem(of account: CustomerAccount) -> String? {
+    private func problem(of account: Account) -> String? {
         let sync = account.sync.status
         let failure = sync.lastError.map { error in
             sync.failuresInARow > 1
@@ -73,25 +93,25 @@ struct CustomerMetrics: Sendable {
 
     /// Brands, waiting events and the age of the last sync of each customer.
     func gauges() -> [GaugeSample] {
-        guard !register.customers.isEmpty else { return [] }
+        guard !customers().isEmpty else { return [] }
         let waiting = (try? reader.backlogOfCustomers()) ?? [:]
-        let numbers = register.customers.map { customer in
+        let numbers = customers().map { customer in
             GaugeSample(
                 name: "herald_customer_brand_numbers", help: "Numbers that a customer's calls can be branded from",
                 labels: [MetricLabel("customer", customer.name)], value: Double(customer.branding.load().index.count))
         }
-        let events = register.customers.map { customer in
+        let events = customers().map { customer in
             GaugeSample(
                 name: "herald_customer_events_waiting", help: "Events that wait for a customer's directory",
                 labels: [MetricLabel("customer", customer.name)], value: Double(waiting[customer.name]?.waiting ?? 0))
         }
-        let ages = directories.syncAges.map { customer, age in
+        let ages = accounts().map { account in
             GaugeSample(
                 name: "herald_customer_sync_age_seconds",
                 help: """
                     Seconds since the last successful sync of a customer's directory, or since the start before the first
                     """,
-                labels: [MetricLabel("customer", customer)], value: Double(age))
+                labels: [MetricLabel("customer", account.customer)], value: Double(account.sync.age))
         }
         return numbers + events + ages
     }

@@ -23,10 +23,10 @@ extension GatewayStatusReport {
                 value: snapshot.gates.closed == nil ? 1 : 0),
             GaugeSample(
                 name: "herald_transactions", help: "SIP transactions in memory",
-                value: Double(workers.shards.transactions)),
+                value: Double(shards.transactions)),
             GaugeSample(
                 name: "herald_transactions_limit", help: "Number of SIP transactions above which new calls get 503",
-                value: Double(workers.shards.shared.settings.load().mostTransactions)),
+                value: Double(shards.shared.settings.load().mostTransactions)),
             GaugeSample(
                 name: "herald_calls_in_progress", help: "Calls that have begun and not ended",
                 value: Double(present.count)),
@@ -39,7 +39,7 @@ extension GatewayStatusReport {
                 value: Double(rejections.unknownCallers?.invites ?? 0)),
             GaugeSample(
                 name: "herald_state_problems", help: "Problems of the gateway's folders and files",
-                value: Double(troubles.texts.count)),
+                value: Double(stateProblems().count)),
         ]
     }
 
@@ -94,7 +94,7 @@ extension GatewayStatusReport {
 
     /// Every target with the labels of its series.
     private var labelledTargets: [(TargetState, [MetricLabel])] {
-        let transports = workers.shards.shared.settings.load().topology.targetTransports
+        let transports = shards.shared.settings.load().topology.targetTransports
         return health.all.map { ($0, $0.metricLabels(transport: transports[$0.name])) }
     }
 

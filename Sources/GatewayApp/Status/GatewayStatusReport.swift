@@ -18,7 +18,9 @@ struct GatewayStatusReport: GatewayStatusSource {
     let startedAt: Int64
     let counters: GatewayCounters
     let present: PresentCalls
-    let workers: GatewayWorkers
+    let shards: GatewayShards
+    /// The delay that the threads add to calls, in seconds.
+    let delays: @Sendable () -> Distribution
     let health: TargetRegistry
     let settings: LiveSettings
     /// Nil where no address uses TCP or TLS.
@@ -27,8 +29,9 @@ struct GatewayStatusReport: GatewayStatusSource {
     let branding: CurrentBranding
     let recorder: OutcomeRecorder
     let reader: LedgerReader
-    let troubles: StateTroubles
-    let directory: CurrentDirectory
+    /// Problems of folders and files, each with its remedy.
+    let stateProblems: @Sendable () -> [String]
+    private let currentLink: @Sendable () -> DirectoryLink?
     let customers: CustomerMetrics
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
@@ -37,13 +40,13 @@ struct GatewayStatusReport: GatewayStatusSource {
     let endedCalls: EndedCallCounts
     let traces: TraceServices
     /// Nil for a gateway that is alone.
-    let cluster: ClusterServices?
-    let sharedLedger: SharedLedgerServices?
+    let siblings: SiblingMetrics?
+    /// Nil without a shared ledger.
+    let sharedLedger: SharedLedgerMetrics?
     let outputs: CallOutputs
-    var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
-    var link: DirectoryLink? { directory.link }
+    var link: DirectoryLink? { currentLink() }
 
     /// True where no sync is awaited: no directory is configured, or branding is off.
     private var isSettledWithoutSync: Bool { link == nil || !shards.shared.settings.load().brands }
@@ -51,14 +54,14 @@ struct GatewayStatusReport: GatewayStatusSource {
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (cluster?.counters ?? [])
+            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
             + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
-            + (await logos?.gauges() ?? []) + (cluster?.gauges ?? []) + (sharedLedger?.gauges ?? [])
+            + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + (sharedLedger?.gauges ?? [])
             + customers.gauges() + outputs.gauges
     }
 
@@ -73,14 +76,14 @@ struct GatewayStatusReport: GatewayStatusSource {
             directory: link?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
-            stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
+            stateProblems: stateProblems(), isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
         status.unknownCallers = rejections.unknownCallers.map {
             GatewayStatus.UnknownCallers($0, settings.configuration.trunks)
         }
         status.sharedLedger = sharedLedger?.status
         status.callRecords = outputs.status
-        status.siblings = cluster?.status ?? []
+        status.siblings = siblings?.status ?? []
         status.customers = customers.status
         addPeers(to: &status)
         return status

@@ -28,7 +28,7 @@ extension GatewayStatusReport {
         let delay = HistogramSample(
             name: "herald_added_delay_seconds",
             help: "Seconds from the wake-up for an INVITE received by UDP to the INVITE that leaves",
-            value: workers.delays)
+            value: delays())
         guard let link else { return [delay] + endedCalls.histograms }
         let delivery = HistogramSample(
             name: "herald_event_delivery_seconds",

@@ -12,7 +12,7 @@ extension GatewayStatusReport {
     /// Adds trunks, targets, and the problem of PBXs that calls from trunks cannot reach.
     func addPeers(to status: inout GatewayStatus) {
         let now = Moment.now()
-        let settings = workers.shards.shared.settings.load()
+        let settings = shards.shared.settings.load()
         status.trunks = settings.topology.trunks.map { trunk in
             .init(name: trunk.name, pbx: trunk.pbx.name, calls: trunk.admission.calls.count)
         }

@@ -85,7 +85,7 @@ struct DoctorDirectory: Sendable {
     private func findings(
         _ client: DirectoryClient, _ access: HeraldConfiguration.DirectoryAccess
     ) async -> [DoctorFinding] {
-        let tokens = DirectoryConnection.tokenFile(configuration)
+        let tokens = configuration.tokenFile
         let token = access.isBearer ? client.storedToken(inFile: tokens) : nil
         do throws(DirectoryError) {
             let probe = try await client.probe(
