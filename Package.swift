@@ -86,7 +86,9 @@ let package = Package(
     targets: [
         // Programs: options in, text out. They hold no other logic.
         .executableTarget(
-            name: "herald", dependencies: ["GatewayApp", "ConfigurationFiles", arguments], exclude: ["README.md"],
+            name: "herald",
+            dependencies: ["GatewayApp", "GatewayOperator", "GatewayConfiguration", "ConfigurationFiles", arguments],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
@@ -100,14 +102,39 @@ let package = Package(
             name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // Assembly: settings, start, stop and status of the gateway. The only target that imports every edge of it.
+        // Assembly: start, reload, drain and stop of the gateway.
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "GatewayCluster",
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayOperator",
+                "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
+                "HostFiles", "HostSystem", "PostgreSQL", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage",
+                log, lifecycle, signals, metrics, nio,
+            ],
+            exclude: ["README.md"], swiftSettings: strict),
+
+        // Operator: what people see of a running gateway and do with it.
+        .target(
+            name: "GatewayOperator",
+            dependencies: [
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayConfiguration",
                 "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "Kafka", "SIPCore",
-                "Branding", "Hashing", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux",
-                "CSQLite", "MetricsPage", "CVersion", log, lifecycle, signals, metrics, nio,
+                "Branding", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux", "MetricsPage",
+                hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals,
+                log,
+            ],
+            exclude: ["README.md"],
+            resources: [
+                "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
+                "customers",
+            ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
+
+        // Settings: the configuration as the values of each part, and the means of a reload.
+        .target(
+            name: "GatewayConfiguration",
+            dependencies: [
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "CallPath", "ConfigurationFiles",
+                "CallAccounting", "SIPCore", "Branding", "Hashing", "HostSystem", "CVersion", nio, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -144,18 +171,6 @@ let package = Package(
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
-        .target(
-            name: "GatewayAdmin",
-            dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", "MetricsPage",
-                "WebPages", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log, nioPosix,
-                nioHTTP, hummingbirdTLS,
-            ],
-            exclude: ["README.md"],
-            resources: [
-                "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
-                "customers",
-            ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
@@ -272,6 +287,12 @@ let package = Package(
             name: "GatewaySyncTesting", dependencies: ["GatewaySync", "TestFixtures"],
             path: "Tests/GatewaySyncTesting", swiftSettings: strict),
         .target(
+            name: "GatewayTesting",
+            dependencies: [
+                "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding", log,
+            ],
+            path: "Tests/GatewayTesting", swiftSettings: strict),
+        .target(
             name: "DirectoryFixtures",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "Branding", "BrandingAPI", "PostgreSQL", "PostgreSQLTesting",
@@ -286,11 +307,19 @@ let package = Package(
         .testTarget(
             name: "GatewayAppTests",
             dependencies: [
-                "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "Kafka", "KafkaTesting", "CRDKafka", "ChildPrograms", "GatewaySyncTesting", "TestFixtures",
-                "MetricsPage", grdb, lifecycle,
-                signals, log,
+                "GatewayApp", "GatewayOperator", "GatewayConfiguration", "SIPTransport", "GatewayStore", "CallPath",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "ChildPrograms",
+                "GatewaySyncTesting", "GatewayTesting", "HostSystem", "KafkaTesting", "MetricsPage", "TestFixtures",
+                grdb, lifecycle, log, signals,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayOperatorTests",
+            dependencies: [
+                "GatewayOperator", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "Kafka", "SIPCore", "Branding", "CRDKafka",
+                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "MetricsPage",
+                "SafeText", "TestFixtures", grdb, hummingbird, lifecycle, log, nio,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -322,13 +351,6 @@ let package = Package(
                 "TestFixtures", "MetricsPage", httpClient, nio, nioPosix,
                 nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GatewayAdminTests",
-            dependencies: [
-                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures",
-                "MetricsPage", nio, lifecycle, log, hummingbird,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -376,6 +398,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "MetricsPageTests", dependencies: ["MetricsPage", metrics], swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "LogTextTests", dependencies: ["LogText", log], swiftSettings: strict),
         .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),

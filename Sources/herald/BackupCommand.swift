@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import GatewayApp
+import GatewayConfiguration
+import GatewayOperator
 
 /// `herald backup`.
 struct BackupCommand: ParsableCommand {

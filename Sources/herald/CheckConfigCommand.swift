@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Foundation
-import GatewayApp
+import GatewayOperator
 
 /// `herald check-config`.
 struct CheckConfigCommand: ParsableCommand {

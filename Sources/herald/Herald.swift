@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Dispatch
-import GatewayApp
+import GatewayConfiguration
 import Glibc
 
 /// The entry point of the program.

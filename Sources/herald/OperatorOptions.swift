@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import GatewayApp
+import GatewayConfiguration
+import GatewayOperator
 
 /// The options that every operator's command has.
 struct OperatorOptions: ParsableArguments {

@@ -3,7 +3,8 @@
 import ArgumentParser
 import ConfigurationFiles
 import Foundation
-import GatewayApp
+import GatewayConfiguration
+import GatewayOperator
 
 /// `herald simulate`.
 struct SimulateCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import GatewayApp
+import GatewayOperator
 
 /// `herald sync`.
 struct SyncCommand: AsyncParsableCommand {

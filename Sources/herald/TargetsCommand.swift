@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import GatewayApp
+import GatewayOperator
 
 /// `herald targets`.
 struct TargetsCommand: AsyncParsableCommand {

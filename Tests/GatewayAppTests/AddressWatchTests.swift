@@ -3,6 +3,7 @@
 import CallAccounting
 import CallPath
 import GatewayStore
+import GatewayTesting
 import HostSystem
 import MetricsPage
 import SIPCore
@@ -11,6 +12,7 @@ import Synchronization
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayOperator
 
 @Suite("The shared address of a gateway", .serialized, .timeLimit(.minutes(8)))
 struct AddressWatchTests {

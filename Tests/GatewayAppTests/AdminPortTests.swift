@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import GatewayTesting
 import TestFixtures
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 @Suite("A reload of the admin port", .serialized, .timeLimit(.minutes(8)))
 struct AdminPortTests {

@@ -3,11 +3,13 @@
 import CallAccounting
 import CallPath
 import GatewaySyncTesting
+import GatewayTesting
 import Synchronization
 import TestFixtures
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayOperator
 
 @Suite("The drain before a stop", .timeLimit(.minutes(8)))
 struct CallDrainTests {

@@ -4,10 +4,13 @@ import CallAccounting
 import ConfigurationFiles
 import Foundation
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 /// The lesson of HAProxy's server-state-file: an old file must not bring back an address that the configuration has left.
 @Suite("Targets out of service over a restart", .serialized, .timeLimit(.minutes(8)))

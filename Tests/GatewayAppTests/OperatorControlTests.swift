@@ -4,11 +4,13 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayOperator
 
 @Suite("Orders to a gateway", .serialized, .timeLimit(.minutes(8)))
 struct OperatorControlTests {

@@ -3,12 +3,13 @@
 import Branding
 import CallAccounting
 import Foundation
-import GatewayAdmin
 import GatewayStore
+import GatewayTesting
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayOperator
 
 @Suite("Pages of a gateway with its own ledger", .serialized, .timeLimit(.minutes(8)))
 struct PageReportTests {

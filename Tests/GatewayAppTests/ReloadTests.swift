@@ -5,12 +5,14 @@ import CallPath
 import ChildPrograms
 import ConfigurationFiles
 import Foundation
+import GatewayTesting
 import HostSystem
 import SIPCore
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 /// One setting: the section with another value, and how it shows.
 struct ReloadRow: Sendable, CustomTestStringConvertible {

@@ -3,14 +3,16 @@
 import CallAccounting
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
 import GatewayStore
+import GatewayTesting
 import KafkaTesting
 import Logging
 import TestFixtures
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 /// Parts beside the call path, each with a change that shows in a file, a request or a line.
 @Suite("A reload of a running gateway", .serialized, .timeLimit(.minutes(8)))

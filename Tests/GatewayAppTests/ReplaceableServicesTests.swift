@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GatewayTesting
 import Logging
 import ServiceLifecycle
 import Synchronization
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 @Suite("Services that a reload replaces", .timeLimit(.minutes(8)))
 struct ReplaceableServicesTests {

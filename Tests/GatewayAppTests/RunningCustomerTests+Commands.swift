@@ -4,13 +4,15 @@ import BrandingAPI
 import CallAccounting
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
 import GatewayStore
+import GatewayTesting
 import Synchronization
 import TestFixtures
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 // Commands and pages of a gateway with customers: each is about one customer, or shows whose a row is.
 

@@ -5,13 +5,15 @@ import CallAccounting
 import ChildPrograms
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
 import GatewayStore
+import GatewayTesting
 import Synchronization
 import TestFixtures
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 @Suite("Customers of a running gateway", .serialized, .timeLimit(.minutes(8)))
 struct RunningCustomerTests {

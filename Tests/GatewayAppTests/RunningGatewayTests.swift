@@ -5,12 +5,14 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayStore
+import GatewayTesting
 import HostSystem
 import TestFixtures
 import Testing
 
-@testable import GatewayAdmin
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 @Suite("A gateway that runs", .serialized, .timeLimit(.minutes(8)))
 struct RunningGatewayTests {

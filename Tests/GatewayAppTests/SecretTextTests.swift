@@ -3,14 +3,16 @@
 import CallPath
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import SIPTransport
 import ServiceLifecycle
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 /// Prints the objects of a gateway that has every secret there is.
 ///

@@ -4,11 +4,13 @@ import CallAccounting
 import CallPath
 import ConfigurationFiles
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 @Suite("Settings from the configuration")
 struct SettingsTests {

@@ -3,12 +3,14 @@
 import ConfigurationFiles
 import Foundation
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import TestFixtures
 import Testing
 
 @testable import CallPath
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 /// Two running gateways of one cluster, between one trunk and one PBX.
 @Suite("Two running gateways", .serialized, .timeLimit(.minutes(8)))

@@ -6,11 +6,13 @@ import ConfigurationFiles
 import Foundation
 import GRDB
 import GatewayStore
+import GatewayTesting
 import SIPCore
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 @Suite("The phases of a start", .serialized, .timeLimit(.minutes(8)))
 struct StartPhaseTests {

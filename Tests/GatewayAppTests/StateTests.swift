@@ -2,9 +2,12 @@
 
 import Foundation
 import GatewayStore
+import GatewayTesting
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 @Suite("The folders and the secret of a gateway")
 struct StateTests {

@@ -4,12 +4,15 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewayStore
+import GatewayTesting
 import MetricsPage
 import SIPCore
 import SIPTransport
 import Testing
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
+@testable import GatewayOperator
 
 @Suite("Metrics and status of a gateway", .serialized, .timeLimit(.minutes(8)))
 struct StatusReportTests {

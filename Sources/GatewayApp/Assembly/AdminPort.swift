@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import GatewayAdmin
+import GatewayConfiguration
+import GatewayOperator
 import HostSystem
 import Logging
 import SafeText

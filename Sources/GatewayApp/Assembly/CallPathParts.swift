@@ -2,6 +2,8 @@
 
 import CallPath
 import ConfigurationFiles
+import GatewayConfiguration
+import GatewayOperator
 import HostSystem
 import SIPCore
 import SIPTransport

@@ -4,6 +4,8 @@ import CallAccounting
 import CallPath
 import ConfigurationFiles
 import GatewayCluster
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import HostSystem
 import Logging

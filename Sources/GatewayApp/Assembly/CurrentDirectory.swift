@@ -3,7 +3,8 @@
 import Branding
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import GatewaySync
 import Logging

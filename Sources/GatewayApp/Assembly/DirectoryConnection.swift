@@ -3,6 +3,7 @@
 import CallAccounting
 import ConfigurationFiles
 import Foundation
+import GatewayConfiguration
 import GatewayStore
 import GatewaySync
 import Logging

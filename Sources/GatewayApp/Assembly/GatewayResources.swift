@@ -2,7 +2,8 @@
 
 import Branding
 import ConfigurationFiles
-import GatewayAdmin
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import HostSystem
 import Logging
@@ -52,18 +53,5 @@ struct GatewayResources {
         if let refusal = files.refusal { throw CommandFailure(refusal) }
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         return min(streams, files.allowedConnections)
-    }
-}
-
-extension HeraldConfiguration {
-    /// The limit of open files of this process, raised to the need of this configuration.
-    var openFiles: OpenFiles {
-        let hasStreams = listen.contains { $0.transport != .udp }
-        // The directory of each customer may have two connections.
-        let connections = (hasStreams ? streams.connections : 0) + 2 * customers.count
-        let http =
-            (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
-            + ControlServer.connections
-        return OpenFiles.allow(connections: connections, http: http)
     }
 }

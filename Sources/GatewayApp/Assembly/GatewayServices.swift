@@ -5,7 +5,8 @@ import CallAccounting
 import CallPath
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import GatewaySync
 import HostSystem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import GatewayOperator
 import Logging
 import UnixSignals
 

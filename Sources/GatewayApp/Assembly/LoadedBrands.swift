@@ -3,6 +3,8 @@
 import Branding
 import CallAccounting
 import ConfigurationFiles
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import Logging
 

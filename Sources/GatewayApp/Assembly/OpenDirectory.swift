@@ -3,7 +3,7 @@
 import CallAccounting
 import ConfigurationFiles
 import Foundation
-import GatewayAdmin
+import GatewayOperator
 import GatewayStore
 import GatewaySync
 import Logging

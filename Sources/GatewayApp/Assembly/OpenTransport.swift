@@ -3,6 +3,7 @@
 import CallPath
 import ConfigurationFiles
 import Foundation
+import GatewayConfiguration
 import HostSystem
 import SIPCore
 import SIPTransport
@@ -79,15 +80,6 @@ extension HeraldConfiguration {
                 position: position, address: try listener.address.peer(), mayBeAbsent: mayBeAbsent(listener),
                 identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
         }
-    }
-}
-
-extension HeraldConfiguration {
-    /// The memory of transactions and connections.
-    func budget(of memory: MemoryLimit) -> TransactionBudget {
-        TransactionBudget(
-            configured: limits.maxTransactions, memory: memory.bytes,
-            hasStreams: listen.contains { $0.transport != .udp })
     }
 }
 

@@ -3,6 +3,8 @@
 import CallAccounting
 import ConfigurationFiles
 import GatewayCluster
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import Logging
 import ServiceLifecycle

@@ -2,6 +2,7 @@
 
 import CallPath
 import ConfigurationFiles
+import GatewayOperator
 import HostSystem
 import Logging
 import SIPCore

@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import ConfigurationFiles
 import Foundation
+import GatewayConfiguration
 import GatewayStore
 import GatewaySync
 import Logging

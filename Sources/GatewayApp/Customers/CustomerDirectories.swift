@@ -2,6 +2,8 @@
 
 import ConfigurationFiles
 import Foundation
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import GatewaySync
 import Logging

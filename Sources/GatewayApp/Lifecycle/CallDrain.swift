@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
+import GatewayOperator
 import GatewaySync
 import Logging
 import UnixSignals

@@ -2,6 +2,8 @@
 
 import CallAccounting
 import ConfigurationFiles
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import Logging
 import SIPTransport

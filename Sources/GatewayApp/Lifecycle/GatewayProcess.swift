@@ -5,6 +5,8 @@ import CSQLite
 import ConfigurationFiles
 import CoreMetrics
 import Foundation
+import GatewayConfiguration
+import GatewayOperator
 import Logging
 import MetricsPage
 import UnixSignals

@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+import GatewayConfiguration
 import Logging
 import SIPTransport
 import ServiceLifecycle

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import GatewayConfiguration
 import SIPTransport
 import Synchronization
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import GatewayConfiguration
+import GatewayOperator
 import GatewayStore
 import Synchronization
 

@@ -2,6 +2,7 @@
 
 import Branding
 import ConfigurationFiles
+import GatewayConfiguration
 import PostgreSQL
 
 /// The settings that a reload cannot change: addresses, folders, threads, the way names are written.

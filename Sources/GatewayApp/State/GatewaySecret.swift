@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import GatewayConfiguration
 import HostFiles
 import HostSystem
 import SIPCore
@@ -73,6 +74,6 @@ struct GatewaySecret: Redacted {
 
     private static func random() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        return (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return (0..<Secret.size).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 }

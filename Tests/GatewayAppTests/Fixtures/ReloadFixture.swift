@@ -3,12 +3,14 @@
 import CallAccounting
 import ConfigurationFiles
 import GatewayStore
+import GatewayTesting
 import HostSystem
 import SIPCore
 import SIPTransport
 import Synchronization
 
 @testable import GatewayApp
+@testable import GatewayConfiguration
 
 /// A reload with real files and a real ledger, without sockets and threads.
 final class ReloadFixture: Sendable {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import GatewayAdmin
+import GatewayTesting
 import Logging
 import ServiceLifecycle
 import UnixSignals
 
 @testable import GatewayApp
+@testable import GatewayOperator
 
 /// Starts of one gateway in this process.
 final class StartFixture: Sendable {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import BrandingAPI
+import CallAccounting
+import ConfigurationFiles
+import SafeText
+
+/// The result of `herald lookup` as text and as JSON.
+package struct LookupReport {
+    let asked: String
+    let result: LookupResult
+    let trunk: HeraldConfiguration.Trunk
+    let region: Region?
+    let copy: StoredBrands
+    /// The value of `branding.enabled`.
+    let isEnabled: Bool
+    /// Nil without a called number.
+    let destination: CalledDestination?
+    /// The customer whose brands decided; nil for the usual brands.
+    let customer: String?
+    /// False for a gateway without customers.
+    let hasCustomers: Bool
+    let logo: LogoResponse
+
+    private var decision: String { isEnabled ? result.decision : PassThroughReason.policy.description }
+    private var brand: LookupResult.Brand? { isEnabled ? result.brand : nil }
+
+    /// The decision with its reason, and the header lines that the phone would get.
+    package var text: String {
+        let policy = destination?.policy ?? trunk.policy
+        let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(policy.rawValue), "
+        var lines = [
+            ("number", result.number?.description ?? "not certain which number \"\(asked)\" is")
+        ]
+        lines += reading.map { [("read", $0)] } ?? []
+        lines += [
+            ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region"))
+        ]
+        lines += destination?.lines.dropLast() ?? []
+        if hasCustomers, destination?.customer == nil {
+            lines.append(("customer", customer ?? "none: calls without a customer have the brands below"))
+        }
+        lines.append(("brands", copy.origin))
+        lines.append(
+            (
+                "decision",
+                (brand == nil ? "pass through: " : "show: ") + decision
+                    + (isEnabled ? "" : destination?.brands == false ? " (brands of the route)" : " (branding.enabled)")
+            ))
+        if let brand {
+            lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
+            lines.append(("logo", logo.text))
+        }
+        let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
+        return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
+    }
+
+    /// How a number without a plus sign was read, so that a wrong region is seen; nil for other texts.
+    private var reading: String? {
+        guard !asked.hasPrefix("+"), asked.contains(where: \.isNumber), !asked.contains(where: \.isLetter) else {
+            return nil
+        }
+        guard let region else {
+            return result.number == nil
+                ? "trunk \(trunk.name) has no region: it reads numbers with a plus sign alone" : nil
+        }
+        guard let number = result.number else {
+            return "no certain number by region \(region) of trunk \(trunk.name); check the region of the trunk"
+        }
+        return "\"\(asked)\" read as \(number) by region \(region) of trunk \(trunk.name)"
+    }
+
+    /// Names and values as lines with two columns.
+    static func text(_ lines: [(String, String)]) -> String {
+        lines.map { name, value in
+            name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
+        }.joined()
+    }
+
+    /// The same for `--json`.
+    package var json: [String: JSONValue?] {
+        decided.merging(destination?.json ?? [:]) { decided, _ in decided }
+    }
+
+    private var decided: [String: JSONValue?] {
+        [
+            "asked": .string(asked), "customer": JSONValue(customer), "number": JSONValue(result.number?.description),
+            "trunk": .string(trunk.name),
+            "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
+            "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
+            "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
+            "headers": brand.map { .array($0.headers.map(JSONValue.string)) },
+        ]
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import GatewayStore
+
+/// The steps of a branding decision with their findings: the same in a trace, in `herald calls --show` and on the page.
+struct DecisionSteps {
+    let evidence: DecisionEvidence
+    /// Nil if the INVITE left with a brand.
+    let reason: PassThroughReason?
+    /// The caller's number, or the text of the carrier that is no certain one.
+    let caller: String?
+    /// True if `caller` is a certain number.
+    let isCertain: Bool
+    /// The brand with its identifier; nil without one.
+    let brand: String?
+
+    /// All steps in the order of the walk.
+    var all: [PageCallStory.Step] { [identity, trust, policy, lookup, gates, decoration] }
+
+    /// Every finding in one line.
+    ///
+    /// - Parameter shown: the form in which the reader may see a number.
+    func line(shown: (String) -> String) -> String {
+        all.map { $0.finding(shown: shown) }.joined(separator: "; ")
+    }
+
+    private var identity: PageCallStory.Step {
+        if evidence.isWithheld { return .init("identity", "the caller withholds the number") }
+        guard let header = evidence.header.title else { return .init("identity", "no header field names the caller") }
+        guard isCertain, let caller else {
+            return .init("identity", "caller not certain, from \(header)\(caller == nil ? "" : ": ")", number: caller)
+        }
+        return .init("identity", "caller ", number: caller, " from \(header)")
+    }
+
+    private var trust: PageCallStory.Step {
+        guard evidence.isTrusted else { return .init("trust", "untrusted trunk, its attestation does not count") }
+        let source = evidence.source.title.map { " in \($0)" } ?? ""
+        return .init("trust", "trusted trunk, \(evidence.verification.finding(evidence.isUnchecked))\(source)")
+    }
+
+    private var policy: PageCallStory.Step {
+        .init("policy", "policy \(evidence.policy?.rawValue ?? "of another version"): \(policyFinding)")
+    }
+
+    private var policyFinding: String {
+        if evidence.isSwitchedOff { return "not asked, branding.enabled is false" }
+        if evidence.isRouteUnbranded { return "not asked, the route of the called number has brands: false" }
+        switch reason {
+        case .midDialog, .alreadyBranded, .emergency, .privacy: return "not asked"
+        case .untrusted: return "no brand for an unchecked number of an untrusted trunk"
+        case .failedVerification: return "no brand after a failed check"
+        case .policy where evidence.lookup == .notMade: return "needs a better attestation"
+        default: return "satisfied"
+        }
+    }
+
+    private var lookup: PageCallStory.Step {
+        let finding =
+            switch evidence.lookup {
+            case .notMade: "no lookup"
+            case .noBrand: "no brand has the number"
+            case .brandFound: brand.map { "brand \($0)" } ?? "a brand was found"
+            }
+        return .init("lookup", finding)
+    }
+
+    private var gates: PageCallStory.Step {
+        guard evidence.lookup == .brandFound else { return .init("gates", "gates not asked") }
+        let closed = reason.flatMap { $0.isGate || $0 == .stale ? $0.description : nil }
+        return .init("gates", closed.map { "gate closed, \($0)" } ?? "gates open")
+    }
+
+    private var decoration: PageCallStory.Step {
+        .init("decoration", decorationFinding)
+    }
+
+    private var decorationFinding: String {
+        switch reason {
+        case .trimmed: return "nothing written, the name does not fit into max_datagram"
+        case .policy where evidence.lookup == .brandFound:
+            return "nothing written, the carrier's name stays and the brand has neither logo nor reason"
+        case nil: break
+        default: return "nothing written"
+        }
+        let name = evidence.isNamed ? "name written" : "the carrier's name stays"
+        guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
+        return "\(name), \(callInfoFinding)"
+    }
+
+    private var callInfoFinding: String {
+        let (logo, callReason) = (evidence.logo, evidence.callReason)
+        func pieces(_ part: DecisionEvidence.Part) -> String {
+            [(logo, "logo"), (callReason, "reason")].filter { $0.0 == part }.map { $0.1 }.joined(separator: " and ")
+        }
+        guard logo != .unknown || callReason != .unknown else {
+            return "parts of Call-Info not recorded by the version of that time"
+        }
+        if logo == .absent, callReason == .absent { return "no Call-Info, the brand has no reason and no usable logo" }
+        var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with the brand's \(pieces(.written))"
+        if !pieces(.leftOut).isEmpty { finding += ", \(pieces(.leftOut)) left out for max_datagram" }
+        if logo == .absent { finding += ", the brand has no usable logo" }
+        return finding
+    }
+}
+
+extension LedgerCallRow {
+    /// The parts of the brand in the INVITE that was sent: `name`, `logo` and `reason`; nil for none.
+    ///
+    /// Nil also for a call of a version that did not record it.
+    var written: String? {
+        guard let evidence, decision == "matched" else { return nil }
+        let parts = [
+            (evidence.isNamed, "name"), (evidence.logo == .written, "logo"),
+            (evidence.callReason == .written, "reason"),
+        ]
+        let written = parts.filter { $0.0 }.map { $0.1 }.joined(separator: " ")
+        return written.isEmpty ? nil : written
+    }
+}
+
+extension DecisionSteps {
+    /// The steps of a call in the ledger; nil for outbound calls and calls of an earlier version.
+    init?(_ call: LedgerCallRow) {
+        guard let evidence = call.evidence else { return nil }
+        let brand = call.brandName.map { name in call.brandID.map { "\(name) (\($0))" } ?? name }
+        self.init(
+            evidence: evidence, reason: CallRecord.reason(ofDecision: call.decision),
+            caller: call.caller ?? call.callerReceived, isCertain: call.caller != nil, brand: brand)
+    }
+}
+
+extension PageCallStory.Step {
+    fileprivate init(_ name: String, _ before: String, number: String? = nil, _ after: String = "") {
+        self.init(name: name, before: before, number: number, after: after)
+    }
+}
+
+extension DecisionEvidence.Header {
+    fileprivate var title: String? {
+        switch self {
+        case .none: nil
+        case .pAssertedIdentity: "P-Asserted-Identity"
+        case .remotePartyID: "Remote-Party-ID"
+        case .from: "From"
+        }
+    }
+}
+
+extension AttestationSource {
+    fileprivate var title: String? {
+        switch self {
+        case .none: nil
+        case .assertedIdentity: "verstat of P-Asserted-Identity"
+        case .remoteParty: "verstat of Remote-Party-ID"
+        case .from: "verstat of From"
+        case .attestationIndicator: "P-Attestation-Indicator"
+        case .attestationInfo: "Attestation-Info"
+        case .configuredHeader: "a field of attestation_headers"
+        }
+    }
+}
+
+extension Verification {
+    /// - Parameter isUnchecked: true if the carrier states that it checked nothing.
+    fileprivate func finding(_ isUnchecked: Bool) -> String {
+        switch self {
+        case .none: isUnchecked ? "not verified as stated" : "not verified"
+        case .passedA: "attestation A"
+        case .passedB: "attestation B"
+        case .passedC: "attestation C"
+        case .failed: "failed check"
+        }
+    }
+}

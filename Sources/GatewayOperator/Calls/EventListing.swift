@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+package import ConfigurationFiles
+import Foundation
+import GatewayConfiguration
+import GatewayStore
+import SafeText
+
+/// States of an event as commands name them.
+package enum EventState: String, CaseIterable, Sendable {
+    /// Not accepted yet, accepted, refused by the directory.
+    case waiting, delivered, refused
+
+    fileprivate var stored: LedgerEventRow.State {
+        switch self {
+        case .waiting: .waiting
+        case .delivered: .delivered
+        case .refused: .refused
+        }
+    }
+}
+
+/// `herald events`: lists the outbox, and queues refused events again.
+package struct EventListing {
+    private let folder: String
+    private let customer: String?
+    private let known: KnownCustomers
+
+    /// - Parameters:
+    ///   - configuration: names the folder of the ledger, and the customers.
+    ///   - customer: the customer whose events are listed or queued again; nil for all.
+    package init(_ configuration: HeraldConfiguration, customer: String? = nil) {
+        folder = configuration.state
+        self.customer = customer
+        known = configuration.knownCustomers
+    }
+
+    /// Writes the latest events to standard output, the newest last.
+    ///
+    /// - Throws: `CommandFailure` when the ledger cannot be read, and for a name that no customer and no event has.
+    package func list(state: EventState?, limit: Int, asJSON: Bool) throws {
+        let events = try events(state: state?.stored, limit: limit)
+        if asJSON {
+            for event in events.reversed() { try Output.write(json: event.json) }
+        } else {
+            Output.write(Self.table(events.reversed()))
+        }
+    }
+
+    /// Queues a refused event again, under the key it has.
+    ///
+    /// - Throws: `CommandFailure` when no refused event of the customer has the key.
+    package func retry(_ key: String) async throws {
+        try await withOutbox { outbox in
+            guard try await outbox.retry(key: key, of: customer, now: Self.now) else {
+                let owner = customer.map { " of customer \(TerminalText.visible($0))" } ?? ""
+                throw CommandFailure(
+                    "there is no refused event \(TerminalText.visible(key))\(owner); see herald events --state refused")
+            }
+            Output.write("1 event waits again\n")
+        }
+    }
+
+    /// Queues all refused events again, or all of the customer.
+    ///
+    /// - Throws: `CommandFailure` for a name that no customer and no event has.
+    package func retryAllRefused() async throws {
+        _ = try events(state: nil, limit: 1)
+        try await withOutbox { outbox in
+            let count = try await outbox.retryAllRefused(of: customer, now: Self.now)
+            Output.write("\(count) event\(count == 1 ? " waits" : "s wait") again\n")
+        }
+    }
+
+    /// The latest events, the newest first; events of a removed customer are found by its name.
+    func events(state: LedgerEventRow.State?, limit: Int) throws -> [LedgerEventRow] {
+        let reader = try CommandFailure.reported { try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)) }
+        if let customer, let problem = known.problem(of: customer),
+            try CommandFailure.reported({ try reader.events(customer: customer, limit: 1).isEmpty })
+        {
+            throw CommandFailure(problem)
+        }
+        return try CommandFailure.reported { try reader.events(state: state, customer: customer, limit: limit) }
+    }
+
+    private func withOutbox(_ work: (EventOutboxStore) async throws -> Void) async throws {
+        // Opened for reading first: a wrong folder must be an error, not a new database.
+        _ = try CommandFailure.reported { try HeraldDatabase.ledgerReader(folder: folder) }
+        let database = try CommandFailure.reported { try HeraldDatabase(folder: folder) }
+        try await work(EventOutboxStore(database))
+        try database.close()
+    }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    /// The events as a table, with their customers if any event has one.
+    static func table(_ events: [LedgerEventRow]) -> String {
+        guard !events.isEmpty else { return "no events\n" }
+        let hasCustomers = events.contains { $0.customer != nil }
+        let columns = ["STATE", "OUTCOME", "NUMBER", "TRIES", "COUNTED", "STATUS", "REASON", "KEY"]
+        var table = TextTable((hasCustomers ? ["CREATED", "CUSTOMER"] : ["CREATED"]) + columns)
+        for event in events {
+            var cells: [String?] = [Timestamp.string(from: event.createdAt)]
+            if hasCustomers { cells.append(event.customer) }
+            cells += [
+                event.state.word, event.outcome, event.number, "\(event.attempts)",
+                event.isCounted.map { $0 ? "yes" : "no" }, event.status.map(String.init), event.reason, event.key,
+            ]
+            table.add(cells)
+        }
+        return table.text
+    }
+}

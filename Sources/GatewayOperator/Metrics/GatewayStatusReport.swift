@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import CallAccounting
+package import CallPath
+import ConfigurationFiles
+package import GatewayConfiguration
+package import GatewayStore
+import GatewaySync
+package import MetricsPage
+package import SIPCore
+package import SIPTransport
+
+/// The source of the health, metrics and status pages.
+package struct GatewayStatusReport: GatewayStatusSource {
+    let id: String
+    let listening: [String]
+    /// Seconds since 1970.
+    let startedAt: Int64
+    let counters: GatewayCounters
+    let present: PresentCalls
+    let shards: GatewayShards
+    /// The delay that the threads add to calls, in seconds.
+    let delays: @Sendable () -> Distribution
+    let health: TargetRegistry
+    let settings: LiveSettings
+    /// Nil where no address uses TCP or TLS.
+    let streams: StreamCounters?
+    let identities: [ListenerIdentity]
+    let branding: CurrentBranding
+    let recorder: OutcomeRecorder
+    let reader: LedgerReader
+    /// Problems of folders and files, each with its remedy.
+    let stateProblems: @Sendable () -> [String]
+    private let currentLink: @Sendable () -> DirectoryLink?
+    let customers: CustomerMetrics
+    /// Nil where logos are neither fetched nor served.
+    let logos: LogoServices?
+    let rejections: RejectionService
+    let lastReload: LastReload
+    let endedCalls: EndedCallCounts
+    let traces: TraceServices
+    /// Nil for a gateway that is alone.
+    let siblings: SiblingMetrics?
+    /// Nil without a shared ledger.
+    let sharedLedger: SharedLedgerMetrics?
+    let outputs: CallOutputs
+
+    /// - Parameters:
+    ///   - startedAt: seconds since 1970.
+    ///   - delays: the delay that the threads add to calls, in seconds.
+    ///   - currentLink: the link to the directory in force; nil where none is configured.
+    package init(
+        id: String, listening: [String], startedAt: Int64, counters: GatewayCounters, present: PresentCalls,
+        shards: GatewayShards, delays: @escaping @Sendable () -> Distribution, health: TargetRegistry,
+        settings: LiveSettings, streams: StreamCounters?, identities: [ListenerIdentity], branding: CurrentBranding,
+        recorder: OutcomeRecorder, reader: LedgerReader, stateProblems: @escaping @Sendable () -> [String],
+        currentLink: @escaping @Sendable () -> DirectoryLink?, customers: CustomerMetrics, logos: LogoServices?,
+        rejections: RejectionService, lastReload: LastReload, endedCalls: EndedCallCounts, traces: TraceServices,
+        siblings: SiblingMetrics?, sharedLedger: SharedLedgerMetrics?, outputs: CallOutputs
+    ) {
+        self.id = id
+        self.listening = listening
+        self.startedAt = startedAt
+        self.counters = counters
+        self.present = present
+        self.shards = shards
+        self.delays = delays
+        self.health = health
+        self.settings = settings
+        self.streams = streams
+        self.identities = identities
+        self.branding = branding
+        self.recorder = recorder
+        self.reader = reader
+        self.stateProblems = stateProblems
+        self.currentLink = currentLink
+        self.customers = customers
+        self.logos = logos
+        self.rejections = rejections
+        self.lastReload = lastReload
+        self.endedCalls = endedCalls
+        self.traces = traces
+        self.siblings = siblings
+        self.sharedLedger = sharedLedger
+        self.outputs = outputs
+    }
+
+    /// The link to the directory in force; nil where none is configured.
+    var link: DirectoryLink? { currentLink() }
+
+    /// True where no sync is awaited: no directory is configured, or branding is off.
+    private var isSettledWithoutSync: Bool { link == nil || !shards.shared.settings.load().brands }
+
+    package func counters() async -> [CounterSample] {
+        callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
+            + (link?.counters ?? [])
+            + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
+            + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
+    }
+
+    package func gauges() async -> [GaugeSample] {
+        let snapshot = branding.load()
+        return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
+            + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + (sharedLedger?.gauges ?? [])
+            + customers.gauges() + outputs.gauges
+    }
+
+    package func histograms() async -> [HistogramSample] { durations() }
+
+    package func status() async -> GatewayStatus {
+        let snapshot = branding.load()
+        let backlog = try? reader.backlog()
+        var status = GatewayStatus(
+            gateway: id, version: HeraldVersion.current, startedAt: startedAt, listening: listening,
+            branding: brandingStatus(snapshot), sync: syncStatus, gates: await link?.gates(snapshot.gates) ?? [],
+            directory: link?.standing,
+            outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
+            transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
+            stateProblems: stateProblems(), isDraining: shards.shared.isDraining)
+        status.rejected = rejections.latest
+        status.unknownCallers = rejections.unknownCallers.map {
+            GatewayStatus.UnknownCallers($0, settings.configuration.trunks)
+        }
+        status.sharedLedger = sharedLedger?.status
+        status.callRecords = outputs.status
+        status.siblings = siblings?.status ?? []
+        status.customers = customers.status
+        addPeers(to: &status)
+        return status
+    }
+
+    private func brandingStatus(_ snapshot: BrandingSnapshot) -> GatewayStatus.Branding {
+        let isLoaded = snapshot.index.count > 0 || link?.sync.status.lastSuccess != nil
+        return .init(
+            isSettled: isSettledWithoutSync || isLoaded || snapshot.gates.closed != nil,
+            numbers: snapshot.index.count, brands: snapshot.index.brandCount, generation: snapshot.index.generation,
+            gate: snapshot.gates.closed?.description)
+    }
+
+    private var syncStatus: GatewayStatus.Sync? {
+        link.map(\.sync.status).map { sync in
+            .init(
+                result: sync.result.rawValue, lastSuccess: sync.lastSuccess, lastFullSuccess: sync.lastFullSuccess,
+                nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)
+        }
+    }
+}

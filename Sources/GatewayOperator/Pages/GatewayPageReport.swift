@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import CallAccounting
+import CallPath
+import ConfigurationFiles
+import Dispatch
+import Foundation
+package import GatewayConfiguration
+package import GatewayStore
+import HostSystem
+import Synchronization
+
+/// The source of the gateway's pages.
+///
+/// Reads of the ledger have a queue of their own, one at a time: a slow disk must not hold the threads of other services.
+package struct GatewayPageReport: GatewayPageSource {
+    /// Calls of the ledger that the counts of a day read at most.
+    static let mostOfDay: Int64 = 200_000
+
+    /// The facts of health, metrics and status.
+    package let status: GatewayStatusReport
+    let settings: LiveSettings
+    let control: OperatorControl
+    let ledger: LedgerQueue
+    let certificates = CertificateTroubles()
+    /// Seconds since 1970.
+    var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+
+    /// - Parameters:
+    ///   - settings: the configuration in force.
+    ///   - control: starts syncs.
+    package init(
+        status: GatewayStatusReport, settings: LiveSettings, control: OperatorControl, ledger: LedgerQueue
+    ) {
+        self.status = status
+        self.settings = settings
+        self.control = control
+        self.ledger = ledger
+    }
+
+    package func status() async -> GatewayStatus { await status.status() }
+
+    package func traffic() -> CallTraffic {
+        let counters = status.counters
+        let branded = counters.count(.callsBranded)
+        let others = PassThroughReason.allCases.filter { $0 != .outbound }.map { counters.count($0) }
+        return CallTraffic(
+            inbound: others.reduce(branded, &+), branded: branded, outbound: counters.count(.outboundCalls),
+            inProgress: status.present.count)
+    }
+
+    package func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }
+
+    package func customers() async throws -> [GatewayStatus.Customer] {
+        status.customers.list(try await ledger.read { try $0.backlogOfCustomers() })
+    }
+
+    package func hasUsualBrands() -> Bool { settings.configuration.hasUsualBrands }
+
+    package func customerNames() -> [String] { settings.configuration.customers.map(\.name).sorted() }
+
+    package func logo(_ name: String) -> [UInt8]? { status.logos?.store.read(name) }
+
+    package func syncNow(customer: String?) async -> ControlledSync {
+        await control.sync(full: false, customer: customer)
+    }
+
+    package func lastDay() async throws -> CallsOfDay {
+        let since = now() - 86_400
+        return try await ledger.day(at: now()) { reader in
+            let day = try reader.day(since: since, most: Self.mostOfDay)
+            return CallsOfDay(
+                outcomes: day.outcomes.map(CallsOfDay.Count.init), brands: day.brands.map(CallsOfDay.Count.init),
+                limitedTo: day.isLimited ? Int(Self.mostOfDay) : nil)
+        }
+    }
+
+    package func calls(_ search: CallSearch) async throws -> [ListedCall] {
+        let filter = LedgerReader.CallFilter(search)
+        let secret = settings.current.load().secret
+        return try await ledger.read { reader in
+            let calls = try reader.calls(matching: filter, limit: search.limit)
+            guard calls.isEmpty else { return calls }
+            for filter in filter.ofWithheldCallers(secret) {
+                let calls = try reader.calls(matching: filter, limit: search.limit)
+                if !calls.isEmpty { return calls }
+            }
+            return []
+        }.map(ListedCall.init)
+    }
+
+    package func story(row: Int64) async throws -> PageCallStory? {
+        var filter = LedgerReader.CallFilter()
+        filter.row = row
+        return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first.map { call in
+            CallStory(call).page
+        }
+    }
+
+    package func furtherTroubles() async -> [PageTrouble] {
+        let clock = try? await ledger.read { try $0.clockState() }
+        return recorderTroubles + diskTroubles + (clock.map(clockTroubles) ?? [])
+            + certificates.found(settings.configuration, at: now())
+    }
+
+    private var recorderTroubles: [PageTrouble] {
+        let seconds = status.recorder.age.components.seconds
+        guard seconds >= 30 else { return [] }
+        let filling = Int((status.recorder.waiting * 100).rounded())
+        return [
+            PageTrouble(
+                isError: true, "The recorder does not finish",
+                """
+                It has finished no round for half a minute or longer. Calls go on, and the ring with their updates is \(filling) % \
+                full. Check the disk of gateway.state; else restart herald.
+                """)
+        ]
+    }
+
+    /// A state folder that cannot take the next outcomes, before a call finds out.
+    private var diskTroubles: [PageTrouble] {
+        let folder = settings.configuration.state
+        guard let problem = DiskSpace(of: folder)?.problem(of: folder) else { return [] }
+        return [PageTrouble(isError: true, "The disk of outcomes and brands", problem)]
+    }
+
+    /// A clock that is wrong or was wrong, as far as the ledger shows it.
+    private func clockTroubles(_ clock: LedgerClockState) -> [PageTrouble] {
+        let now = now()
+        var found: [PageTrouble] = []
+        if let newest = clock.newestInvite, newest / 1_000_000 > now + 60 {
+            found.append(
+                PageTrouble(
+                    isError: true, "The clock of this machine is wrong",
+                    """
+                    The ledger has a call of \(OperatorTime.text(newest / 1_000_000)), which is in the future. The clock was wrong \
+                    then or is wrong now. Let chrony or systemd-timesyncd set it.
+                    """))
+        }
+        if let (by, at) = clock.lastStep, abs(now - at / 1_000_000) < 3600, abs(by) >= 1_000_000 {
+            found.append(
+                PageTrouble(
+                    isError: false, "The clock of this machine was set",
+                    """
+                    At \(OperatorTime.text(at / 1_000_000)) it was set \(by > 0 ? "forward" : "back") by \(abs(by) / 1_000_000) s. \
+                    Times of calls before it differ by as much. Run chrony or systemd-timesyncd, which correct a clock slowly.
+                    """))
+        }
+        return found
+    }
+}
+
+/// Reads the ledger on a queue of its own, and keeps the counts of a day for a while.
+package final class LedgerQueue: Sendable {
+    /// Seconds for which the counts of a day are kept.
+    private static let freshness: Int64 = 15
+
+    private let reader: LedgerReader
+    private let queue = DispatchQueue(label: "herald.pages")
+    private let kept = Mutex<(at: Int64, day: CallsOfDay)?>(nil)
+
+    package init(_ reader: LedgerReader) { self.reader = reader }
+
+    /// Reads without holding a thread of the caller.
+    func read<Value: Sendable>(_ work: @escaping @Sendable (LedgerReader) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { done in
+            queue.async { [reader] in done.resume(with: Result { try work(reader) }) }
+        }
+    }
+
+    /// The counts of a day: those of the last reading while they are fresh.
+    func day(
+        at now: Int64, _ work: @escaping @Sendable (LedgerReader) throws -> CallsOfDay
+    ) async throws -> CallsOfDay {
+        if let (at, day) = kept.withLock({ $0 }), (0..<Self.freshness).contains(now - at) { return day }
+        let day = try await read(work)
+        kept.withLock { $0 = (now, day) }
+        return day
+    }
+}
+
+/// Certificates that have expired, expire soon, or cannot be read; the files are read once a minute.
+final class CertificateTroubles: Sendable {
+    private let kept = Mutex<(at: Int64, troubles: [PageTrouble])?>(nil)
+
+    func found(_ configuration: HeraldConfiguration, at now: Int64) -> [PageTrouble] {
+        if let (at, troubles) = kept.withLock({ $0 }), (0..<60).contains(now - at) { return troubles }
+        let report = CertificateReport(configuration, at: now)
+        let troubles =
+            report.problems.map { PageTrouble(isError: true, "A certificate cannot be used", $0) }
+            + report.remarks.map { remark in
+                PageTrouble(isError: !remark.contains(" expires in "), "A certificate needs attention", remark + ".")
+            }
+        kept.withLock { $0 = (now, troubles) }
+        return troubles
+    }
+}
+
+extension CallsOfDay.Count {
+    init(_ count: LedgerDay.Count) {
+        self.init(name: count.name, calls: count.calls, answered: count.answered, customer: count.customer)
+    }
+}

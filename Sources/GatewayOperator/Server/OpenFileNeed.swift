@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConfigurationFiles
+package import HostSystem
+import SIPCore
+
+extension HeraldConfiguration {
+    /// The limit of open files of this process, raised to the need of this configuration.
+    package var openFiles: OpenFiles {
+        let hasStreams = listen.contains { $0.transport != .udp }
+        // The directory of each customer may have two connections.
+        let connections = (hasStreams ? streams.connections : 0) + 2 * customers.count
+        let http =
+            (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
+            + ControlServer.connections
+        return OpenFiles.allow(connections: connections, http: http)
+    }
+}

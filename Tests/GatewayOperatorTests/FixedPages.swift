@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import Synchronization
+
+@testable import GatewayOperator
+
+/// A gateway whose pages show what the test sets.
+final class FixedPages: GatewayPageSource {
+    struct Content: Sendable {
+        var calls: [ListedCall] = []
+        var story: PageCallStory?
+        var preview: RingPreview?
+        var day = CallsOfDay()
+        var troubles: [PageTrouble] = []
+        var logos: [String: [UInt8]] = [:]
+        var customers: [GatewayStatus.Customer] = []
+        var hasUsualBrands = true
+    }
+
+    let fixed: FixedStatus
+    private let content: Mutex<Content>
+    private let asked = Mutex<(searches: [CallSearch], questions: [RingQuestion], syncs: [String?])>(([], [], []))
+
+    init(_ content: Content = Content(), status: FixedStatus = FixedStatus()) {
+        self.content = Mutex(content)
+        fixed = status
+    }
+
+    var searches: [CallSearch] { asked.withLock(\.searches) }
+    var questions: [RingQuestion] { asked.withLock(\.questions) }
+    /// The customer of each sync.
+    var syncs: [String?] { asked.withLock(\.syncs) }
+
+    func status() async -> GatewayStatus { await fixed.status() }
+    func traffic() -> CallTraffic { CallTraffic(inbound: 10, branded: 4, outbound: 1, inProgress: 2) }
+    func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
+    func lastDay() async throws -> CallsOfDay { content.withLock(\.day) }
+    func story(row: Int64) async throws -> PageCallStory? { row == 7 ? content.withLock(\.story) : nil }
+    func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
+    func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
+    func hasUsualBrands() -> Bool { content.withLock(\.hasUsualBrands) }
+    func trunkNames() -> [String] { ["carrier", "<other>"] }
+    func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
+
+    func calls(_ search: CallSearch) async throws -> [ListedCall] {
+        asked.withLock { $0.searches.append(search) }
+        return content.withLock(\.calls)
+    }
+
+    func preview(_ question: RingQuestion) async throws -> RingPreview {
+        asked.withLock { $0.questions.append(question) }
+        guard let preview = content.withLock(\.preview) else { throw RingPreviewProblem("no trunk is named so") }
+        return preview
+    }
+
+    func syncNow(customer: String?) async -> ControlledSync {
+        asked.withLock { $0.syncs.append(customer) }
+        return ControlledSync(.succeeded, written: 3, removed: 1, numbers: 9)
+    }
+}
