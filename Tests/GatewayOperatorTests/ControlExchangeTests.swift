@@ -127,18 +127,37 @@ struct ControlExchangeTests {
         }
     }
 
-    @Test func `a stopping gateway ends a stream`() async throws {
+    @Test func `a stopping gateway still sends the last lines of a stream`() async throws {
         let (lines, source) = AsyncStream.makeStream(of: String.self)
         let routes = Router()
         routes.get("/v1/lines") { request, _ in ControlResponse.lines(lines, to: request) }
         let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-        let command = Mutex<Task<Void, any Error>?>(nil)
+        let command = Mutex<Task<[String], any Error>?>(nil)
         source.yield("first")
         try await Self.withServer(routes) { client in
-            command.withLock { $0 = Task { try await client.lines(of: "/v1/lines") { _ in arrival.yield() } } }
+            command.withLock { $0 = Task { try await Self.lines(of: client) { arrival.yield() } } }
             var arrivals = arrived.makeAsyncIterator()
             await arrivals.next()
+            Task {
+                // The stop has begun by then.
+                try await Task.sleep(for: .milliseconds(200))
+                source.yield("the gateway stops")
+                source.finish()
+            }
         }
-        _ = await command.withLock { $0 }?.result
+        let received = try await command.withLock { $0 }?.value
+        #expect(received == ["first", "the gateway stops"])
+    }
+
+    /// All lines of a stream; `arrival` is called for each.
+    private static func lines(
+        of client: ControlClient, arrival: @escaping @Sendable () -> Void
+    ) async throws -> [String] {
+        let received = Mutex<[String]>([])
+        try await client.lines(of: "/v1/lines") { line in
+            received.withLock { $0.append(line) }
+            arrival()
+        }
+        return received.withLock { $0 }
     }
 }

@@ -3,7 +3,6 @@
 import CallAccounting
 import Foundation
 import Hummingbird
-import ServiceLifecycle
 
 /// Responses of the control socket: one JSON value, the reason of a refusal, or a stream of lines.
 enum ControlResponse {
@@ -30,16 +29,16 @@ enum ControlResponse {
         return try? JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
     }
 
-    /// Lines until the sequence ends, the client closes its connection, or the gateway stops.
+    /// Lines until the sequence ends, or the client closes its connection, which cancels the sequence.
     ///
-    /// The last two cancel the sequence.
+    /// The source of the lines ends them when the gateway stops, so that the last ones still arrive.
     static func lines<Lines: AsyncSequence & Sendable>(
         _ lines: Lines, to request: Request
     ) -> Response where Lines.Element == String, Lines.AsyncIterator: SendableMetatype {
         let body = ResponseBody { writer in
             var writer = writer
             try await request.body.consumeWithCancellationOnInboundClose { _ in
-                for try await line in lines.cancelOnGracefulShutdown() {
+                for try await line in lines {
                     try await writer.write(ByteBuffer(string: line + "\n"))
                 }
             }
