@@ -6,11 +6,11 @@ import SafeText
 /// A producer of librdkafka and its topic: every call of the library.
 ///
 /// The library's functions are safe from any thread. `destroy` comes last, on the thread that polls.
+// `@unchecked Sendable`: Swift does not know what the pointers lead to. Both are set in `init` and never change, and
+// librdkafka locks what is behind them (its INTRODUCTION.md, on threads). Nobody uses them after `destroy`, which follows
+// `KafkaInbox.close`: the one task that sends calls it when it sends no more, else the last reference to the producer has
+// ended. `KafkaProducer.metadata` keeps the producer until its thread is done.
 struct KafkaHandle: @unchecked Sendable {
-    // Unchecked, because Swift does not know what the pointers lead to. Both are set in `init` and never change, and
-    // librdkafka locks what is behind them (its INTRODUCTION.md, on threads). Nobody uses them after `destroy`, which
-    // follows `KafkaInbox.close`: the one task that sends calls it when it sends no more, else the last reference to the
-    // producer has ended. `KafkaProducer.metadata` keeps the producer until its thread is done.
     private let client: OpaquePointer
     /// Nil for a probe: brokers may create a topic that a producer knows by name.
     private let topic: OpaquePointer?
