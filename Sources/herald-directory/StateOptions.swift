@@ -59,7 +59,8 @@ struct StateOptions: ParsableArguments {
         let folder = state ?? configuration?.state ?? DirectoryConfiguration().state
         do {
             if let server = server(configuration) {
-                return try DirectoryDatabase(server: server, folder: folder, storedPerDay: storedPerDay)
+                return try DirectoryDatabase(
+                    server: server, folder: folder, creates: creates, storedPerDay: storedPerDay)
             }
             return try DirectoryDatabase(folder: folder, creates: creates, storedPerDay: storedPerDay)
         } catch {

@@ -48,4 +48,13 @@ struct StateOptionsTests {
         #expect(!place.hasSuffix("directory.sqlite"))
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/moved/directory.sqlite"))
     }
+
+    @Test(.onServer, arguments: [false, true])
+    func `a command on a server makes the state folder only where it may make a database`(creates: Bool) throws {
+        let state = folder.path + "/state"
+        try "state: state\npublic_url: https://d.example\ndatabase: {url: \"\(try Engine.newURL())\"}\n".write(
+            toFile: folder.path + "/mine.yaml", atomically: true, encoding: .utf8)
+        _ = try StateOptions.parse(["--config", folder.path + "/mine.yaml"]).open(creates: creates)
+        #expect(FileManager.default.fileExists(atPath: state) == creates)
+    }
 }

@@ -47,13 +47,14 @@ package final class DirectoryDatabase: Sendable {
     /// Opens the database of a PostgreSQL server and creates or migrates its tables.
     ///
     /// - Parameters:
-    ///   - folder: the folder for files that are being imported; created if it is missing.
+    ///   - folder: the folder for files that are being imported.
+    ///   - creates: whether a missing folder is created; false for commands that read or change what is there.
     ///   - storedPerDay: bytes that the clients of an account may store in a day; 0 means no limit.
     /// - Throws: `DirectoryDatabaseError` with the server and the remedy.
     package convenience init(
-        server: DatabaseServer, folder: String, storedPerDay: Int = 0
+        server: DatabaseServer, folder: String, creates: Bool = true, storedPerDay: Int = 0
     ) throws(DirectoryDatabaseError) {
-        self.init(try PostgreSQLServer(server, folder: folder), folder: folder, storedPerDay: storedPerDay)
+        self.init(try PostgreSQLServer(server, folder: folder, creates: creates), folder: folder, storedPerDay: storedPerDay)
     }
 
     private init(_ engine: any StoreEngine, folder: String, storedPerDay: Int) {

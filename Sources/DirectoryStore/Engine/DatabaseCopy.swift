@@ -23,7 +23,7 @@ package struct DatabaseCopy: Sendable {
     /// - Throws: `DirectoryDatabaseError`.
     package init(from folder: String, to server: DatabaseServer) throws(DirectoryDatabaseError) {
         source = try SQLiteFile(folder: folder, creates: false)
-        target = try PostgreSQLServer(server, folder: folder)
+        target = try PostgreSQLServer(server, folder: folder, creates: false)
     }
 
     /// Copies all rows, logos and uploads.

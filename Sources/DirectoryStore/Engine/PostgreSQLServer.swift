@@ -55,7 +55,9 @@ final class PostgreSQLServer: StoreEngine {
     private let folder: String
 
     /// Connects, and creates or migrates the tables.
-    init(_ server: DatabaseServer, folder: String) throws(DirectoryDatabaseError) {
+    ///
+    /// - Parameter creates: whether a missing folder is created.
+    init(_ server: DatabaseServer, folder: String, creates: Bool) throws(DirectoryDatabaseError) {
         let address = try server.address(server.url, primary: true)
         do {
             try PostgreSQLSchema.migrate(PostgreSQLSession(address, application: PostgreSQLStore.application))
@@ -82,6 +84,7 @@ final class PostgreSQLServer: StoreEngine {
         }
         keys = KeyLookup(store)
         self.folder = folder
+        guard creates else { return }
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
     }
