@@ -79,6 +79,19 @@ struct SyncOrderTests {
         await gateway.client.shutdown()
     }
 
+    @Test func `after a reload a refused key is tried at once`() async throws {
+        try await Self.settled { _, position in
+            position == 1 ? .status(401) : Self.response(1)
+        } _: { service, _, gateway in
+            let refused = try await service.syncOrdered(full: false)
+            #expect(refused.error?.contains("check the key") == true)
+            #expect(gateway.closed == .gatedUnauthorised)
+            await service.retryRefusedKey()
+            await until { gateway.closed == nil }
+            #expect(gateway.time.now == ManualTime.start, "no time had to pass")
+        }
+    }
+
     @Test func `a second one is refused while a sync runs`() async throws {
         let (mayRespond, isAsked) = (Flag(), Flag())
         try await Self.settled { _, position in
