@@ -54,7 +54,8 @@ package final class DirectoryDatabase: Sendable {
     package convenience init(
         server: DatabaseServer, folder: String, creates: Bool = true, storedPerDay: Int = 0
     ) throws(DirectoryDatabaseError) {
-        self.init(try PostgreSQLServer(server, folder: folder, creates: creates), folder: folder, storedPerDay: storedPerDay)
+        let engine = try PostgreSQLServer(server, folder: folder, creates: creates)
+        self.init(engine, folder: folder, storedPerDay: storedPerDay)
     }
 
     private init(_ engine: any StoreEngine, folder: String, storedPerDay: Int) {
