@@ -93,9 +93,8 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding",
-                "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CSQLite", "MetricsPage",
-                "CVersion", log, lifecycle, signals, arguments, metrics,
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "Primitives",
+                "Host", "WebPages", "CSQLite", "CVersion", log, lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -108,8 +107,8 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayOperator",
                 "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "HostFiles", "HostSystem", "PostgreSQL", "SafeText", "WebPages", "CLinux", "CSQLite", "MetricsPage",
-                log, lifecycle, signals, metrics, nio,
+                "Primitives", "Host", "PostgreSQL", "WebPages", "CLinux", "CSQLite", log, lifecycle, signals,
+                metrics, nio,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -117,11 +116,10 @@ let package = Package(
         .target(
             name: "GatewayOperator",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayConfiguration",
-                "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "Kafka", "SIPCore",
-                "Branding", "HostFiles", "HostSystem", "LogText", "SafeText", "WebPages", "CLinux", "MetricsPage",
-                hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals,
-                log,
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayConfiguration", "CallPath",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "CRDKafka", "SIPCore",
+                "Branding", "Primitives", "Host", "WebPages", "CLinux", hummingbird, hummingbirdCore, hummingbirdTLS,
+                httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals, log,
             ],
             exclude: ["README.md"],
             resources: [
@@ -134,7 +132,7 @@ let package = Package(
             name: "GatewayConfiguration",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "SIPCore", "Branding", "Hashing", "HostSystem", "CVersion", nio, lifecycle, log,
+                "CallAccounting", "SIPCore", "Branding", "Primitives", "Host", "CVersion", nio, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -142,42 +140,34 @@ let package = Package(
         .target(
             name: "GatewayCluster",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "Hashing", "HostSystem", "SafeText", nio,
-                nioPosix, lifecycle, log,
+                "GatewayStore", "CallAccounting", "Branding", "PostgreSQL", "Primitives", "Host", nio, nioPosix,
+                lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, pictures. No edge imports another.
         .target(
             name: "SIPTransport",
-            dependencies: [
-                "SIPCore", "HostSystem", "MetricsPage", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS,
-                nioSSL, x509, asn1,
-            ],
+            dependencies: ["SIPCore", "Host", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: [
-                "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
-            ],
+            dependencies: ["CallAccounting", "Branding", "Primitives", "Host", grdb, sqlite, log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
-                "SafeText", "TLSFailures", "CLinux", "MetricsPage", httpClient, nio, nioPosix,
-                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system,
-                lifecycle,
+                "CallAccounting", "BrandingAPI", "Branding", "Primitives", "Host", "CLinux", httpClient, nio,
+                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
-                "SafeText", "CZlib", "MetricsPage", "WebPages", "PostgreSQL", hummingbird, hummingbirdCore, httpTypes,
-                nio,
-                nioHTTP, nioHTTPTypes, crypto, lifecycle, log, nioPosix, hummingbirdTLS,
+                "DirectoryStore", "BrandingAPI", "Branding", "Primitives", "Host", "CZlib", "WebPages", "PostgreSQL",
+                hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                nioPosix, hummingbirdTLS,
             ],
             exclude: ["README.md"],
             resources: [
@@ -195,63 +185,53 @@ let package = Package(
 
         // Parts: the way of one message, the storage of the directory, the files of both programs.
         .target(
-            name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Hashing", atomics],
+            name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Primitives", atomics],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryStore",
-            dependencies: [
-                "PostgreSQL", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
-                "MetricsPage", grdb, crypto,
-            ],
+            dependencies: ["PostgreSQL", "BrandingAPI", "Branding", "Primitives", "Host", grdb, crypto],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles",
-            dependencies: ["Branding", "SIPCore", "HostSystem", "PostgreSQL", "SafeText", yams],
+            dependencies: ["Branding", "SIPCore", "Host", "PostgreSQL", "Primitives", yams],
             exclude: ["README.md"],
             swiftSettings: strict),
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
-            name: "CallAccounting", dependencies: ["Branding", "Hashing", "MetricsPage", atomics],
+            name: "CallAccounting", dependencies: ["Branding", "Primitives", "Host", atomics],
             exclude: ["README.md"],
             swiftSettings: strict),
         .target(
-            name: "BrandingAPI", dependencies: ["Branding", "SafeText"], exclude: ["README.md"], swiftSettings: strict),
+            name: "BrandingAPI", dependencies: ["Branding", "Primitives"], exclude: ["README.md"],
+            swiftSettings: strict),
 
         // Rules: SIP; callers, brands and the decision. No I/O on the call path, and no clock.
         .target(
-            name: "SIPCore", dependencies: ["Hashing", "SafeText", "Timers", "COsip2", "CVector"],
+            name: "SIPCore", dependencies: ["Primitives", "COsip2", "CVector"],
             exclude: ["README.md"],
             swiftSettings: strict),
         .target(
-            name: "Branding", dependencies: ["HostFiles", "CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict
-        ),
+            name: "Branding", dependencies: ["Primitives", "CPhoneNumber"], exclude: ["README.md"],
+            swiftSettings: strict),
 
-        // Support.
-        .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
+        // Support: what needs nothing, then what the system, its log and its metrics need.
+        .target(name: "Primitives", exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "HostSystem", dependencies: ["CLinux", "CSystemd"], exclude: ["README.md"], swiftSettings: strict),
+            name: "Host", dependencies: ["Primitives", "CLinux", "CSystemd", nioSSL, metrics, log],
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "PostgreSQL", dependencies: ["CPostgres", "HostSystem", "SafeText"], exclude: ["README.md"],
+            name: "PostgreSQL", dependencies: ["CPostgres", "Host", "Primitives"], exclude: ["README.md"],
             swiftSettings: strict),
-        .target(
-            name: "Kafka", dependencies: ["CRDKafka", "HostSystem", "SafeText"], exclude: ["README.md"],
-            swiftSettings: strict),
-        .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "WebPages",
-            dependencies: ["SafeText", mustache, hummingbird, httpTypes, nio, nioSSL, crypto, lifecycle, log],
+            dependencies: ["Primitives", mustache, hummingbird, httpTypes, nio, nioSSL, crypto, lifecycle, log],
             exclude: ["README.md"],
             resources: [
                 .embedInCode("Layout/layout.mustache"), .embedInCode("Layout/login.mustache"),
                 .embedInCode("Layout/problem.mustache"), .embedInCode("Layout/style.css"),
                 .embedInCode("Layout/live.js"),
             ], swiftSettings: strict),
-        .target(name: "MetricsPage", dependencies: [metrics], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "SafeText", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
@@ -289,7 +269,8 @@ let package = Package(
         .target(
             name: "GatewayTesting",
             dependencies: [
-                "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding", log,
+                "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
+                log,
             ],
             path: "Tests/GatewayTesting", swiftSettings: strict),
         .target(
@@ -309,37 +290,34 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "GatewayOperator", "GatewayConfiguration", "SIPTransport", "GatewayStore", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "ChildPrograms",
-                "GatewaySyncTesting", "GatewayTesting", "HostSystem", "KafkaTesting", "MetricsPage", "TestFixtures",
-                grdb, lifecycle, log, signals,
+                "GatewaySyncTesting", "GatewayTesting", "Host", "KafkaTesting", "TestFixtures", grdb, lifecycle, log,
+                signals,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayOperatorTests",
             dependencies: [
                 "GatewayOperator", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "Kafka", "SIPCore", "Branding", "CRDKafka",
-                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "MetricsPage",
-                "SafeText", "TestFixtures", grdb, hummingbird, lifecycle, log, nio,
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "CRDKafka",
+                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives", "TestFixtures", grdb,
+                hummingbird, lifecycle, log, nio,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayClusterTests",
             dependencies: [
-                "GatewayCluster", "GatewayStore", "CallAccounting", "Branding", "HostSystem", "PostgreSQL",
+                "GatewayCluster", "GatewayStore", "CallAccounting", "Branding", "Host", "PostgreSQL",
                 "PostgreSQLTesting", "ChildPrograms", "SeededRandom", "TestFixtures", grdb, nio, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
-            dependencies: [
-                "SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", "MetricsPage", nio,
-                nioEmbedded,
-            ],
+            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", "Host", nio, nioEmbedded],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "TestFixtures",
+                "GatewayStore", "CallAccounting", "Branding", "Host", "GatewayStoreTesting", "TestFixtures",
                 "SeededRandom", grdb, log,
             ],
             swiftSettings: strict),
@@ -347,20 +325,17 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting",
-                "TestFixtures", "MetricsPage", httpClient, nio, nioPosix,
-                nioHTTP, nioSSL, x509,
-                asn1, crypto, subprocess, system, grdb, lifecycle, log,
+                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures", "Host",
+                httpClient, nio, nioPosix, nioHTTP, nioSSL, x509, asn1, crypto, subprocess, system, grdb, lifecycle,
+                log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding",
-                "Hashing", "HostSystem", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
-                "TestFixtures", "PostgreSQL", "MetricsPage", grdb, crypto, nio, nioEmbedded,
-                nioHTTPTypes,
-                httpTypes, lifecycle, log, arguments,
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Primitives",
+                "Host", "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", "PostgreSQL", grdb,
+                crypto, nio, nioEmbedded, nioHTTPTypes, httpTypes, lifecycle, log, arguments,
             ],
             swiftSettings: strict),
         .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
@@ -371,9 +346,8 @@ let package = Package(
         .testTarget(
             name: "DirectoryStoreTests",
             dependencies: [
-                "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "HostSystem", "SafeText",
-                "DirectoryFixtures", "PostgreSQLTesting",
-                "SeededRandom", "TestFixtures", grdb,
+                "DirectoryStore", "PostgreSQL", "BrandingAPI", "Branding", "Host", "Primitives", "DirectoryFixtures",
+                "PostgreSQLTesting", "SeededRandom", "TestFixtures", grdb,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -384,23 +358,20 @@ let package = Package(
             name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
-        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "SIPCoreTests", dependencies: ["SIPCore", "Primitives", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),
-        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "KafkaTesting", "CRDKafka"], swiftSettings: strict),
-        .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
-        .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(
             name: "WebPagesTests", dependencies: ["WebPages", hummingbird, hummingbirdTesting, httpTypes, nio, log],
             swiftSettings: strict),
-        .testTarget(name: "MetricsPageTests", dependencies: ["MetricsPage", metrics], swiftSettings: strict),
-        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
-        .testTarget(name: "LogTextTests", dependencies: ["LogText", log], swiftSettings: strict),
-        .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),
-        .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
+        .testTarget(name: "HostTests", dependencies: ["Host", "Primitives", metrics, log], swiftSettings: strict),
+        .testTarget(
+            name: "PrimitivesTests", dependencies: ["Primitives", "SeededRandom", "TestFixtures"],
+            swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
@@ -414,7 +385,7 @@ if Context.environment["HERALD_BENCHMARKS"] != nil {
         .executableTarget(
             name: "CallParts",
             dependencies: [
-                "SIPCore", "Branding", "CallAccounting", "GatewayStore", "CSQLite", "HostSystem",
+                "SIPCore", "Branding", "CallAccounting", "GatewayStore", "CSQLite", "Host",
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Tests/Bench/CallParts",

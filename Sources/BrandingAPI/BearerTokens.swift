@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// The body of `POST mobile/auth/token`, which requests the first tokens of a registered device.
 ///

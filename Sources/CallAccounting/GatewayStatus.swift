@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import MetricsPage
+package import Host
 
 /// The source of the health, metrics and status pages; the running gateway plays this role.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import MetricsPage
+package import Host
 import Synchronization
 
 /// Counts fetches and responses of logos since the start; any thread, never on the call path.

@@ -3,7 +3,7 @@
 package import DirectoryStore
 import Foundation
 import HTTPTypes
-import HostSystem
+import Host
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS

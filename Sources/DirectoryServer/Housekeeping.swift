@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import DirectoryStore
-import HostSystem
+import Host
 import Logging
 import ServiceLifecycle
 import Synchronization

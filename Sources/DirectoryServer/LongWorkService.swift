@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DirectoryStore
-import HostSystem
+import Host
 import Logging
 import ServiceLifecycle
 import Synchronization

@@ -2,7 +2,7 @@
 
 package import ConfigurationFiles
 package import Foundation
-package import HostSystem
+package import Host
 
 extension EndpointAddress {
     /// 0, or the error number of a bind that is taken back at once.

@@ -2,7 +2,7 @@
 
 package import CallPath
 package import ConfigurationFiles
-package import HostSystem
+package import Host
 package import SIPCore
 
 /// The parts of the call path that outlive a reload: addresses, the secret, and the state of targets and trunks.

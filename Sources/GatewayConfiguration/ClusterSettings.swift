@@ -3,9 +3,9 @@
 import CallPath
 package import ConfigurationFiles
 package import GatewayCluster
-import Hashing
-import HostSystem
+import Host
 import NIOCore
+import Primitives
 package import SIPCore
 
 extension HeraldConfiguration.Cluster {

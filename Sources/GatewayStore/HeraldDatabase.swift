@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 package import GRDB
 import GRDBSQLite
-import HostSystem
+import Host
 import Synchronization
 
 /// The gateway's two SQLite files in its state folder, opened and migrated.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPostgres
-import SafeText
+import Primitives
 
 /// A PostgreSQL server, or several of one cluster, with database, user and TLS options.
 ///

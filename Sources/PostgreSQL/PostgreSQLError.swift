@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// A failure of a session or of a statement, with cause and remedy.
 package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import HostSystem
+import Host
 import Synchronization
 
 /// A bounded number of sessions for the requests of a server program.

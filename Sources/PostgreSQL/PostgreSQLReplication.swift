@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// The standbys of a server, and whether its commits wait for them (PostgreSQL 15 manual, "pg_stat_replication").
 package struct PostgreSQLReplication: Sendable, Hashable, Codable {

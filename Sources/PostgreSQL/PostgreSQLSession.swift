@@ -2,7 +2,7 @@
 
 import CPostgres
 import Glibc
-import HostSystem
+import Host
 
 /// A statement with its values.
 package struct PostgreSQLCommand: Sendable {

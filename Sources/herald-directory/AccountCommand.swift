@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory account`: the accounts, and the gates that every gateway obeys.
 struct AccountCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory admin-key`: the keys of the operator's HTTP API.
 struct AdminKeyCommand: ParsableCommand {

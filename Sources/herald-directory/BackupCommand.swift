@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import HostSystem
+import Host
 
 /// `herald-directory backup`: a copy of the database, taken beside a running server.
 struct BackupCommand: ParsableCommand {

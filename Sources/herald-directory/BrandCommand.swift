@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory brand`: the names, logos and call reasons of brands.
 struct BrandCommand: ParsableCommand {

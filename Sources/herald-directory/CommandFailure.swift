@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// An error that ends a command with exit code 1; one line on standard error.
 struct CommandFailure: Error, CustomStringConvertible {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import HostSystem
+import Host
 
 /// `herald-directory copy`: a directory from its SQLite file into a PostgreSQL database.
 struct CopyCommand: ParsableCommand {

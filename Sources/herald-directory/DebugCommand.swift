@@ -3,7 +3,7 @@
 import ArgumentParser
 import BrandingAPI
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory debug`: requests for the logs of gateways and phones, and the received logs.
 struct DebugCommand: ParsableCommand {

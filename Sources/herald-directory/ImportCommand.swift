@@ -4,7 +4,7 @@ import ArgumentParser
 import Branding
 import DirectoryStore
 import Foundation
-import HostSystem
+import Host
 
 /// `herald-directory import`: imports brands from a file.
 struct ImportCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory key`: the API keys of an account.
 struct KeyCommand: ParsableCommand {

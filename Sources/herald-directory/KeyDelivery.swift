@@ -2,8 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
-import HostFiles
-import SafeText
+import Primitives
 
 /// Delivers a new key to standard output or into a file.
 ///

@@ -3,7 +3,7 @@
 import ArgumentParser
 import DirectoryStore
 import Foundation
-import SafeText
+import Primitives
 
 /// `herald-directory logo`: the uploaded logos.
 struct LogoCommand: ParsableCommand {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Branding
 import DirectoryStore
-import SafeText
+import Primitives
 
 /// `herald-directory number`: the numbers of brands.
 struct NumberCommand: ParsableCommand {

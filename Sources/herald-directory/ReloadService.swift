@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import DirectoryServer
-import HostSystem
+import Host
 import Logging
 import ServiceLifecycle
 import UnixSignals

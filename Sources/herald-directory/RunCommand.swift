@@ -7,10 +7,8 @@ import CoreMetrics
 import DirectoryServer
 import DirectoryStore
 import Foundation
-import HostSystem
-import LogText
+import Host
 import Logging
-import MetricsPage
 import ServiceLifecycle
 import UnixSignals
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// Escapes a long text for a terminal, in pieces of bytes that may end within a character.
 struct TerminalStream {

@@ -4,7 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
-import HostSystem
+import Host
 import Logging
 import TestFixtures
 import Testing

@@ -2,7 +2,7 @@
 
 import DirectoryFixtures
 import Foundation
-import HostSystem
+import Host
 import TestFixtures
 import Testing
 

@@ -5,7 +5,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
-import HostSystem
+import Host
 import TestFixtures
 import Testing
 

@@ -4,8 +4,8 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
+import Host
 import Logging
-import MetricsPage
 import PostgreSQL
 import Synchronization
 import TestFixtures

@@ -4,7 +4,7 @@ import BrandingAPI
 import Crypto
 import DirectoryFixtures
 import Foundation
-import Hashing
+import Primitives
 import TestFixtures
 import Testing
 

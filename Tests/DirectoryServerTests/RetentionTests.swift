@@ -3,7 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import HostSystem
+import Host
 import Logging
 import Synchronization
 import TestFixtures

@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
-import HostSystem
+import Host
 import Synchronization
 import TestFixtures
 import Testing

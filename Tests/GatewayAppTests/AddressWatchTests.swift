@@ -4,8 +4,7 @@ import CallAccounting
 import CallPath
 import GatewayStore
 import GatewayTesting
-import HostSystem
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 import Synchronization

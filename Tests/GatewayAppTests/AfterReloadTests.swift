@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
-import HostSystem
+import Host
 import ServiceLifecycle
 import Synchronization
 import Testing

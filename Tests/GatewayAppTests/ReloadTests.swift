@@ -6,7 +6,7 @@ import ChildPrograms
 import ConfigurationFiles
 import Foundation
 import GatewayTesting
-import HostSystem
+import Host
 import SIPCore
 import SIPTransport
 import Testing

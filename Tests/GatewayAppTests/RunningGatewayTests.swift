@@ -6,7 +6,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewayTesting
-import HostSystem
+import Host
 import TestFixtures
 import Testing
 

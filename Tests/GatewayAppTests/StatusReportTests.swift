@@ -5,7 +5,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import GatewayTesting
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 import Testing

@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import GatewayCluster
 import GatewayStore
-import HostSystem
+import Host
 import Logging
 import PostgreSQL
 import Synchronization

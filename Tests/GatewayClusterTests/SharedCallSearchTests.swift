@@ -2,7 +2,7 @@
 
 import Branding
 import GatewayStore
-import HostSystem
+import Host
 import PostgreSQL
 import PostgreSQLTesting
 import Testing

@@ -4,7 +4,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import Glibc
-import HostSystem
+import Host
 import PostgreSQL
 import Testing
 

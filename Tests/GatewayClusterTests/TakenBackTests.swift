@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import HostSystem
+import Host
 import PostgreSQL
 import PostgreSQLTesting
 import Testing

@@ -5,7 +5,6 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewayTesting
-import Kafka
 import KafkaTesting
 import TestFixtures
 import Testing

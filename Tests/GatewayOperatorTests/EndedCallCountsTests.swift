@@ -2,7 +2,7 @@
 
 import Branding
 import CallAccounting
-import MetricsPage
+import Host
 import Testing
 
 @testable import GatewayOperator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import MetricsPage
+import Host
 import Synchronization
 
 /// A gateway whose state the test sets.

@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import Logging
-import SafeText
+import Primitives
 import Synchronization
 import TestFixtures
 import Testing

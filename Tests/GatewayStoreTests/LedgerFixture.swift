@@ -5,7 +5,7 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
-import HostSystem
+import Host
 import Synchronization
 import TestFixtures
 

@@ -6,7 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
-import MetricsPage
+import Host
 import TestFixtures
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HostSystem
+import Host
 import PostgreSQL
 import PostgreSQLTesting
 import Testing

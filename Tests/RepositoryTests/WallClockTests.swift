@@ -14,7 +14,7 @@ struct WallClockTests {
         // Who reads the time of day by himself: the stamp of a message, and the look for steps.
         (
             #"\bCLOCK_REALTIME\b"#,
-            ["Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/HostSystem/ClockStepDetector.swift"]
+            ["Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/Host/System/ClockStepDetector.swift"]
         ),
     ])
     func `no source waits for a time of day`(_ pattern: String, _ allowed: [String]) throws {

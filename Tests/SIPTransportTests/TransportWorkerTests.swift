@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 import Synchronization

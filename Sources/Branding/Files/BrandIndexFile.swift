@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import HostFiles
+import Primitives
 
 extension BrandIndex {
     /// Saves the index, so that the next start loads it instead of building it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// The identifier of one call: 128 bits, the same for every retransmission and after every restart.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 import SIPCore
 
 /// Responses of the gateway itself, for which it keeps no state (RFC 3261 §16.11, §8.2.7).

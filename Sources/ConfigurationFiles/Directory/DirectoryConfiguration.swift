@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 
 /// The checked contents of `herald-directory.yaml`. `Config/herald-directory.yaml` explains each key.
 package struct DirectoryConfiguration: Sendable {

@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import HostSystem
+import Host
 
 /// Reads the section `routes` of `herald.yaml`, and the list files that it names.
 struct RoutesSchema {

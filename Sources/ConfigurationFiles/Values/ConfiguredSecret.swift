@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// A secret from a file or the environment. Prints as `<redacted>`.
 package struct ConfiguredSecret: Hashable, Sendable, Redacted {

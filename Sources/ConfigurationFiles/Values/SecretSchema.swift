@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 
 /// Reads a secret from a file or the environment, never from the configuration file.
 ///

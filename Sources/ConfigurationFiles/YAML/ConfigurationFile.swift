@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 import Yams
 
 /// A YAML file that is parsed into a configuration.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import HostSystem
+import Host
 import Yams
 
 /// A mapping in a configuration file.

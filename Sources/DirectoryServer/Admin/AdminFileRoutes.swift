@@ -4,9 +4,9 @@ import Branding
 import DirectoryStore
 import Foundation
 import HTTPTypes
-import HostFiles
 import Hummingbird
 import NIOCore
+import Primitives
 
 /// Whole files: imports and exports of an account, and logos.
 struct AdminFileRoutes: Sendable {

@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryStore
 import Foundation
-import HostSystem
+import Host
 import Hummingbird
 
 /// A request of the operator, with access to its path and query.

@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryStore
 import Foundation
-import Hashing
+import Primitives
 
 /// Reads events of clients.
 ///

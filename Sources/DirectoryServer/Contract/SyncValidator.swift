@@ -3,8 +3,8 @@
 import Crypto
 import DirectoryStore
 import Foundation
-import Hashing
 import Hummingbird
+import Primitives
 
 /// The HTTP validators of an account's state (RFC 9110 §8.8).
 extension SyncState {

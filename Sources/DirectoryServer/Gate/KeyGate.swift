@@ -7,7 +7,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SafeText
+import Primitives
 
 /// The context of a request before and after the check of its key.
 struct KeyedContext: RequestContext {

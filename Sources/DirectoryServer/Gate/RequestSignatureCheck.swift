@@ -5,9 +5,9 @@ import Crypto
 import DirectoryStore
 import Foundation
 import HTTPTypes
-import Hashing
 import Hummingbird
 import NIOCore
+import Primitives
 
 /// The check of signed requests.
 extension SigningKey {

@@ -4,9 +4,9 @@ import Crypto
 import DirectoryStore
 import Foundation
 import HTTPTypes
-import Hashing
 import Hummingbird
 import NIOCore
+import Primitives
 
 /// `GET /logos/{file}`: serves uploaded logos, and otherwise the files of a folder, for phones and without a key.
 struct LogoRoute: Sendable {

@@ -3,7 +3,7 @@
 import BrandingAPI
 import DirectoryStore
 import HTTPTypes
-import HostSystem
+import Host
 
 /// The HTTP status, code and text of every error of the store.
 extension Refusal {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MetricsPage
+import Host
 import PostgreSQL
 
 /// The series of a directory on a PostgreSQL server.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DirectoryStore
-import MetricsPage
+import Host
 import PostgreSQL
 
 /// The source of `/metrics` and `/status`.

@@ -2,8 +2,8 @@
 
 import Foundation
 import HTTPTypes
+import Host
 import Hummingbird
-import MetricsPage
 import NIOCore
 
 /// `GET /readyz` for everybody, `/metrics` and `/status` for the operator.

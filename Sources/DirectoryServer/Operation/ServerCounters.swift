@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MetricsPage
+import Host
 import Synchronization
 
 /// Counts what the server did since its start, for its metrics; any thread.

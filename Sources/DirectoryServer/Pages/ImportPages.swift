@@ -4,7 +4,7 @@ import Branding
 import DirectoryStore
 import Foundation
 import HTTPTypes
-import HostFiles
+import Primitives
 import WebPages
 
 /// Imports a file of brands in two steps: a preview of its changes, then exactly these changes.

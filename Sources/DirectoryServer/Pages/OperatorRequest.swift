@@ -3,9 +3,9 @@
 import DirectoryStore
 import Foundation
 import HTTPTypes
-import HostSystem
+import Host
 import Hummingbird
-import SafeText
+import Primitives
 import WebPages
 
 /// A request for a page of the operator, with access to the operations of the API.

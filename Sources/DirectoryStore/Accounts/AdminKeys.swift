@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import Hashing
+import Primitives
 
 /// Keys of the operator's HTTP API.
 ///

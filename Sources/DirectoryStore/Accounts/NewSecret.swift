@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Generates keys, tokens and signing secrets.
 enum NewSecret {

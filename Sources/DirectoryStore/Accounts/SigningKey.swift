@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-import SafeText
+import Primitives
 
 /// The secret with which the requests of an API key are signed, and its public id.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SafeText
+import Primitives
 
 /// The secrets with which API keys sign their requests.
 ///

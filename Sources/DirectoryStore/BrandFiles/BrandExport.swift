@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import Foundation
-import SafeText
+import Primitives
 
 /// Writes the active and held numbers of an account as a file for an import, piece by piece from one snapshot.
 ///

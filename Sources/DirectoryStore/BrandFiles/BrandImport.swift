@@ -2,7 +2,7 @@
 
 package import Branding
 import BrandingAPI
-package import HostSystem
+package import Host
 
 /// Imports brands from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or
 /// one JSON object per line.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import HostSystem
+import Host
 
 /// Reads a file, in pieces of 256 KiB, or an array byte by byte.
 struct ByteSource {

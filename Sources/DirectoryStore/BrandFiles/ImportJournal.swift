@@ -2,8 +2,8 @@
 
 import Foundation
 import Glibc
-import HostFiles
-import HostSystem
+import Host
+import Primitives
 
 /// The files that let an import into SQLite go on after a kill, a full disk or a power cut.
 ///

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import Hashing
+import Primitives
 
 /// The changes that an import makes, computed from the staged rows and the present state.
 ///

@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import Foundation
-import SafeText
+import Primitives
 
 /// Reads the rows of a brand file, CSV or JSON lines, as texts by column.
 ///

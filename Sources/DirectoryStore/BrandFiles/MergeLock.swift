@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import HostFiles
-package import HostSystem
+package import Host
+import Primitives
 
 /// The lock of one account's merges in SQLite, among all programs that use the state folder.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HostSystem
+import Host
 
 /// Merges the staged rows of a file into an account of SQLite, in transactions of some milliseconds.
 ///

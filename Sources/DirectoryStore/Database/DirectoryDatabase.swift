@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import HostSystem
-package import MetricsPage
+package import Host
 import PostgreSQL
 
 /// The database of a directory: accounts, keys, brands, events, devices.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import MetricsPage
+import Host
 import PostgreSQL
 import Synchronization
 

@@ -2,9 +2,9 @@
 
 import Foundation
 import GRDB
-import HostFiles
-import HostSystem
+import Host
 import PostgreSQL
+import Primitives
 
 /// The reason for which the database cannot serve any request; the same request may succeed once it is mended.
 package enum StoreOutage: Hashable, Sendable {

@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import HostSystem
+import Host
 import PostgreSQL
 
 /// The address of a directory's database on a PostgreSQL server.

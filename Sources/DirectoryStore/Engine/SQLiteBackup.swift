@@ -2,8 +2,8 @@
 
 import GRDB
 import Glibc
-import HostFiles
-import HostSystem
+import Host
+import Primitives
 
 extension SQLiteFile {
     /// Throws `DatabaseBackupError`, or a database error.

@@ -3,7 +3,7 @@
 import Dispatch
 import Foundation
 import GRDB
-import HostSystem
+import Host
 
 /// The one SQLite file of a directory, `directory.sqlite` in the state folder.
 ///

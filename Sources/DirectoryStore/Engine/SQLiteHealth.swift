@@ -2,9 +2,9 @@
 
 import Foundation
 import GRDB
-import HostFiles
-import HostSystem
+import Host
 import PostgreSQL
+import Primitives
 
 extension SQLiteFile {
     func health() -> DirectoryHealth {

@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import HostFiles
+import Primitives
 
 extension SQLiteFile {
     func probe() async throws(StoreProblem) {

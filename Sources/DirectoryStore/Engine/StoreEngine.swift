@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 import PostgreSQL
 
 /// The place of a directory's database, with what its two kinds do in different ways.

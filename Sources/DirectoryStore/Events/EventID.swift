@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Identifiers of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import Hashing
+import Primitives
 
 /// Writes entries of the feed as JSON directly from their rows.
 ///

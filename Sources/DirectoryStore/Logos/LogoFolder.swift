@@ -4,8 +4,8 @@ import Branding
 import Crypto
 package import Foundation
 import Glibc
-import Hashing
-import HostSystem
+import Host
+import Primitives
 
 /// The operator's folder of logo files (`logos:` in the configuration).
 package struct LogoFolder: Sendable {

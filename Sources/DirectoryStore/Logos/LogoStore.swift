@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import Crypto
 package import Foundation
-import Hashing
+import Primitives
 
 /// Uploaded logos: the names are in the database, the bytes in a `ByteStore` under the hash of their contents.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import SafeText
+import Primitives
 
 /// The report of an account for a calendar month, in UTC; computed from the daily counters, never from events.
 package struct MonthReport: Codable, Hashable, Sendable {

@@ -3,9 +3,9 @@
 import ConfigurationFiles
 import GatewayConfiguration
 import GatewayOperator
-import HostSystem
+import Host
 import Logging
-import SafeText
+import Primitives
 import ServiceLifecycle
 import Synchronization
 import WebPages

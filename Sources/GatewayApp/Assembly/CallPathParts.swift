@@ -4,7 +4,7 @@ import CallPath
 import ConfigurationFiles
 import GatewayConfiguration
 import GatewayOperator
-import HostSystem
+import Host
 import SIPCore
 import SIPTransport
 

@@ -7,7 +7,7 @@ import GatewayCluster
 import GatewayConfiguration
 import GatewayOperator
 import GatewayStore
-import HostSystem
+import Host
 import Logging
 import NIOCore
 import SIPCore

@@ -5,7 +5,7 @@ import ConfigurationFiles
 import GatewayConfiguration
 import GatewayOperator
 import GatewayStore
-import HostSystem
+import Host
 import Logging
 import SIPCore
 

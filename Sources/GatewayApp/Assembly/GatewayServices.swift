@@ -9,7 +9,7 @@ import GatewayConfiguration
 import GatewayOperator
 import GatewayStore
 import GatewaySync
-import HostSystem
+import Host
 import Logging
 import SIPCore
 import SIPTransport

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 

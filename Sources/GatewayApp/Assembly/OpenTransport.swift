@@ -4,7 +4,7 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
-import HostSystem
+import Host
 import SIPCore
 import SIPTransport
 

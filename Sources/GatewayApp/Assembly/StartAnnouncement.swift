@@ -3,7 +3,7 @@
 import CallPath
 import ConfigurationFiles
 import GatewayOperator
-import HostSystem
+import Host
 import Logging
 import SIPCore
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
-import HostSystem
+import Host
 import Logging
 import SIPCore
 import ServiceLifecycle

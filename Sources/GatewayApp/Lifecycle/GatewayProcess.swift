@@ -7,8 +7,8 @@ import CoreMetrics
 import Foundation
 import GatewayConfiguration
 import GatewayOperator
+import Host
 import Logging
-import MetricsPage
 import UnixSignals
 
 /// `herald run`: one gateway in one process.

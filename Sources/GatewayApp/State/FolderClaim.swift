@@ -3,7 +3,7 @@
 import Foundation
 import GatewayConfiguration
 import GatewayStore
-import HostSystem
+import Host
 
 /// A lock on a folder; released at deinit and at any end of the process.
 ///

@@ -3,10 +3,9 @@
 import Branding
 import Foundation
 import GatewayConfiguration
-import HostFiles
-import HostSystem
+import Host
+import Primitives
 import SIPCore
-import SafeText
 
 /// The secret that keys branches, route cookies and call identifiers: 16 bytes in the state folder.
 ///

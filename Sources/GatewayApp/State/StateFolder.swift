@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import HostSystem
+import Host
 import SIPCore
 
 /// Creates the gateway's folders and locks them against other gateways.

@@ -2,7 +2,7 @@
 
 import CallAccounting
 package import GatewayStore
-import HostSystem
+import Host
 import PostgreSQL
 
 /// Finds the next attempts of failed calls among the calls of all gateways.

@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 package import GatewayStore
-import HostSystem
+import Host
 import PostgreSQL
 
 /// Finds calls that the subscriber has called back, among the calls of all gateways.

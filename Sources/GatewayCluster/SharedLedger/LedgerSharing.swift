@@ -2,7 +2,7 @@
 
 import Dispatch
 package import GatewayStore
-import HostSystem
+import Host
 package import Logging
 package import PostgreSQL
 import Synchronization

@@ -2,7 +2,7 @@
 
 import Branding
 import GatewayStore
-import HostSystem
+import Host
 import PostgreSQL
 
 /// Finds calls of the shared ledger, the newest first.

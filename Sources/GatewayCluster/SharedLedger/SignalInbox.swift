@@ -2,7 +2,7 @@
 
 package import CallAccounting
 package import GatewayStore
-import HostSystem
+import Host
 import PostgreSQL
 
 /// Reads what other gateways have seen of this gateway's calls.

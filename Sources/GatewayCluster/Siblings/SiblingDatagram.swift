@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
-import Hashing
 package import NIOCore
+import Primitives
 
 /// One datagram between two gateways of a cluster: updates of calls, or the state of what the other side sent.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GatewayStore
-import HostSystem
+import Host
 package import Logging
 package import NIOCore
 import NIOPosix

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
-import SafeText
+import Primitives
 
 /// The keys of the cluster's secrets: the first signs, all of them verify.
 package struct SiblingKeys: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HostSystem
+import Host
 
 /// Recognises responses to this run's own reports, and reads the sibling's clock from them.
 ///

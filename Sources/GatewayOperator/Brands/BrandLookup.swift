@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 package import ConfigurationFiles
 import GatewayConfiguration
-import SafeText
+import Primitives
 
 /// Attestations of a caller, as the command line spells them.
 package enum Attestation: String, CaseIterable, Sendable {

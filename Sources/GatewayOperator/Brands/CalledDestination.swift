@@ -3,7 +3,7 @@
 import Branding
 package import BrandingAPI
 import ConfigurationFiles
-import SafeText
+import Primitives
 
 /// The destination of calls to one number, from the configuration: `herald lookup --called`.
 package struct CalledDestination {

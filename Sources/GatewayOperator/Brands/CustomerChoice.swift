@@ -2,7 +2,7 @@
 
 package import ConfigurationFiles
 import GatewayConfiguration
-import SafeText
+import Primitives
 
 /// The names of customers that an operator may use: one rule for all commands and pages.
 package struct KnownCustomers: Hashable, Sendable {

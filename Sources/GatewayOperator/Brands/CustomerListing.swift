@@ -2,7 +2,7 @@
 
 import CallAccounting
 import GatewayConfiguration
-import SafeText
+import Primitives
 
 /// `herald customers` and `herald status --customer`: the customers of the running gateway.
 package struct CustomerListing: Sendable {

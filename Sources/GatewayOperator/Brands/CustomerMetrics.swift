@@ -6,7 +6,7 @@ package import CallPath
 import ConfigurationFiles
 package import GatewayStore
 package import GatewaySync
-import MetricsPage
+import Host
 
 /// Metrics of customers: at most five series a customer, and at most a thousand customers.
 package struct CustomerMetrics: Sendable {

@@ -4,7 +4,7 @@ import Branding
 package import BrandingAPI
 import CallAccounting
 import ConfigurationFiles
-import SafeText
+import Primitives
 
 /// The result of `herald lookup` as text and as JSON.
 package struct LookupReport {

@@ -5,8 +5,8 @@ import CallPath
 package import ConfigurationFiles
 import GatewayConfiguration
 import GatewayStore
+import Primitives
 import SIPCore
-import SafeText
 import UnixSignals
 
 /// `herald calls`: lists calls of the ledger, follows those that end, or prints the timeline of one call.

@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import GatewayStore
-import SafeText
+import Primitives
 
 /// The facts of one call, the evidence of its decision, its timeline and its events for the directory, as text.
 struct CallStory {

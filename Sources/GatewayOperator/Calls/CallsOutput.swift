@@ -3,7 +3,7 @@
 import Branding
 import BrandingAPI
 import GatewayStore
-import SafeText
+import Primitives
 
 /// The output formats of `herald calls`.
 package enum CallsOutput: CaseIterable {

@@ -5,7 +5,7 @@ package import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
 import GatewayStore
-import SafeText
+import Primitives
 
 /// States of an event as commands name them.
 package enum EventState: String, CaseIterable, Sendable {

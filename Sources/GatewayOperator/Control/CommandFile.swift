@@ -2,7 +2,7 @@
 
 package import Foundation
 import GatewayConfiguration
-import HostSystem
+import Host
 
 /// A file that a command reads.
 package enum CommandFile {

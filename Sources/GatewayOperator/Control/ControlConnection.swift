@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -2,7 +2,7 @@
 
 package import CallAccounting
 import Foundation
-import HostSystem
+import Host
 import Hummingbird
 import HummingbirdCore
 package import Logging

@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import CallAccounting
 import GatewaySync
-import SafeText
+import Primitives
 
 /// Why each gate of a directory account is open or closed, with the remedy.
 struct GateReasons {

@@ -5,8 +5,8 @@ import CallAccounting
 import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
-import HostSystem
-import SafeText
+import Host
+import Primitives
 
 /// The commands for a running gateway: `herald status`, `reload`, `drain`, `log-level`, `targets` and
 /// `logos --fetch`.

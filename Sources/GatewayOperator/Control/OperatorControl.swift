@@ -7,8 +7,8 @@ import Foundation
 package import GatewayConfiguration
 import GatewayStore
 package import GatewaySync
-import HostFiles
 import Logging
+import Primitives
 import SIPCore
 import SIPTransport
 

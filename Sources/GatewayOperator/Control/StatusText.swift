@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import CallAccounting
-import SafeText
+import Primitives
 
 /// The text of `herald status`: one fact a line, problems with their cause and remedy.
 struct StatusText {

@@ -3,8 +3,8 @@
 import BrandingAPI
 import CallAccounting
 import GatewayConfiguration
-import HostSystem
-import SafeText
+import Host
+import Primitives
 
 /// `herald sync`: makes the running gateway sync with the directory.
 package struct SyncOrder {

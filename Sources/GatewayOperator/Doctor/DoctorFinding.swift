@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
-import SafeText
+import Primitives
 
 /// One line of `herald doctor`: what was checked, and cause and remedy of what is wrong.
 package struct DoctorFinding: Hashable, Sendable {

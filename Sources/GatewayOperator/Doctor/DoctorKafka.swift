@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import Kafka
 
 /// Connects to the cluster of `outcomes.kafka`, logs in and looks for the topic; writes nothing.
 struct DoctorKafka: Sendable {

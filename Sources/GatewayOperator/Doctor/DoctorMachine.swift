@@ -5,7 +5,7 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
-import HostSystem
+import Host
 import SIPTransport
 
 /// Checks of the machine: clock, socket buffers, open files, memory.

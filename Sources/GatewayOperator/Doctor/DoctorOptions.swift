@@ -3,7 +3,7 @@
 import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
-import HostSystem
+import Host
 import SIPCore
 import SIPTransport
 

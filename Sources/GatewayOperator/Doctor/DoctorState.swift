@@ -4,7 +4,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import Glibc
-import HostSystem
+import Host
 
 /// Checks of the gateway's folders: permissions, databases, free space, and the time of a synchronous write.
 struct DoctorState {

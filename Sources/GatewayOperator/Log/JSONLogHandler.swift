@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-package import LogText
+package import Host
 package import Logging
 
 /// Writes each log line as one JSON object: `level`, `message`, `label`, `time`, and the metadata as strings.

@@ -2,7 +2,7 @@
 
 package import ConfigurationFiles
 import Foundation
-import LogText
+import Host
 import Logging
 import Synchronization
 

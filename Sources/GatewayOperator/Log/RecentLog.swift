@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Logging
-import SafeText
+import Primitives
 import Synchronization
 
 /// Keeps the last lines of the log in memory, for a debug upload.

@@ -5,7 +5,7 @@ import BrandingAPI
 package import ConfigurationFiles
 package import GatewayConfiguration
 import GatewayStore
-import SafeText
+import Primitives
 
 /// `herald logos`: lists the logos that brands name, with the state of their copies.
 package struct LogoListing {

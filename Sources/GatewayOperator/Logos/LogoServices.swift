@@ -7,8 +7,8 @@ import Foundation
 import GatewayConfiguration
 package import GatewayStore
 package import GatewaySync
+import Host
 import Logging
-import MetricsPage
 package import ServiceLifecycle
 
 /// The parts that fetch, keep and serve the gateway's own copies of logos.

@@ -2,7 +2,7 @@
 
 import CallAccounting
 import GatewayStore
-import MetricsPage
+import Host
 
 // Metrics and status of the outputs of ended calls.
 

@@ -4,8 +4,8 @@ import Branding
 import BrandingAPI
 import CallAccounting
 import GatewaySync
-import MetricsPage
-import SafeText
+import Host
+import Primitives
 
 extension DirectoryLink {
     /// Every gate with its last change and the reason of its state.

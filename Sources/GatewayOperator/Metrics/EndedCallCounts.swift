@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
-import MetricsPage
+import Host
 import Synchronization
 
 /// Counts ended calls by trunk, decision and outcome, and the time that they rang.

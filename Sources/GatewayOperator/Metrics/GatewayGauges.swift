@@ -6,7 +6,7 @@ import CallPath
 import Foundation
 import GatewayConfiguration
 import GatewaySync
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 

@@ -7,7 +7,7 @@ import ConfigurationFiles
 package import GatewayConfiguration
 package import GatewayStore
 import GatewaySync
-package import MetricsPage
+package import Host
 package import SIPCore
 package import SIPTransport
 

@@ -2,7 +2,7 @@
 
 import GatewayConfiguration
 import GatewaySync
-import MetricsPage
+import Host
 
 // The version, the last reload, and the distributions of delays and durations.
 

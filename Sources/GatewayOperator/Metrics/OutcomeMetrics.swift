@@ -3,7 +3,7 @@
 import CallAccounting
 import GatewayStore
 import GatewaySync
-import MetricsPage
+import Host
 
 // Metrics of recorded calls and of events for the directory.
 

@@ -3,7 +3,7 @@
 import CallAccounting
 package import GatewayCluster
 import GatewayStore
-import MetricsPage
+import Host
 import PostgreSQL
 
 /// Metrics and status of the shipper to the shared ledger.

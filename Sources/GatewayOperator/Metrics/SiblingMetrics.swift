@@ -3,7 +3,7 @@
 import CallAccounting
 package import GatewayCluster
 package import GatewayStore
-import MetricsPage
+import Host
 
 /// Metrics and status of the exchange with sibling gateways.
 package struct SiblingMetrics: Sendable {

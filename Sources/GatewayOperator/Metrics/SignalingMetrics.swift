@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
-import MetricsPage
+import Host
 import SIPCore
 import SIPTransport
 

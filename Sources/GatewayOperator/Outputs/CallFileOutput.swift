@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import GatewayStore
-import SafeText
+import Primitives
 
 /// Appends ended calls to `outcomes.cdr_file`, oldest first, as JSON lines or CSV.
 struct CallFileOutput: CallRecordOutput {

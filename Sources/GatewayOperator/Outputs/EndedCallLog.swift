@@ -4,7 +4,7 @@ import Branding
 package import CallAccounting
 package import ConfigurationFiles
 package import Logging
-import SafeText
+import Primitives
 
 /// Logs a line for each ended call, with its Call-ID and its outcome.
 ///

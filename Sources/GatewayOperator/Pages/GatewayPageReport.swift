@@ -8,7 +8,7 @@ import Dispatch
 import Foundation
 package import GatewayConfiguration
 package import GatewayStore
-import HostSystem
+import Host
 import Synchronization
 
 /// The source of the gateway's pages.

@@ -5,7 +5,7 @@ import CallAccounting
 import Foundation
 import HTTPTypes
 package import Logging
-package import SafeText
+package import Primitives
 package import WebPages
 
 /// The pages of a gateway on its admin port.

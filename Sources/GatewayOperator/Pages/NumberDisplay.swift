@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// The treatment of telephone numbers in log lines and on pages: `log.numbers`.
 package enum NumberDisplay: Hashable, Sendable {

@@ -4,9 +4,9 @@ package import ConfigurationFiles
 import Dispatch
 import Foundation
 import GatewayConfiguration
-import HostFiles
-import HostSystem
+import Host
 package import Logging
+import Primitives
 package import SIPCore
 
 /// The targets that the operator keeps out of service, in a file of the state folder.

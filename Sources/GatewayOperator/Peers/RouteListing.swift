@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 package import ConfigurationFiles
 package import GatewayConfiguration
-import SafeText
+import Primitives
 
 /// `herald routes`: lists the routes of a configuration.
 package struct RouteListing {

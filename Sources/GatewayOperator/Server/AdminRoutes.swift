@@ -2,8 +2,8 @@
 
 import CallAccounting
 import Foundation
+import Host
 import Hummingbird
-import MetricsPage
 import WebPages
 
 /// Maps the paths of the admin port to responses.

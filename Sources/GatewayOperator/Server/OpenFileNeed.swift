@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConfigurationFiles
-package import HostSystem
+package import Host
 import SIPCore
 
 extension HeraldConfiguration {

@@ -4,7 +4,7 @@ import Branding
 package import BrandingAPI
 import CallPath
 import ConfigurationFiles
-import SafeText
+import Primitives
 
 /// The result of `herald simulate` as text and as JSON: the step of each decision, and the lines that change.
 package struct SimulationReport {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import HostSystem
+import Host
 package import Logging
 import NIOCore
 import NIOPosix
-package import SafeText
+package import Primitives
 import ServiceLifecycle
 import Synchronization
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// Writes a traced message as a packet of the Homer Encapsulation Protocol, version 3.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 
 /// Writes traced messages as a pcap file that Wireshark, tshark and sngrep read.
 ///

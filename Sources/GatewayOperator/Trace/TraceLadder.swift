@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SafeText
+import Primitives
 
 /// Draws a trace as a ladder of three columns: trunk, Herald, target.
 ///

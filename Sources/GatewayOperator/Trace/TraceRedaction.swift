@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
+import Primitives
 import SIPCore
-import SafeText
 
 /// Removes from a message what a reader of a trace may not see.
 ///

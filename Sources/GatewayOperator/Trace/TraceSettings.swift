@@ -3,7 +3,7 @@
 import CallAccounting
 package import ConfigurationFiles
 import GatewayConfiguration
-import MetricsPage
+import Host
 
 extension HeraldConfiguration.HEP {
     /// The collector as the exporter uses it.

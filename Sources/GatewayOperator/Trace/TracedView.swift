@@ -4,8 +4,8 @@ import Branding
 import CallAccounting
 import CallPath
 import Foundation
+import Primitives
 import SIPCore
-import SafeText
 
 /// A record of the tap with everything that its readers may see of it.
 struct TracedView {

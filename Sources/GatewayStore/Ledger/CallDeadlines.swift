@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import Timers
+import Primitives
 
 /// Open calls by their deadlines: a call without further updates ends at its deadline.
 ///

@@ -2,8 +2,8 @@
 
 import GRDB
 import Glibc
-import HostFiles
-import HostSystem
+import Host
+import Primitives
 
 /// Copies the ledger of a gateway into one file, beside the running gateway.
 package enum LedgerBackup {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import Timers
+import Primitives
 
 /// An open call in memory, with its row in the ledger.
 final class LedgerCall {

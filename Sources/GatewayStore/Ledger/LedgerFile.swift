@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import HostSystem
+import Host
 import Synchronization
 
 /// The ledger's file in the state folder: open, or unavailable for a reason that an operator can remove.

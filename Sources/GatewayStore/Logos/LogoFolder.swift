@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import HostFiles
+import Primitives
 import Synchronization
 
 /// The folder `logos` in the state folder: one file for each form of a picture, named by the hash of the picture.

@@ -2,7 +2,7 @@
 
 import CallAccounting
 import Foundation
-import Hashing
+import Primitives
 
 /// Writes `meta` as JSON for the ledger and the directory; the counterpart of `OutcomeEvent.Meta`'s `Codable`.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HostSystem
+import Host
 import Synchronization
 
 /// Shifts the rows of a queue after a step back of the wall clock, so that no wait gets longer.

@@ -3,7 +3,7 @@
 package import Branding
 package import CallAccounting
 import GRDB
-package import HostSystem
+package import Host
 package import Logging
 import Synchronization
 

@@ -3,7 +3,7 @@
 import CallAccounting
 import Dispatch
 import GRDB
-import HostSystem
+import Host
 import Logging
 import Synchronization
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import HostSystem
+import Host
 import Synchronization
 
 // Calls and events that move between the gateways of a cluster.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// The customer's key for the directory. Prints as `<redacted>` in every text and log.
 package struct APIKey: Hashable, Sendable, Redacted {

@@ -2,9 +2,8 @@
 
 import BrandingAPI
 import Foundation
-import HostFiles
 import Logging
-import SafeText
+import Primitives
 
 /// Holds the tokens of a client that signs in instead of sending its API key with each request.
 ///

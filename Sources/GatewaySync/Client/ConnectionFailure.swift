@@ -2,11 +2,10 @@
 
 import AsyncHTTPClient
 import Foundation
-import HostSystem
+import Host
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import TLSFailures
 
 /// Describes a failed connection to the directory for an operator, without the libraries' own error texts.
 enum ConnectionFailure {

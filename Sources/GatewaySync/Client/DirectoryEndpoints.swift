@@ -2,7 +2,7 @@
 
 package import BrandingAPI
 import Foundation
-import SafeText
+import Primitives
 
 /// The contract's requests, one function each.
 extension DirectoryClient {

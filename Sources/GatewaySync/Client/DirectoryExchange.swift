@@ -6,7 +6,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
-import SafeText
+import Primitives
 
 /// A request to the directory, without its mount. Prints as its path: bodies may contain tokens.
 struct DirectoryRequest: Sendable, Redacted {

@@ -5,7 +5,7 @@ import BrandingAPI
 import Foundation
 import NIOCore
 import NIOHTTP1
-import SafeText
+import Primitives
 
 /// The result of one authenticated request to the directory that changes nothing there.
 package struct DirectoryProbe: Hashable, Sendable {

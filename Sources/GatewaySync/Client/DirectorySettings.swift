@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import Hashing
+import Primitives
 
 /// Address, credentials, timeouts and limits of the directory client.
 package struct DirectorySettings: Sendable {

@@ -3,7 +3,7 @@
 import BrandingAPI
 import Crypto
 import Foundation
-import SafeText
+import Primitives
 
 /// Signs requests with a secret that directory and gateway share; off unless configured.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SafeText
+import Primitives
 
 /// Makes text of the directory safe for log lines, errors and the operator's terminal.
 enum ServerText {

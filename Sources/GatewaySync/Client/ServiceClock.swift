@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HostSystem
+import Host
 
 /// Time, waits and random numbers of the sync services. Tests inject their own.
 package struct ServiceClock: Sendable {

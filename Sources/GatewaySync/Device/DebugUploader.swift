@@ -3,8 +3,8 @@
 import BrandingAPI
 package import CallAccounting
 package import Foundation
-import HostFiles
 package import Logging
+import Primitives
 import ServiceLifecycle
 import Synchronization
 

@@ -3,7 +3,7 @@
 import Branding
 import BrandingAPI
 import Foundation
-import HostFiles
+import Primitives
 
 /// Identifies this gateway to the directory: a persistent id, platform and versions.
 package struct DeviceIdentity: Hashable, Sendable {

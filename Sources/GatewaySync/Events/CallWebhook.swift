@@ -3,10 +3,9 @@
 import AsyncHTTPClient
 import Crypto
 package import Foundation
-import Hashing
 import NIOCore
 import NIOHTTP1
-import SafeText
+import Primitives
 
 /// Sends ended calls to the operator's own system, signed, one JSON object a request.
 ///

@@ -3,8 +3,8 @@
 import Branding
 import BrandingAPI
 package import CallAccounting
+package import Host
 package import Logging
-package import MetricsPage
 import ServiceLifecycle
 import Synchronization
 

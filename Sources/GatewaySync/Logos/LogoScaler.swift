@@ -4,7 +4,7 @@ package import Branding
 import CLinux
 import Foundation
 import Glibc
-import HostSystem
+import Host
 package import Logging
 import Subprocess
 import SystemPackage

@@ -3,8 +3,8 @@
 import Branding
 package import CallAccounting
 import Crypto
-import Hashing
 package import Logging
+import Primitives
 import ServiceLifecycle
 import Synchronization
 

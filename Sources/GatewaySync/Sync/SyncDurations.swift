@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import MetricsPage
+package import Host
 
 /// Durations of syncs, from the request to the swapped index, by kind and result; any thread.
 package struct SyncDurations: Sendable {

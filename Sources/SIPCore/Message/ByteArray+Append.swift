@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 // How messages are written (RFC 3261 §7): into an array of bytes, part by part.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Escapes of a URI: a percent sign and two hexadecimal digits (RFC 3261 §25.1).
 package enum PercentEscape {

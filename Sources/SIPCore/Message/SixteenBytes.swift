@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVector
-import Hashing
+import Primitives
 
 /// Sixteen bytes of a message, compared in one step.
 ///

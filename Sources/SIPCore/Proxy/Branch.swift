@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// The identity of a transaction as this proxy sees it, and the branch it forwards the request with.
 ///

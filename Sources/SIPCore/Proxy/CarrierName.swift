@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// The display name that the originator of a dialog wrote into From, as the `hn` parameter of the gateway's Record-Route.
 ///

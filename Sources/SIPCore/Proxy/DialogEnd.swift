@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// The address of one end of a dialog: the target that took the call, or its source (RFC 3261 §16.6 steps 4 and 7).
 package struct DialogEnd: Hashable, Sendable {

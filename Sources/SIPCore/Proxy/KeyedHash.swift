@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
-import SafeText
+import Primitives
 
 /// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Responses, ACKs and CANCELs that the proxy writes itself.
 package enum LocalMessages {

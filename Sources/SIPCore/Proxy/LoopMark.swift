@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Distinguishes a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
 ///

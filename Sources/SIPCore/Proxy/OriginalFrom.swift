@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// The received From of a request whose forwarded From differs, as the `hf` parameter of the gateway's Via.
 ///

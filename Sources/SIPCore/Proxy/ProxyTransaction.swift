@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Timers
+import Primitives
 
 /// One proxied request: the server transaction that received it, and the client transaction that forwarded it.
 ///

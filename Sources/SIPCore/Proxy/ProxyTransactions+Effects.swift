@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Timers
+import Primitives
 
 // The effects of a transaction's state machines: sending, timers, calls to the owner (RFC 3261 §17).
 

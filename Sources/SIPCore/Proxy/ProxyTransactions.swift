@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Timers
+import Primitives
 
 /// The owner of the proxy, which receives events of its transactions.
 package protocol TransactionUser: AnyObject {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// State of a dialog that travels in the gateway's Record-Route, as the `hd` parameter (RFC 3261 §16.6 step 4).
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Hashing
+import Primitives
 
 /// One destination of a group's requests.
 package struct Target: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 
 /// Schedules the OPTIONS that probe targets (RFC 3261 §11), and matches their responses.
 ///

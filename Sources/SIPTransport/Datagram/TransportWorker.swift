@@ -2,8 +2,7 @@
 
 import CLinux
 import Glibc
-import HostSystem
-package import MetricsPage
+package import Host
 package import SIPCore
 import Synchronization
 

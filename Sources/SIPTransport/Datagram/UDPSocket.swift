@@ -2,7 +2,7 @@
 
 import CLinux
 import Glibc
-import HostSystem
+import Host
 package import SIPCore
 
 /// A bound, non-blocking UDP socket. Closed when released.

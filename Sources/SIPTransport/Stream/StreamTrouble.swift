@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HostSystem
+import Host
 import NIOCore
 package import SIPCore
-import TLSFailures
 
 /// A connection that could not be established, or that ended inside a message, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import SafeText
+import Primitives
 import Synchronization
 
 /// The browsers that have opened a site, by the identifier in their cookie.

@@ -6,7 +6,7 @@ import CSQLite
 import CallAccounting
 import Foundation
 import GatewayStore
-import HostSystem
+import Host
 
 /// What an answered call costs from the ring to its rows.
 ///

@@ -4,7 +4,7 @@ import CallAccounting
 import ConfigurationFiles
 import GatewayStore
 import GatewayTesting
-import HostSystem
+import Host
 import SIPCore
 import SIPTransport
 import Synchronization

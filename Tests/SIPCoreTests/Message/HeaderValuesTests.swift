@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hashing
+import Primitives
 import SIPCore
 import SeededRandom
 import Testing
