@@ -87,7 +87,9 @@ let package = Package(
         // Programs: options in, text out. They hold no other logic.
         .executableTarget(
             name: "herald",
-            dependencies: ["GatewayApp", "GatewayOperator", "GatewayConfiguration", "ConfigurationFiles", arguments],
+            dependencies: [
+                "GatewayApp", "GatewayOperator", "GatewayConfiguration", "ConfigurationFiles", "Host", arguments,
+            ],
             exclude: ["README.md"],
             swiftSettings: strict),
         .executableTarget(
@@ -193,7 +195,7 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles",
-            dependencies: ["Branding", "SIPCore", "Host", "PostgreSQL", "Primitives", yams],
+            dependencies: ["Branding", "SIPCore", "Host", "PostgreSQL", "Primitives", yams, log],
             exclude: ["README.md"],
             swiftSettings: strict),
 
@@ -218,7 +220,7 @@ let package = Package(
         // Support: what needs nothing, then what the system, its log and its metrics need.
         .target(name: "Primitives", exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "Host", dependencies: ["Primitives", "CLinux", "CSystemd", nioSSL, metrics, log],
+            name: "Host", dependencies: ["Primitives", "CLinux", "CSystemd", nioSSL, metrics, lifecycle, signals, log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "PostgreSQL", dependencies: ["CPostgres", "Host", "Primitives"], exclude: ["README.md"],

@@ -3,6 +3,7 @@
 package import ConfigurationFiles
 package import Foundation
 package import GatewaySync
+import Host
 
 extension HeraldConfiguration.DirectoryAccess {
     /// Settings of the directory client; reads the files of `directory.tls`.

@@ -2,6 +2,7 @@
 
 package import CallPath
 package import ConfigurationFiles
+import Host
 package import SIPCore
 
 extension EndpointAddress {

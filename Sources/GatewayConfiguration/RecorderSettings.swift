@@ -4,6 +4,7 @@ import CallAccounting
 import CallPath
 package import ConfigurationFiles
 package import GatewayStore
+import Host
 
 extension HeraldConfiguration {
     /// Trunk names by the mark that call updates carry.

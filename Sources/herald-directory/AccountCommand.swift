@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory account`: the accounts, and the gates that every gateway obeys.

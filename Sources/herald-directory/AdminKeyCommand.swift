@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory admin-key`: the keys of the operator's HTTP API.

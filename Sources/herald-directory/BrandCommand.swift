@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory brand`: the names, logos and call reasons of brands.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import ConfigurationFiles
+import Host
 
 /// `herald-directory check-config`.
 struct CheckConfigCommand: ParsableCommand {

@@ -26,12 +26,7 @@ struct CopyCommand: ParsableCommand {
 
     func run() throws {
         OwnThread.lower(to: 10)
-        let copy: DatabaseCopy
-        do {
-            copy = try DatabaseCopy(from: from, to: DatabaseServer(url: to))
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        let copy = try CommandFailure.reported { try DatabaseCopy(from: from, to: DatabaseServer(url: to)) }
         let counts = try reportingRefusals { try copy.run() }
         for (table, rows) in counts where rows > 0 { Output.write("\(table): \(rows)\n") }
         Output.write("copied; name the database under database: in the configuration and start the server\n")

@@ -3,6 +3,7 @@
 import ArgumentParser
 import BrandingAPI
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory debug`: requests for the logs of gateways and phones, and the received logs.

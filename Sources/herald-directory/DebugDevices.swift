@@ -3,6 +3,7 @@
 import ArgumentParser
 import BrandingAPI
 import DirectoryStore
+import Host
 
 extension DebugCommand {
     /// `herald-directory debug devices`.

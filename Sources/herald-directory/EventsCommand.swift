@@ -4,6 +4,7 @@ import ArgumentParser
 import Branding
 import BrandingAPI
 import DirectoryStore
+import Host
 
 /// `herald-directory events`: the events that gateways and phones report.
 struct EventsCommand: ParsableCommand {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import DirectoryStore
 import Foundation
+import Host
 
 /// `herald-directory export`: all active and held numbers, as a file for `import`.
 struct ExportCommand: AsyncParsableCommand {

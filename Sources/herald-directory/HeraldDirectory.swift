@@ -2,22 +2,16 @@
 
 import ArgumentParser
 import CVersion
-import Dispatch
-import Foundation
+import Host
 
 /// The entry point of the program.
 @main
 enum HeraldDirectoryProgram {
-    /// Runs the command with medium priority; a task of the main thread is "user initiated" by default.
     static func main() {
-        // libdispatch asks for a niceness below 0 for its timer thread, and logs a refusal to syslog. The refusal is
-        // harmless. An operator who sets the variable gets these lines.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
-        Task(priority: .medium) {
+        ProgramStart.run {
             await HeraldDirectory.main()
             HeraldDirectory.exit()
         }
-        dispatchMain()
     }
 }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory key`: the API keys of an account.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import Host
 import Primitives
 
 /// Delivers a new key to standard output or into a file.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import BrandingAPI
 import DirectoryStore
+import Host
 
 /// Shows a list of keys as a table or as JSON.
 struct KeyListing: ParsableArguments {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import DirectoryStore
 import Foundation
+import Host
 import Primitives
 
 /// `herald-directory logo`: the uploaded logos.

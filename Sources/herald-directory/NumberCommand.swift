@@ -3,6 +3,7 @@
 import ArgumentParser
 import Branding
 import DirectoryStore
+import Host
 import Primitives
 
 /// `herald-directory number`: the numbers of brands.

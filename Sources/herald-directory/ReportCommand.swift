@@ -3,6 +3,7 @@
 import ArgumentParser
 import DirectoryStore
 import Foundation
+import Host
 
 /// `herald-directory report`: the monthly reports of accounts.
 struct ReportCommand: ParsableCommand {

@@ -45,10 +45,8 @@ struct RunCommand: AsyncParsableCommand {
         // SIGHUP is trapped before the slow steps; until then it would end the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let configuration = try options.configuration() ?? DirectoryConfiguration()
-        let level = LogLevel(configuration.log)
-        LoggingSystem.bootstrap { label in
-            TextLogHandler(label: label, level: level.value)
-        }
+        let log = LiveLogSettings(configuration.log)
+        LoggingSystem.bootstrap { label in TextLogHandler(label: label, level: log.level) }
         let logger = Logger(label: "herald-directory")
         let server = try serverOptions(configuration, logger)
         let database = try options.open(
@@ -58,16 +56,22 @@ struct RunCommand: AsyncParsableCommand {
         }
         let (host, port) = (server.host, server.port)
         let service = DirectoryServer(database: database, options: server, logger: logger)
-        let report = SystemdReport(server: service, address: "\(host):\(port)", logger: logger)
-        let reload = ReloadService(
-            path: options.file, running: configuration, hangups: hangups, server: service, level: level,
-            logger: logger)
+        let progress = EventLoopProgress()
+        // Databases have threads of their own, so a slow disk stops no watched loop.
+        let report = SystemdReport(
+            progress: { progress.values },
+            stuck: "a thread of the server makes no progress; systemd restarts it if that lasts, see WatchdogSec",
+            line: { "listening on \(host):\(port)" }, logger: logger)
+        let reload = DirectoryReload(
+            path: options.file, running: configuration, server: service, log: log, report: report, logger: logger)
         let group = ServiceGroup(
             configuration: .init(
                 services: [
                     .init(service: service),
-                    .init(service: report, successTerminationBehavior: .ignore),
-                    .init(service: reload, successTerminationBehavior: .ignore),
+                    .init(
+                        service: ListeningReport(server: service, report: report), successTerminationBehavior: .ignore),
+                    .init(
+                        service: ReloadService(hangups) { reload.run() }, successTerminationBehavior: .ignore),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {

@@ -4,6 +4,7 @@ import ArgumentParser
 import ConfigurationFiles
 import DirectoryStore
 import Glibc
+import Host
 
 /// The location of the database, an option of every command.
 struct StateOptions: ParsableArguments {
@@ -37,11 +38,7 @@ struct StateOptions: ParsableArguments {
     /// The configuration file; nil without one.
     func configuration() throws -> DirectoryConfiguration? {
         guard let file else { return nil }
-        do {
-            return try DirectoryConfiguration.load(path: file)
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        return try CommandFailure.reported { try DirectoryConfiguration.load(path: file) }
     }
 
     /// The location of logos that were not uploaded, for a server with these options.
@@ -57,14 +54,12 @@ struct StateOptions: ParsableArguments {
     func open(creates: Bool = false, storedPerDay: Int = 0) throws -> DirectoryDatabase {
         let configuration = try configuration()
         let folder = state ?? configuration?.state ?? DirectoryConfiguration().state
-        do {
+        return try CommandFailure.reported {
             if let server = server(configuration) {
                 return try DirectoryDatabase(
                     server: server, folder: folder, creates: creates, storedPerDay: storedPerDay)
             }
             return try DirectoryDatabase(folder: folder, creates: creates, storedPerDay: storedPerDay)
-        } catch {
-            throw CommandFailure("\(error)")
         }
     }
 

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import GatewayConfiguration
 import GatewayOperator
+import Host
 
 /// `herald backup`.
 struct BackupCommand: ParsableCommand {

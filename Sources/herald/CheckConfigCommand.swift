@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import GatewayOperator
+import Host
 
 /// `herald check-config`.
 struct CheckConfigCommand: ParsableCommand {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GatewayOperator
+import Host
 
 /// `herald doctor`.
 struct DoctorCommand: AsyncParsableCommand {

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Dispatch
 import GatewayConfiguration
-import Glibc
+import Host
 
 /// The entry point of the program.
 @main
 enum HeraldProgram {
-    /// Runs the command in a task of its own.
     static func main() {
-        // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
-        // An operator who sets the variable gets the lines.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
-        // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
-        Task(priority: .medium) {
+        ProgramStart.run {
             await Herald.main()
             Herald.exit()
         }
-        dispatchMain()
     }
 }
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import ConfigurationFiles
 import GatewayOperator
+import Host
 
 /// `herald lookup`.
 struct LookupCommand: ParsableCommand {

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import GatewayConfiguration
 import GatewayOperator
+import Host
 
 /// The options that every operator's command has.
 struct OperatorOptions: ParsableArguments {

@@ -3,8 +3,8 @@
 import ArgumentParser
 import ConfigurationFiles
 import Foundation
-import GatewayConfiguration
 import GatewayOperator
+import Host
 
 /// `herald simulate`.
 struct SimulateCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import ArgumentParser
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import Host
 import TestFixtures
 import Testing
 

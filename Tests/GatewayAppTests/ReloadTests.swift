@@ -172,7 +172,7 @@ struct ReloadTests {
         let fixture = try ReloadFixture()
         _ = await fixture.again()
         #expect(fixture.states.all.isEmpty, "before the gateway is ready, no reload may make it so")
-        fixture.systemd.callsAreTaken()
+        fixture.systemd.serves()
         _ = await fixture.again()
         _ = try await fixture.reload("strangers", "nobody")
         let states = fixture.states.all.map { $0.split(separator: "=")[0] }

@@ -6,6 +6,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Host
 import Synchronization
 import TestFixtures
 import Testing

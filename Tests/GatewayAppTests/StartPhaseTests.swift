@@ -7,6 +7,7 @@ import Foundation
 import GRDB
 import GatewayStore
 import GatewayTesting
+import Host
 import SIPCore
 import SIPTransport
 import Testing

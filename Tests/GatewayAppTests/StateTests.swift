@@ -3,6 +3,7 @@
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Host
 import Testing
 
 @testable import GatewayApp

@@ -3,6 +3,7 @@
 import BrandingAPI
 import Foundation
 import GatewayTesting
+import Host
 import Testing
 
 @testable import GatewayConfiguration

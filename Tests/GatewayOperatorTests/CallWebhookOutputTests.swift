@@ -3,6 +3,7 @@
 import Foundation
 import GatewayStore
 import GatewaySync
+import Host
 import Synchronization
 import TestFixtures
 import Testing

@@ -6,6 +6,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Host
 import Testing
 
 @testable import GatewayConfiguration

@@ -76,7 +76,8 @@ struct GatewayServices {
         let present = PresentCalls(shared.calls, state.recorder)
         self.present = present
         systemd = SystemdReport(
-            .current, rounds: { workers.rounds },
+            progress: { workers.rounds },
+            stuck: "a call thread makes no progress; systemd restarts herald if that lasts, see WatchdogSec",
             line: {
                 StatusLine(
                     calls: present.count, numbers: branding.load().index.count,
@@ -167,7 +168,9 @@ struct GatewayServices {
             disabledTargets: callPath.disabledTargets)
     }
 
-    private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }
+    private var reload: any Service {
+        ReloadService(start.hangups) { [configurationReload] in _ = await configurationReload.run() }
+    }
 
     private var resolving: any Service { ResolverService(resolver: callPath.resolver) }
 

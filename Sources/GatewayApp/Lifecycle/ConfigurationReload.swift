@@ -5,6 +5,7 @@ import ConfigurationFiles
 import GatewayConfiguration
 import GatewayOperator
 import GatewayStore
+import Host
 import Logging
 import SIPTransport
 import Synchronization

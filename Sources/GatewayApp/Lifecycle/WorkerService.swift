@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Host
 import Logging
 import SIPTransport
 import ServiceLifecycle
@@ -24,12 +25,12 @@ struct WorkerService: Service {
         onReady()
         workers.start()
         await workers.haveStarted()
-        report.callsAreTaken()
+        report.serves()
         await logLimits()
         try? await gracefulShutdown()
         report.stops()
         await drain.run()
-        report.callsHaveEnded()
+        report.ends()
         await workers.stop()
         await streams?.stop()
     }

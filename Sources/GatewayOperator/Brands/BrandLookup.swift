@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 package import ConfigurationFiles
-import GatewayConfiguration
+import Host
 import Primitives
 
 /// Attestations of a caller, as the command line spells them.

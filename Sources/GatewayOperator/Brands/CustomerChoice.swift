@@ -2,6 +2,7 @@
 
 package import ConfigurationFiles
 import GatewayConfiguration
+import Host
 import Primitives
 
 /// The names of customers that an operator may use: one rule for all commands and pages.

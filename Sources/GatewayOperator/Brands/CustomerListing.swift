@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import GatewayConfiguration
+import Host
 import Primitives
 
 /// `herald customers` and `herald status --customer`: the customers of the running gateway.
@@ -22,7 +22,7 @@ package struct CustomerListing: Sendable {
         let all = try await CommandFailure.reported { try await client.customers() }
         let listed = onlyTroubled ? all.filter { $0.problem != nil } : all
         guard asJSON else { return Output.write(Self.table(listed, of: all.count)) }
-        for customer in listed { try GatewayOrders.writeJSON(customer) }
+        for customer in listed { try Output.write(json: customer) }
     }
 
     /// Writes one customer.
@@ -31,7 +31,7 @@ package struct CustomerListing: Sendable {
     package func show(_ name: String) async throws {
         let found = try await CommandFailure.reported { try await client.customers(named: name) }
         for customer in found {
-            if asJSON { try GatewayOrders.writeJSON(customer) } else { Output.write(Self.text(customer)) }
+            if asJSON { try Output.write(json: customer) } else { Output.write(Self.text(customer)) }
         }
     }
 

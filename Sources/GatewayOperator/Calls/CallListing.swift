@@ -5,6 +5,7 @@ import CallPath
 package import ConfigurationFiles
 import GatewayConfiguration
 import GatewayStore
+import Host
 import Primitives
 import SIPCore
 import UnixSignals

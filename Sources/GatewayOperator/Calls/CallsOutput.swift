@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import GatewayStore
+import Host
 import Primitives
 
 /// The output formats of `herald calls`.

@@ -3,8 +3,8 @@
 import BrandingAPI
 package import ConfigurationFiles
 import Foundation
-import GatewayConfiguration
 import GatewayStore
+import Host
 import Primitives
 
 /// States of an event as commands name them.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConfigurationFiles
-import GatewayConfiguration
 import GatewayStore
+import Host
 
 /// `herald backup`: copies the ledger into one file, beside the running gateway.
 package struct LedgerCopy {

@@ -5,6 +5,7 @@ import CallAccounting
 package import ConfigurationFiles
 import GatewayCluster
 import GatewayStore
+import Host
 import PostgreSQL
 
 /// The calls of all gateways, for `herald calls`.
@@ -25,7 +26,8 @@ package struct SharedCalls {
             let calls = try reader.calls(matching: filter, limit: limit)
             if let since = reader.searchedSince {
                 Output.warn(
-                    "the search has read the calls since \(UTCTimestamp.string(seconds: since)) and ended, because it took long; "
+                    "warning: the search has read the calls since \(UTCTimestamp.string(seconds: since)) and ended, "
+                        + "because it took long; "
                         + "go on with --until \(UTCTimestamp.string(seconds: since)), or give --since or a whole identifier"
                 )
             }
@@ -34,7 +36,8 @@ package struct SharedCalls {
                     shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
             }
         } catch {
-            Output.warn("only calls of this gateway are listed, because the shared ledger cannot be read: \(error)")
+            Output.warn(
+                "warning: only calls of this gateway are listed, because the shared ledger cannot be read: \(error)")
             return nil
         }
     }

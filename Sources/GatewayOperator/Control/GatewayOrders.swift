@@ -4,7 +4,6 @@ import BrandingAPI
 import CallAccounting
 import ConfigurationFiles
 import Foundation
-import GatewayConfiguration
 import Host
 import Primitives
 
@@ -33,7 +32,7 @@ package struct GatewayOrders: Sendable {
     /// - Throws: `CommandFailure` with the problems of a refused file.
     package func reload() async throws {
         let reload = try await ordered { try await client.reload() }
-        if asJSON { try Self.writeJSON(reload) }
+        if asJSON { try Output.write(json: reload) }
         guard reload.applied else {
             throw CommandFailure(
                 "the gateway refused the configuration and keeps the old one:\n"
@@ -94,7 +93,7 @@ package struct GatewayOrders: Sendable {
     package func targets() async throws {
         let targets = try await ordered { try await client.targets() }
         if asJSON {
-            for target in targets { try Self.writeJSON(target) }
+            for target in targets { try Output.write(json: target) }
         } else {
             Output.write(Self.table(of: targets, at: Int64(Date().timeIntervalSince1970)))
         }
@@ -138,14 +137,7 @@ package struct GatewayOrders: Sendable {
     }
 
     private func write(_ value: some Encodable, _ text: String) throws {
-        if asJSON { try Self.writeJSON(value) } else { Output.write(text) }
-    }
-
-    /// Writes a value as one line of JSON to standard output.
-    static func writeJSON(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        Output.write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+        if asJSON { try Output.write(json: value) } else { Output.write(text) }
     }
 
     private static func visibleLines(_ text: String) -> String {

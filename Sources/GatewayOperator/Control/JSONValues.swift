@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
+package import Host
 
 extension JSONValue {
     /// Nil for nil.
@@ -39,5 +40,15 @@ extension JSONValue {
     init?(seconds: Int64?) {
         guard let seconds else { return nil }
         self = .string(Timestamp.string(from: seconds))
+    }
+}
+
+extension Output {
+    /// Writes one JSON object and a line end; unknown values are left out.
+    package static func write(json members: [String: JSONValue?]) throws { write(try line(json: members)) }
+
+    /// One JSON object and a line end as text.
+    package static func line(json members: [String: JSONValue?]) throws -> String {
+        try text(members.compactMapValues { $0 }) + "\n"
     }
 }

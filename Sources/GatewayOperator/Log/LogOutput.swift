@@ -4,7 +4,6 @@ package import ConfigurationFiles
 import Foundation
 import Host
 import Logging
-import Synchronization
 
 /// The gateway's log on standard error, whose level and form change while it runs.
 ///
@@ -14,9 +13,9 @@ package final class LogOutput: Sendable {
     package let recent = RecentLog()
     /// A level set at run time.
     let ordered = OrderedLogLevel()
-    private let state: Mutex<(settings: LogSettings, level: Logger.Level)>
+    private let configured: LiveLogSettings
 
-    package init(_ settings: LogSettings) { state = Mutex((settings, Self.level(settings))) }
+    package init(_ settings: LogSettings) { configured = LiveLogSettings(settings) }
 
     /// Sets up the log of the whole process; once, before the first line.
     package static func start(_ settings: LogSettings) -> LogOutput {
@@ -26,25 +25,14 @@ package final class LogOutput: Sendable {
     }
 
     /// The settings in force.
-    package var settings: LogSettings { state.withLock { $0.settings } }
+    package var settings: LogSettings { configured.value }
     /// The least level of a line that is written: the ordered one, else that of the configuration.
     var level: Logger.Level { ordered.level ?? configuredLevel }
     /// The level of the configuration.
-    var configuredLevel: Logger.Level { state.withLock { $0.level } }
+    var configuredLevel: Logger.Level { configured.level }
 
     /// Applies other settings from the next line on, to every logger without a level of its own.
-    package func use(_ settings: LogSettings) { state.withLock { $0 = (settings, Self.level(settings)) } }
-
-    private static func level(_ settings: LogSettings) -> Logger.Level {
-        switch settings.level {
-        case .trace: .trace
-        case .debug: .debug
-        case .info: .info
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
-        }
-    }
+    package func use(_ settings: LogSettings) { configured.use(settings) }
 
     /// The handler of a label.
     func handler(_ label: String) -> any LogHandler {
@@ -55,52 +43,23 @@ package final class LogOutput: Sendable {
 }
 
 /// Writes each line in the form and from the level that are in force.
-private struct SwitchedLogHandler: LogHandler {
+private struct SwitchedLogHandler: LineLogHandler {
+    var context: LogLineContext
     private let output: LogOutput
-    private var text: TextLogHandler
-    private var json: JSONLogHandler
-    /// The level that a logger was given; nil follows the settings.
-    private var ownLevel: Logger.Level?
+    private let text: TextLogHandler
+    private let json: JSONLogHandler
 
     init(label: String, output: LogOutput) {
+        context = LogLineContext(label: label, level: output.level)
         self.output = output
         text = TextLogHandler(label: label, level: .trace)
         json = JSONLogHandler(label: label, level: .trace, prefixes: JournalStream.isStandardError)
     }
 
-    var logLevel: Logger.Level {
-        get { ownLevel ?? output.level }
-        set { ownLevel = newValue }
-    }
-
-    var metadata: Logger.Metadata {
-        get { text.metadata }
-        set {
-            text.metadata = newValue
-            json.metadata = newValue
-        }
-    }
-
-    var metadataProvider: Logger.MetadataProvider? {
-        get { text.metadataProvider }
-        set {
-            text.metadataProvider = newValue
-            json.metadataProvider = newValue
-        }
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { text[metadataKey: key] }
-        set {
-            text[metadataKey: key] = newValue
-            json[metadataKey: key] = newValue
-        }
-    }
-
-    func log(event: LogEvent) {
+    func write(line: LogLine) {
         switch output.settings.format {
-        case .text: text.log(event: event)
-        case .json: json.log(event: event)
+        case .text: text.write(line: line)
+        case .json: json.write(line: line)
         }
     }
 }

@@ -3,8 +3,9 @@
 import Branding
 import BrandingAPI
 package import ConfigurationFiles
-package import GatewayConfiguration
+import GatewayConfiguration
 import GatewayStore
+package import Host
 import Primitives
 
 /// `herald logos`: lists the logos that brands name, with the state of their copies.

@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import GatewayStore
+import Host
 import Primitives
 
 /// Appends ended calls to `outcomes.cdr_file`, oldest first, as JSON lines or CSV.

@@ -3,6 +3,7 @@
 import Foundation
 import GatewayStore
 import GatewaySync
+import Host
 import ServiceLifecycle
 
 /// Posts ended calls to `outcomes.webhook`, eight at a time in no order.

@@ -3,7 +3,7 @@
 import Branding
 import BrandingAPI
 package import ConfigurationFiles
-package import GatewayConfiguration
+package import Host
 import Primitives
 
 /// `herald routes`: lists the routes of a configuration.

@@ -6,6 +6,7 @@ import CallPath
 package import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
+import Host
 import SIPCore
 import SIPTransport
 

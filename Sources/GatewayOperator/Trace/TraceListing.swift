@@ -2,7 +2,7 @@
 
 import BrandingAPI
 import ConfigurationFiles
-import GatewayConfiguration
+import Host
 import Synchronization
 import UnixSignals
 

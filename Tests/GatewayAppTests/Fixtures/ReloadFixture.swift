@@ -50,7 +50,7 @@ final class ReloadFixture: Sendable {
         self.sections = sections
         self.settings = settings
         systemd = SystemdReport(
-            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, rounds: { [] }, line: { "" },
+            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, progress: { [] }, stuck: "", line: { "" },
             logger: log.logger)
         reload = ConfigurationReload(
             path: folder.configurationPath,

@@ -4,33 +4,24 @@ import ConfigurationFiles
 import DirectoryServer
 import Host
 import Logging
-import ServiceLifecycle
-import UnixSignals
 import WebPages
 
-/// Reads the configuration again at each SIGHUP, and applies what a running server can change.
+/// Reads the configuration again, and applies what a running server can change.
 ///
 /// A file with a problem changes nothing. The log names keys that wait for a restart.
-struct ReloadService: Service {
+struct DirectoryReload {
     /// Nil for a server without a configuration file.
     let path: String?
     /// The configuration of the start.
     let running: DirectoryConfiguration
-    let hangups: UnixSignalsSequence
     let server: DirectoryServer
-    let level: LogLevel
-    var supervisor = Supervisor.current
+    let log: LiveLogSettings
+    let report: SystemdReport
     let logger: Logger
 
-    func run() async throws {
-        for await _ in hangups.cancelOnGracefulShutdown() {
-            supervisor.report(.reloading)
-            reload()
-            supervisor.report(.ready)
-        }
-    }
-
-    private func reload() {
+    func run() {
+        report.reloadBegins()
+        defer { report.reloadEnds() }
         guard let path else {
             return logger.warning(
                 "nothing to reload: the server runs without a configuration file; start it with --config")
@@ -43,7 +34,7 @@ struct ReloadService: Service {
                 throw CommandFailure(error.text)
             }
             server.use(ServerPolicies(next))
-            level.use(next.log)
+            log.use(next.log)
             logger.notice("configuration reloaded", metadata: ["file": "\(path)"])
             let waiting = running.restartOnly(differingFrom: next)
             guard !waiting.isEmpty else { return }

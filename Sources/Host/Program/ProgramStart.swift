@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+
+/// The entry point of both programs.
+package enum ProgramStart {
+    /// Runs a command in a task of medium priority, and serves the main queue meanwhile.
+    package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
+        // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
+        // An operator who sets the variable gets the lines.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
+        Task(priority: .medium) { await command() }
+        dispatchMain()
+    }
+}

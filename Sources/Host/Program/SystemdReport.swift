@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Reports a program to systemd: ready once it serves, reloads, the stop, a status line and the watchdog.
+///
+/// Any thread. Does nothing where systemd does not ask for it.
+package final class SystemdReport: Service {
+    private struct State {
+        var isReady = false
+        var line = ""
+    }
+
+    private let supervisor: Supervisor
+    private let watchdog: Watchdog
+    private let line: @Sendable () -> String
+    private let state = Mutex(State())
+
+    /// Time between two looks at the status line.
+    static let interval = Duration.seconds(10)
+
+    /// - Parameters:
+    ///   - progress: the progress of each watched thread, as `Watchdog` takes it.
+    ///   - stuck: the log line for a thread without progress.
+    ///   - line: the status line.
+    package init(
+        _ supervisor: Supervisor = .current, progress: @escaping @Sendable () -> [UInt64?], stuck: String,
+        line: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.supervisor = supervisor
+        self.line = line
+        watchdog = Watchdog(supervisor, progress: progress) { thread in
+            logger.critical("\(stuck)", metadata: ["thread": "\(thread)"])
+        }
+    }
+
+    /// Reports that the program serves, and starts the watchdog.
+    package func serves() {
+        let line = line()
+        state.withLock { $0 = State(isReady: true, line: line) }
+        supervisor.report(.ready, .status(line))
+        watchdog.start()
+    }
+
+    /// Reports the begin of a reload, unless the program has not been ready yet.
+    package func reloadBegins() {
+        guard state.withLock({ $0.isReady }) else { return }
+        supervisor.report(.reloading)
+    }
+
+    /// Reports the end of a reload, applied or refused.
+    package func reloadEnds() {
+        guard state.withLock({ $0.isReady }) else { return }
+        supervisor.report(.ready)
+        renewLine()
+    }
+
+    /// Reports that the program stops; work in progress may still finish.
+    package func stops() { supervisor.report(.stopping, .status(line())) }
+
+    /// Ends the watchdog, before the watched threads end.
+    package func ends() { watchdog.stop() }
+
+    /// Sends the status line if it has changed.
+    package func renewLine() {
+        let line = line()
+        let isNews = state.withLock { state in
+            defer { state.line = line }
+            return state.isReady && state.line != line
+        }
+        if isNews { supervisor.report(.status(line)) }
+    }
+
+    /// Renews the status line until graceful shutdown.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval)
+                self.renewLine()
+            }
+        }
+    }
+}
