@@ -109,8 +109,7 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayOperator",
                 "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "Primitives", "Host", "PostgreSQL", "WebPages", "CLinux", "CSQLite", log, lifecycle, signals,
-                metrics, nio,
+                "Primitives", "Host", "PostgreSQL", "CLinux", "CSQLite", log, lifecycle, signals, metrics, nio,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 

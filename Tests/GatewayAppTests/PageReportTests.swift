@@ -57,7 +57,7 @@ struct PageReportTests {
 
     @Test func `calls are listed, a withheld caller without a number`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
-            let calls = try await report.calls(CallSearch())
+            let calls = try await report.calls(CallFilter(), limit: 50)
             #expect(calls.map(\.caller) == [.number("+61255501009"), .withheld, .number("+61255501001")])
             #expect(calls.map(\.decision) == ["no_match", "privacy", "matched"])
             #expect(calls.last?.brand == "Acme Bank" && calls.last?.at == (Self.start + 1) * 1_000_000)
@@ -69,9 +69,9 @@ struct PageReportTests {
     ])
     func `a number is found as people write it, or by its last digits`(number: String, found: [String]) async throws {
         try await report(Self.calls) { report in
-            var search = CallSearch()
-            search.number = number
-            let rows = try await report.calls(search).map(\.row)
+            var search = CallFilter()
+            search.setNumber(asWritten: number)
+            let rows = try await report.calls(search, limit: 50).map(\.row)
             var ids: [String] = []
             for row in rows {
                 let story = try #require(try await report.story(row: row))
@@ -83,7 +83,7 @@ struct PageReportTests {
 
     @Test func `the story marks the facts that are numbers`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
-            let row = try #require(try await report.calls(CallSearch()).last?.row)
+            let row = try #require(try await report.calls(CallFilter(), limit: 50).last?.row)
             let story = try #require(try await report.story(row: row))
             #expect(story.decision == "matched")
             #expect(story.facts.filter(\.isNumber).map(\.value) == ["+61255501001"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import GatewayStore
 import Synchronization
 
 @testable import GatewayOperator
@@ -20,14 +21,14 @@ final class FixedPages: GatewayPageSource {
 
     let fixed: FixedStatus
     private let content: Mutex<Content>
-    private let asked = Mutex<(searches: [CallSearch], questions: [RingQuestion], syncs: [String?])>(([], [], []))
+    private let asked = Mutex<(searches: [CallFilter], questions: [RingQuestion], syncs: [String?])>(([], [], []))
 
     init(_ content: Content = Content(), status: FixedStatus = FixedStatus()) {
         self.content = Mutex(content)
         fixed = status
     }
 
-    var searches: [CallSearch] { asked.withLock(\.searches) }
+    var searches: [CallFilter] { asked.withLock(\.searches) }
     var questions: [RingQuestion] { asked.withLock(\.questions) }
     /// The customer of each sync.
     var syncs: [String?] { asked.withLock(\.syncs) }
@@ -43,8 +44,8 @@ final class FixedPages: GatewayPageSource {
     func trunkNames() -> [String] { ["carrier", "<other>"] }
     func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
 
-    func calls(_ search: CallSearch) async throws -> [ListedCall] {
-        asked.withLock { $0.searches.append(search) }
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall] {
+        asked.withLock { $0.searches.append(filter) }
         return content.withLock(\.calls)
     }
 

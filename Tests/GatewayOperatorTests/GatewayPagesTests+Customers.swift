@@ -2,6 +2,7 @@
 
 import CallAccounting
 import Foundation
+import GatewayStore
 import TestFixtures
 import Testing
 

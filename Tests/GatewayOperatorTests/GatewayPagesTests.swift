@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import Foundation
+import GatewayStore
 import Logging
 import Primitives
 import Synchronization
@@ -125,10 +126,10 @@ struct GatewayPagesTests {
             #expect(page.body.contains("<option value=\"BUSY\" selected>"))
             _ = try await person.get("/calls")
         }
-        var search = CallSearch()
-        search.number = "+61 2"
+        var search = CallFilter()
+        search.setNumber(asWritten: "+61 2")
         search.name = "a&b"
-        search.callID = "c"
+        search.callIDPart = "c"
         search.trunk = "carrier"
         search.outcome = "BUSY"
         search.isBranded = false
@@ -136,7 +137,7 @@ struct GatewayPagesTests {
         search.until = 1_698_969_599
         search.before = 99
         #expect(source.searches.first == search)
-        var usual = CallSearch()
+        var usual = CallFilter()
         usual.since = 1_700_000_000 - 7 * 86_400
         #expect(source.searches.last == usual)
     }

@@ -54,15 +54,9 @@ struct GatewayServices {
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
         let counts = endedCalls
         state.recorder.onEndedCalls { counts.add($0) }
-        let trace = TraceService(
-            callPath.shared.trace, capacity: start.configuration.trace.buffer, settings: callPath.settings.current,
-            now: { .now() })
-        state.recorder.onEndedCalls { trace.ended($0) }
-        traces = TraceServices(
-            service: trace,
-            exporter: HEPExporter(
-                source: trace, collector: start.configuration.trace.hep?.exported,
-                logger: Logger(label: "herald.trace")))
+        let traces = TraceServices(callPath.shared.trace, start.configuration.trace, callPath.settings.current)
+        self.traces = traces
+        state.recorder.onEndedCalls { traces.ended($0) }
         let directory = try CurrentDirectory(
             start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
         self.directory = directory
@@ -84,7 +78,7 @@ struct GatewayServices {
                     syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
                 ).text
             }, logger: start.logger)
-        admin = try AdminPort(start.configuration, gate: gate, logger: start.logger)
+        admin = try AdminPort(start.configuration, expectServer: gate.expectServer, logger: start.logger)
         let cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         self.cluster = cluster
         sharedLedger = SharedLedgerServices(
@@ -148,15 +142,9 @@ struct GatewayServices {
     }
 
     private var operation: [any Service] {
-        let control = ControlServer(
-            folder: configuration.runtime,
-            control: operatorControl,
-            trace: traces.service, logger: Logger(label: "herald.control"))
+        let control = operatorControl.server(in: configuration.runtime, traces: traces)
         // Traces end before the socket that they go out by.
-        let services: [(any Service)?] = [
-            rejections, control, traces.service, traces.exporter, callPath.addresses,
-        ]
-        return services.compactMap { $0 }
+        return [rejections, control] + traces.services + [callPath.addresses]
     }
 
     /// Carries out the commands of the control socket.

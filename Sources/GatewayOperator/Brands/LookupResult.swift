@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+import Branding
 
 /// The branding decision for a call of a number at this moment, for the operator.
 ///
 /// It is the same decision as for a call.
-package struct LookupResult: Hashable, Sendable {
+struct LookupResult: Hashable, Sendable {
     /// The number in E.164; nil if it is ambiguous.
-    package let number: E164Number?
+    let number: E164Number?
     /// `matched` or the text of a `PassThroughReason`.
-    package let decision: String
+    let decision: String
     /// Nil if no brand would be shown.
-    package let brand: Brand?
+    let brand: Brand?
 
     /// The name and headers for the phone.
-    package struct Brand: Hashable, Sendable {
-        package let name: String
-        package let brandID: String
-        package let logoURL: String?
+    struct Brand: Hashable, Sendable {
+        let name: String
+        let brandID: String
+        let logoURL: String?
         /// The header lines without line ends: From if the name is the brand's, Call-Info if there is one.
-        package let headers: [String]
+        let headers: [String]
     }
 
     /// The properties of the call's trunk that influence the decision.
-    package struct Question: Sendable {
+    struct Question: Sendable {
         /// The number in the user part of the caller's URI.
-        package var number: String { didSet { read = normaliser.normalise(number.utf8) } }
+        var number: String { didSet { read = normaliser.normalise(number.utf8) } }
         /// The number as the trunk's rules read it; nil if it is ambiguous.
-        package var read: E164Number?
-        package var normaliser: NumberNormaliser
-        package var trunkTrusted: Bool
-        package var verification: Verification
-        package var policy: BrandingPolicy
+        var read: E164Number?
+        var normaliser: NumberNormaliser
+        var trunkTrusted: Bool
+        var verification: Verification
+        var policy: BrandingPolicy
         /// The host of the caller's URI, as the trunk would write it.
-        package var host: String
+        var host: String
         /// False if the gateway writes names only.
-        package var writesCallInfo: Bool
+        var writesCallInfo: Bool
         /// True if the carrier's name stays (`carrier_name: keep`).
-        package var keepsCarrierName: Bool
+        var keepsCarrierName: Bool
 
-        package init(
+        init(
             number: String, normaliser: NumberNormaliser, trunkTrusted: Bool, verification: Verification,
             policy: BrandingPolicy, host: String, writesCallInfo: Bool, keepsCarrierName: Bool = false
         ) {
@@ -56,7 +56,7 @@ package struct LookupResult: Hashable, Sendable {
     }
 
     /// Decides on an initial INVITE without privacy and without a name.
-    package init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
+    init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
         number = question.read
         let evidence = CallEvidence(
             number: number, trunkTrusted: question.trunkTrusted,

@@ -9,7 +9,7 @@ import GatewayStore
 // "How would this number ring": the decision of a call, with the index and the gates that calls use at this moment.
 
 extension GatewayPageReport {
-    package func preview(_ question: RingQuestion) async throws -> RingPreview {
+    func preview(_ question: RingQuestion) async throws -> RingPreview {
         let configuration = settings.configuration
         let attestation = Attestation(rawValue: question.attestation) ?? .none
         guard question.customer != nil || configuration.hasUsualBrands else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import GatewayStore
 import HTTPTypes
 import WebPages
 
@@ -112,6 +113,8 @@ struct SearchFields {
 extension GatewayPages {
     /// Days that a search without a begin covers: the ledger has no index of texts.
     static let usualDays: Int64 = 7
+    /// Calls on one page.
+    static let mostRows = 50
 
     func calls(_ page: PageRequest) async throws -> PageResult {
         let fields = SearchFields(page)
@@ -119,8 +122,8 @@ extension GatewayPages {
         let (asked, problem) = Self.read(fields, now: now())
         var search = asked
         search.before = page.query("before").flatMap { Int64($0) }
-        let found = problem == nil ? try await source.calls(search) : []
-        let hasMore = found.count == search.limit
+        let found = problem == nil ? try await source.calls(search, limit: Self.mostRows) : []
+        let hasMore = found.count == Self.mostRows
         let values = CallsValues(
             number: fields["number"], name: fields["name"], callID: fields["call_id"], since: fields["since"],
             until: fields["until"],
@@ -194,12 +197,12 @@ extension GatewayPages {
     }
 
     /// The search of a form, or the first problem with its remedy.
-    private static func read(_ fields: SearchFields, now: Int64) -> (CallSearch, problem: String?) {
+    private static func read(_ fields: SearchFields, now: Int64) -> (CallFilter, problem: String?) {
         func text(_ name: Substring) -> String? { fields[name].isEmpty ? nil : fields[name] }
-        var search = CallSearch()
-        search.number = text("number")
+        var search = CallFilter()
+        if let number = text("number") { search.setNumber(asWritten: number) }
         search.name = text("name")
-        search.callID = text("call_id")
+        search.callIDPart = text("call_id")
         search.trunk = text("trunk")
         search.customer = text("customer")
         search.outcome = text("outcome")

@@ -6,27 +6,14 @@ import GatewayStore
 
 // Rows of the ledger as the pages show them.
 
-extension LedgerReader.CallFilter {
-    /// The search of a page in the form of the ledger.
-    init(_ search: CallSearch) {
-        self.init()
-        if let number = search.number {
-            // People write numbers in groups, such as +49 (89) 123-456.
-            let number = number.filter { !" ()-./".contains($0) }
-            self.number = E164Number(number)
-            received = number
-            // Fewer than three digits are the end of too many numbers.
-            if self.number == nil { numberEnd = CallQuery.lastDigits(number, fewest: 3) }
-        }
-        name = search.name
-        callIDPart = search.callID
-        trunk = search.trunk
-        customer = search.customer
-        outcome = search.outcome
-        isBranded = search.isBranded
-        since = search.since
-        until = search.until
-        before = search.before
+extension CallFilter {
+    /// Selects a caller or called number as people write it, such as +49 (89) 123-456, or by its last digits.
+    mutating func setNumber(asWritten text: String) {
+        let written = text.filter { !" ()-./".contains($0) }
+        number = E164Number(written)
+        received = written
+        // Fewer than three digits are the end of too many numbers.
+        if number == nil { numberEnd = CallQuery.lastDigits(written, fewest: 3) }
     }
 }
 

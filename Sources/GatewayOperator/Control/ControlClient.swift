@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -8,8 +8,8 @@ import NIOHTTP1
 /// A command could not reach a gateway, or the gateway refused it.
 ///
 /// The text has cause and remedy.
-package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    let description: String
 
     init(_ description: String) { self.description = description }
 }
@@ -17,7 +17,7 @@ package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertibl
 /// Sends an operator's commands to the gateway of a runtime folder.
 ///
 /// Each command has a connection of its own. A cancelled task closes it.
-package struct ControlClient: Sendable {
+struct ControlClient: Sendable {
     /// Longest body of a response to a command: 16 MiB.
     private static let limit = 16 << 20
     /// Longest line of a stream: 1 MiB.
@@ -26,55 +26,55 @@ package struct ControlClient: Sendable {
     private let path: String
 
     /// - Parameter folder: `gateway.runtime`.
-    package init(folder: String) { path = folder + "/" + ControlServer.socketName }
+    init(folder: String) { path = folder + "/" + ControlServer.socketName }
 
     /// Requests a sync at once.
     ///
     /// - Throws: `ControlFailure` if no gateway accepts the command.
-    package func sync(full: Bool, customer: String? = nil) async throws(ControlFailure) -> ControlledSync {
+    func sync(full: Bool, customer: String? = nil) async throws(ControlFailure) -> ControlledSync {
         let whole = full ? "true" : "false"
         guard let customer else { return try await post("/v1/sync", query: ["full": whole]) }
         return try await post("/v1/sync", query: ["full": whole, "customer": customer])
     }
 
     /// The state of the gateway.
-    package func state() async throws(ControlFailure) -> ControlledState { try await get("/v1/status") }
+    func state() async throws(ControlFailure) -> ControlledState { try await get("/v1/status") }
 
     /// The customers of the gateway.
     ///
     /// - Parameter name: the only customer that is wanted; nil for all.
-    package func customers(named name: String? = nil) async throws(ControlFailure) -> [GatewayStatus.Customer] {
+    func customers(named name: String? = nil) async throws(ControlFailure) -> [GatewayStatus.Customer] {
         guard let name else { return try await get("/v1/customers") }
         return try await get("/v1/customers", query: ["name": name])
     }
 
     /// Makes the gateway read its configuration again.
-    package func reload() async throws(ControlFailure) -> ControlledReload { try await post("/v1/reload") }
+    func reload() async throws(ControlFailure) -> ControlledReload { try await post("/v1/reload") }
 
     /// Makes the gateway reject new calls, or take them again.
-    package func drain(_ isOn: Bool) async throws(ControlFailure) -> ControlledState {
+    func drain(_ isOn: Bool) async throws(ControlFailure) -> ControlledState {
         try await post("/v1/drain", query: ["on": isOn ? "true" : "false"])
     }
 
     /// The level of the log.
-    package func logLevel() async throws(ControlFailure) -> ControlledLogLevel { try await get("/v1/log-level") }
+    func logLevel() async throws(ControlFailure) -> ControlledLogLevel { try await get("/v1/log-level") }
 
     /// Sets the level of the log.
     ///
     /// - Parameters:
     ///   - level: nil returns to that of the configuration.
     ///   - seconds: the time until it returns by itself; nil for no end.
-    package func setLogLevel(_ level: String?, seconds: Int?) async throws(ControlFailure) -> ControlledLogLevel {
+    func setLogLevel(_ level: String?, seconds: Int?) async throws(ControlFailure) -> ControlledLogLevel {
         guard let level else { return try await post("/v1/log-level") }
         guard let seconds else { return try await post("/v1/log-level", query: ["level": level]) }
         return try await post("/v1/log-level", query: ["level": level, "seconds": "\(seconds)"])
     }
 
     /// The targets of calls.
-    package func targets() async throws(ControlFailure) -> [GatewayStatus.Target] { try await get("/v1/targets") }
+    func targets() async throws(ControlFailure) -> [GatewayStatus.Target] { try await get("/v1/targets") }
 
     /// Takes a target out of service or back.
-    package func setTarget(
+    func setTarget(
         _ name: String, isDisabled: Bool
     ) async throws(ControlFailure) -> GatewayStatus.Target {
         try await post("/v1/targets", query: ["name": name, "enabled": isDisabled ? "false" : "true"])
@@ -85,7 +85,7 @@ package struct ControlClient: Sendable {
     /// - Parameters:
     ///   - url: the only logo; nil for all.
     ///   - clears: removes their copies first.
-    package func renewLogos(_ url: String?, clears: Bool) async throws(ControlFailure) -> ControlledLogos {
+    func renewLogos(_ url: String?, clears: Bool) async throws(ControlFailure) -> ControlledLogos {
         let clear = clears ? "true" : "false"
         guard let url else { return try await post("/v1/logos", query: ["clear": clear]) }
         return try await post("/v1/logos", query: ["clear": clear, "url": url])
@@ -97,7 +97,7 @@ package struct ControlClient: Sendable {
     ///   - target: the path of a command, such as `/v1/targets`.
     ///   - query: names and values without percent encoding.
     /// - Throws: `ControlFailure` without a gateway, and with the gateway's reason if it refuses.
-    package func get<Value: Decodable>(
+    func get<Value: Decodable>(
         _ target: String, query: KeyValuePairs<String, String> = [:]
     ) async throws(ControlFailure) -> Value {
         try await value(of: ControlRequest(.GET, target, query: query))
@@ -106,7 +106,7 @@ package struct ControlClient: Sendable {
     /// Gives an order without a body.
     ///
     /// Parameters and errors are those of `get`.
-    package func post<Value: Decodable>(
+    func post<Value: Decodable>(
         _ target: String, query: KeyValuePairs<String, String> = [:]
     ) async throws(ControlFailure) -> Value {
         try await value(of: ControlRequest(.POST, target, query: query))
@@ -115,7 +115,7 @@ package struct ControlClient: Sendable {
     /// Gives an order with a JSON body.
     ///
     /// Errors are those of `get`.
-    package func post<Value: Decodable>(_ target: String, body: some Encodable) async throws(ControlFailure) -> Value {
+    func post<Value: Decodable>(_ target: String, body: some Encodable) async throws(ControlFailure) -> Value {
         do {
             let body = try JSONEncoder().encode(body)
             return try await value(of: ControlRequest(.POST, target, body: body))
@@ -131,7 +131,7 @@ package struct ControlClient: Sendable {
     /// - Parameter each: receives one line without its line end. An error of it ends the stream.
     /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the stream;
     ///   `CancellationError`; the errors of `each`.
-    package func lines(
+    func lines(
         of target: String, query: KeyValuePairs<String, String> = [:],
         _ each: @escaping @Sendable (String) async throws -> Void
     ) async throws {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import Foundation
 import Host
 import Hummingbird
 import HummingbirdCore
-package import Logging
+import Logging
 import NIOCore
 import ServiceLifecycle
 
@@ -13,11 +13,11 @@ import ServiceLifecycle
 ///
 /// HTTP, as on the admin port, but never over the network. The gateway's user and group may write to the socket (0660)
 /// and so command the gateway. If the socket cannot be opened, a warning is logged; calls are not affected.
-package struct ControlServer: Service {
+struct ControlServer: Service {
     /// The name of the socket in `gateway.runtime`.
-    package static let socketName = "control.sock"
+    static let socketName = "control.sock"
     /// Concurrent connections: commands of a few operators.
-    package static let connections = 16
+    static let connections = 16
     /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
     /// Time that running commands have to end when the gateway stops.
@@ -37,7 +37,7 @@ package struct ControlServer: Service {
     ///   - folder: `gateway.runtime`, used by this gateway alone. A socket of an earlier run is removed.
     ///   - trace: carries out the orders of `herald trace`; nil where nothing can be traced.
     ///   - onListening: called once the socket accepts commands.
-    package init(
+    init(
         folder: String, control: any GatewayControl, trace: (any TraceSource)? = nil, logger: Logger,
         onListening: @escaping @Sendable () -> Void = {}
     ) {
@@ -49,7 +49,7 @@ package struct ControlServer: Service {
     }
 
     /// Serves until the service group shuts down.
-    package func run() async throws {
+    func run() async throws {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let configuration = ApplicationConfiguration(

@@ -11,6 +11,7 @@ import Logging
 import Primitives
 import SIPCore
 import SIPTransport
+package import ServiceLifecycle
 
 /// Carries out the orders of the control socket.
 package struct OperatorControl: GatewayControl {
@@ -180,6 +181,16 @@ package struct OperatorControl: GatewayControl {
             throw ControlProblem(error: "the target \(name) has left the configuration")
         }
         return status
+    }
+}
+
+extension OperatorControl {
+    /// The server of the control socket.
+    ///
+    /// - Parameter folder: the folder of the socket.
+    package func server(in folder: String, traces: TraceServices) -> any Service {
+        ControlServer(
+            folder: folder, control: self, trace: traces.service, logger: Logger(label: "herald.control"))
     }
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
-package import Host
-package import Logging
+import Foundation
+import Host
+import Logging
 
 /// Writes each log line as one JSON object: `level`, `message`, `label`, `time`, and the metadata as strings.
 ///
 /// JSON escapes control characters, so no logged text can end a line or control a terminal. Safe from any thread if
 /// `write` is.
-package struct JSONLogHandler: LineLogHandler {
-    package var context: LogLineContext
+struct JSONLogHandler: LineLogHandler {
+    var context: LogLineContext
     private let prefixes: Bool
     private let now: @Sendable () -> Date
     private let write: @Sendable (Data) -> Void
@@ -17,7 +17,7 @@ package struct JSONLogHandler: LineLogHandler {
     /// - Parameters:
     ///   - prefixes: true if the journal reads the lines. It takes the priority from the front of each line.
     ///   - write: takes one line with its end, in one piece.
-    package init(
+    init(
         label: String, level: Logger.Level, prefixes: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         write: @escaping @Sendable (Data) -> Void = { try? FileHandle.standardError.write(contentsOf: $0) }
     ) {
@@ -27,7 +27,7 @@ package struct JSONLogHandler: LineLogHandler {
         self.write = write
     }
 
-    package func write(line: LogLine) {
+    func write(line: LogLine) {
         let object = Object(
             level: line.level.rawValue, message: line.message, label: line.label,
             time: now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logging
+import Logging
 import Primitives
 import Synchronization
 
@@ -42,14 +42,14 @@ package final class RecentLog: Sendable {
 }
 
 /// Forwards every line to another handler and keeps it in a `RecentLog`.
-package struct RecentLogHandler: LogHandler {
+struct RecentLogHandler: LogHandler {
     private var handler: any LogHandler
     private let label: String
     private let recent: RecentLog
     private let now: @Sendable () -> String
 
     /// - Parameter now: the time as a line shows it.
-    package init(
+    init(
         _ handler: any LogHandler, label: String, recent: RecentLog, now: @escaping @Sendable () -> String
     ) {
         self.handler = handler
@@ -58,22 +58,22 @@ package struct RecentLogHandler: LogHandler {
         self.now = now
     }
 
-    package var logLevel: Logger.Level {
+    var logLevel: Logger.Level {
         get { handler.logLevel }
         set { handler.logLevel = newValue }
     }
 
-    package var metadata: Logger.Metadata {
+    var metadata: Logger.Metadata {
         get { handler.metadata }
         set { handler.metadata = newValue }
     }
 
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { handler[metadataKey: key] }
         set { handler[metadataKey: key] = newValue }
     }
 
-    package func log(event: LogEvent) {
+    func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let details = all.map { " \($0.key)=\($0.value)" }.sorted().joined()
         recent.append("\(now()) \(event.level) \(label): \(event.message)\(details)")

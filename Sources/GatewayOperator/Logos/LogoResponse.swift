@@ -1,43 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A brand's logo as `herald lookup` shows it: the URL for the phone, or the cause of its absence and the remedy.
-package struct LogoResponse: Hashable, Sendable {
+struct LogoResponse: Hashable, Sendable {
     /// The gateway's copy of a logo, if it keeps copies.
-    package struct Copy: Hashable, Sendable {
+    struct Copy: Hashable, Sendable {
         /// The failure of the last fetch; nil after a success or before the first.
-        package var problem: String?
-
-        package init(problem: String?) { self.problem = problem }
+        var problem: String?
     }
 
     /// The URL in the brand's record, if any.
-    package var named: String?
+    var named: String?
     /// The URL in Call-Info; nil without an icon.
-    package var shown: String?
+    var shown: String?
     /// True for brands of a local file.
     ///
     /// Only their shown logos are known.
-    package var isOfFile: Bool
+    var isOfFile: Bool = false
     /// False if the gateway writes names only.
-    package var writesCallInfo: Bool
+    var writesCallInfo: Bool
     /// True if `http` logos may be shown.
-    package var allowsInsecure: Bool
+    var allowsInsecure: Bool
     /// Nil if the gateway keeps no copies.
-    package var copy: Copy?
-
-    package init(
-        named: String?, shown: String?, isOfFile: Bool = false, writesCallInfo: Bool, allowsInsecure: Bool, copy: Copy?
-    ) {
-        self.named = named
-        self.shown = shown
-        self.isOfFile = isOfFile
-        self.writesCallInfo = writesCallInfo
-        self.allowsInsecure = allowsInsecure
-        self.copy = copy
-    }
+    var copy: Copy?
 
     /// The cause of a missing logo; nil if phones get one.
-    package var obstacle: String? {
+    var obstacle: String? {
         guard let named else {
             return isOfFile
                 ? "the file names none for this brand, or one that branding.allow_insecure_logos refuses"
@@ -61,7 +48,7 @@ package struct LogoResponse: Hashable, Sendable {
     }
 
     /// The result as one line.
-    package var text: String {
+    var text: String {
         if let obstacle { return "none, \(obstacle)" }
         guard let shown, copy != nil else { return shown ?? "" }
         return shown == named ? "\(shown) (\(withoutCopy))" : "\(shown) (copy of \(named ?? ""))"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-package import Logging
+import Logging
 import NIOCore
 import ServiceLifecycle
 
@@ -13,7 +13,7 @@ import ServiceLifecycle
 /// Only `GET` and `HEAD`, and `POST` for the phonebook of snom.
 /// It has a port of its own, so that phones cannot reach the admin page. Connections are bounded in number and
 /// lifetime. Request bodies are not read. It shares nothing with the call path.
-package struct LogoServer: Service {
+struct LogoServer: Service {
     private let listener: HTTPListener
     private let cache: any LogoCache
     private let traffic: LogoTraffic
@@ -23,13 +23,11 @@ package struct LogoServer: Service {
     private let logger: Logger
 
     /// Limits of the connections of phones.
-    package struct Limits: Sendable {
+    struct Limits: Sendable {
         /// Concurrent connections of all clients, which share them.
-        package var connections = 256
+        var connections = 256
         /// Time after which every connection is closed.
-        package var lifetime: Duration = .seconds(30)
-
-        package init() {}
+        var lifetime: Duration = .seconds(30)
     }
 
     /// Prepares a server.
@@ -39,7 +37,7 @@ package struct LogoServer: Service {
     /// - Parameters:
     ///   - pictures: finds pictures by number at `/pictures/`; nil for none.
     ///   - phonebooks: makes the files at `/phonebook/`; nil for none.
-    package init(
+    init(
         _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, pictures: NumberPictures? = nil,
         phonebooks: Phonebooks? = nil, limits: Limits = Limits(), logger: Logger
     ) {
@@ -55,7 +53,7 @@ package struct LogoServer: Service {
     /// Serves until the service group shuts down.
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
-    package func run() async throws {
+    func run() async throws {
         let connections = FairConnections(limits.connections, key: "logos.listen", logger: logger)
         let lifetime = TimeAmount(limits.lifetime)
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in

@@ -99,7 +99,7 @@ package struct LogoServices: Sendable {
 
 extension HTTPListener {
     /// A listener on a configured address; errors name `key`.
-    package init(_ address: EndpointAddress, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void) {
+    init(_ address: EndpointAddress, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void) {
         self.init(host: address.host, port: Int(address.port), key: key, onListening: onListening)
     }
 }

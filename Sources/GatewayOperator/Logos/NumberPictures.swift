@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import CallAccounting
+import Branding
+import CallAccounting
 
 /// Finds the logo of a telephone number, for phones that fetch `NUMBER.png` from a server (Mitel, `image server uri`).
 ///
 /// A number has a picture only if its calls get a brand and the gateway serves the logo. Memory only.
-package struct NumberPictures: Sendable {
+struct NumberPictures: Sendable {
     private let current: CurrentBranding
     private let isEnabled: @Sendable () -> Bool
     private let normalisers: [NumberNormaliser]
@@ -18,7 +18,7 @@ package struct NumberPictures: Sendable {
     ///   - regions: countries of national numbers, in the order in which they are tried.
     ///   - forms: the forms of hosted logos; empty if logos are served unchanged.
     ///   - families: the families of phones whose forms are made.
-    package init(
+    init(
         _ current: CurrentBranding, isEnabled: @escaping @Sendable () -> Bool, regions: [Region], forms: [LogoForm],
         families: [PhoneFamily]
     ) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import CallAccounting
+import Branding
+import CallAccounting
 import Foundation
-package import Logging
+import Logging
 
 /// Phonebooks of the brands, for phones that load their contacts from a server.
 ///
 /// A phonebook has the first brands by name, up to a limit, because phones hold few contacts. It is made at the first
 /// request after a change of the brands and kept until the next. While a gate stops branding it is empty.
-package actor Phonebooks {
+actor Phonebooks {
     /// A phonebook, ready to send.
     struct Book: Sendable {
         let bytes: [UInt8]
@@ -32,13 +32,13 @@ package actor Phonebooks {
     private var hasReportedLimit = false
 
     /// The forms of logos in phonebooks.
-    package struct Photos: Sendable {
+    struct Photos: Sendable {
         /// Start of the URL of a logo, before `/logos/`.
-        package var publicURL: String
+        var publicURL: String
         /// Keys of forms by family; a family without one gets the usual form.
-        package var keys: [PhoneFamily: String]
+        var keys: [PhoneFamily: String]
 
-        package init(publicURL: String, families: [PhoneFamily]) {
+        init(publicURL: String, families: [PhoneFamily]) {
             self.publicURL = publicURL
             keys = Dictionary(families.map { ($0, $0.form.key) }) { first, _ in first }
         }
@@ -50,7 +50,7 @@ package actor Phonebooks {
     /// - Parameters:
     ///   - isEnabled: false while the operator's settings stop branding.
     ///   - limit: the largest number of contacts.
-    package init(
+    init(
         _ current: CurrentBranding, isEnabled: @escaping @Sendable () -> Bool, logos: any LogoCache, photos: Photos,
         limit: Int, logger: Logger
     ) {

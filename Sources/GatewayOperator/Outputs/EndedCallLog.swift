@@ -68,7 +68,7 @@ package final class EndedCallLog: Sendable {
 
 extension NumberDisplay {
     /// The form that `log.numbers` names.
-    package init(_ numbers: LogSettings.Numbers) {
+    init(_ numbers: LogSettings.Numbers) {
         switch numbers {
         case .masked: self = .masked
         case .full: self = .full

@@ -6,18 +6,18 @@ import Synchronization
 /// Calls a second of the last two minutes, from the counters.
 ///
 /// It reads the counters once a second, beside the call path.
-package final class CallRates: Service {
+final class CallRates: Service {
     /// One second of the past.
-    package struct Sample: Hashable, Sendable {
+    struct Sample: Hashable, Sendable {
         /// New calls a second, from trunks and from PBXs.
-        package var calls: Double
+        var calls: Double
         /// New calls from trunks, and of those the branded ones, in this second.
-        package var inbound: UInt64
-        package var branded: UInt64
+        var inbound: UInt64
+        var branded: UInt64
     }
 
     /// Seconds that are kept.
-    package static let kept = 120
+    static let kept = 120
 
     private struct State {
         var last: (traffic: CallTraffic, at: ContinuousClock.Instant)?
@@ -28,9 +28,9 @@ package final class CallRates: Service {
     private let state = Mutex(State())
 
     /// - Parameter traffic: reads the counters.
-    package init(_ traffic: @escaping @Sendable () -> CallTraffic) { self.traffic = traffic }
+    init(_ traffic: @escaping @Sendable () -> CallTraffic) { self.traffic = traffic }
 
-    package func run() async throws {
+    func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 self.sample(at: .now)
@@ -40,10 +40,10 @@ package final class CallRates: Service {
     }
 
     /// The samples of the last two minutes, the newest last.
-    package var recent: [Sample] { state.withLock { $0.samples } }
+    var recent: [Sample] { state.withLock { $0.samples } }
 
     /// Takes one sample.
-    package func sample(at now: ContinuousClock.Instant) {
+    func sample(at now: ContinuousClock.Instant) {
         let traffic = traffic()
         state.withLock { state in
             defer { state.last = (traffic, now) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
+import CallAccounting
 import CallPath
 import ConfigurationFiles
 import Dispatch
@@ -19,7 +19,7 @@ package struct GatewayPageReport: GatewayPageSource {
     static let mostOfDay: Int64 = 200_000
 
     /// The facts of health, metrics and status.
-    package let status: GatewayStatusReport
+    let status: GatewayStatusReport
     let settings: LiveSettings
     let control: OperatorControl
     let ledger: LedgerQueue
@@ -39,9 +39,9 @@ package struct GatewayPageReport: GatewayPageSource {
         self.ledger = ledger
     }
 
-    package func status() async -> GatewayStatus { await status.status() }
+    func status() async -> GatewayStatus { await status.status() }
 
-    package func traffic() -> CallTraffic {
+    func traffic() -> CallTraffic {
         let counters = status.counters
         let branded = counters.count(.callsBranded)
         let others = PassThroughReason.allCases.filter { $0 != .outbound }.map { counters.count($0) }
@@ -50,23 +50,23 @@ package struct GatewayPageReport: GatewayPageSource {
             inProgress: status.present.count)
     }
 
-    package func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }
+    func trunkNames() -> [String] { settings.configuration.trunks.map(\.name) }
 
-    package func customers() async throws -> [GatewayStatus.Customer] {
+    func customers() async throws -> [GatewayStatus.Customer] {
         status.customers.list(try await ledger.read { try $0.backlogOfCustomers() })
     }
 
-    package func hasUsualBrands() -> Bool { settings.configuration.hasUsualBrands }
+    func hasUsualBrands() -> Bool { settings.configuration.hasUsualBrands }
 
-    package func customerNames() -> [String] { settings.configuration.customers.map(\.name).sorted() }
+    func customerNames() -> [String] { settings.configuration.customers.map(\.name).sorted() }
 
-    package func logo(_ name: String) -> [UInt8]? { status.logos?.store.read(name) }
+    func logo(_ name: String) -> [UInt8]? { status.logos?.store.read(name) }
 
-    package func syncNow(customer: String?) async -> ControlledSync {
+    func syncNow(customer: String?) async -> ControlledSync {
         await control.sync(full: false, customer: customer)
     }
 
-    package func lastDay() async throws -> CallsOfDay {
+    func lastDay() async throws -> CallsOfDay {
         let since = now() - 86_400
         return try await ledger.day(at: now()) { reader in
             let day = try reader.day(since: since, most: Self.mostOfDay)
@@ -76,21 +76,20 @@ package struct GatewayPageReport: GatewayPageSource {
         }
     }
 
-    package func calls(_ search: CallSearch) async throws -> [ListedCall] {
-        let filter = LedgerReader.CallFilter(search)
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall] {
         let secret = settings.current.load().secret
         return try await ledger.read { reader in
-            let calls = try reader.calls(matching: filter, limit: search.limit)
+            let calls = try reader.calls(matching: filter, limit: limit)
             guard calls.isEmpty else { return calls }
             for filter in filter.ofWithheldCallers(secret) {
-                let calls = try reader.calls(matching: filter, limit: search.limit)
+                let calls = try reader.calls(matching: filter, limit: limit)
                 if !calls.isEmpty { return calls }
             }
             return []
         }.map(ListedCall.init)
     }
 
-    package func story(row: Int64) async throws -> PageCallStory? {
+    func story(row: Int64) async throws -> PageCallStory? {
         var filter = LedgerReader.CallFilter()
         filter.row = row
         return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first.map { call in
@@ -98,7 +97,7 @@ package struct GatewayPageReport: GatewayPageSource {
         }
     }
 
-    package func furtherTroubles() async -> [PageTrouble] {
+    func furtherTroubles() async -> [PageTrouble] {
         let clock = try? await ledger.read { try $0.clockState() }
         return recorderTroubles + diskTroubles + (clock.map(clockTroubles) ?? [])
             + certificates.found(settings.configuration, at: now())

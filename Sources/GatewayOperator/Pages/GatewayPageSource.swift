@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
+import GatewayStore
 
 /// The source of the gateway's pages; the running gateway plays this role.
 ///
 /// Never on the call path; safe from any thread. Texts come from the network as they are: templates escape them.
-package protocol GatewayPageSource: Sendable {
+protocol GatewayPageSource: Sendable {
     /// The state of the gateway.
     func status() async -> GatewayStatus
     /// Counts of calls at this instant; a few atomic reads.
@@ -19,7 +20,7 @@ package protocol GatewayPageSource: Sendable {
     /// Calls of the ledger, newest first.
     ///
     /// - Throws: an error of the ledger.
-    func calls(_ search: CallSearch) async throws -> [ListedCall]
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall]
     /// The story of a call; nil for an unknown id.
     ///
     /// - Parameter row: the row of the call in the ledger.
@@ -48,34 +49,27 @@ package protocol GatewayPageSource: Sendable {
 }
 
 /// Counts of calls since the start.
-package struct CallTraffic: Hashable, Sendable {
+struct CallTraffic: Hashable, Sendable {
     /// Calls from trunks.
-    package var inbound: UInt64
+    var inbound: UInt64 = 0
     /// Of those, calls that went on with a brand.
-    package var branded: UInt64
+    var branded: UInt64 = 0
     /// Calls from PBXs.
-    package var outbound: UInt64
+    var outbound: UInt64 = 0
     /// Calls that have begun and not ended.
-    package var inProgress: Int
-
-    package init(inbound: UInt64 = 0, branded: UInt64 = 0, outbound: UInt64 = 0, inProgress: Int = 0) {
-        self.inbound = inbound
-        self.branded = branded
-        self.outbound = outbound
-        self.inProgress = inProgress
-    }
+    var inProgress: Int = 0
 }
 
 /// A problem at the top of the first page.
-package struct PageTrouble: Hashable, Sendable {
+struct PageTrouble: Hashable, Sendable {
     /// True if calls or accounts suffer; false for a warning.
-    package var isError: Bool
+    var isError: Bool
     /// The problem in a few words.
-    package var title: String
+    var title: String
     /// The cause, and the remedy.
-    package var text: String
+    var text: String
 
-    package init(isError: Bool, _ title: String, _ text: String) {
+    init(isError: Bool, _ title: String, _ text: String) {
         self.isError = isError
         self.title = title
         self.text = text
@@ -83,33 +77,20 @@ package struct PageTrouble: Hashable, Sendable {
 }
 
 /// Outcomes and brands of recent calls.
-package struct CallsOfDay: Hashable, Sendable {
-    package struct Count: Hashable, Sendable {
-        package var name: String
-        package var calls: Int
+struct CallsOfDay: Hashable, Sendable {
+    struct Count: Hashable, Sendable {
+        var name: String
+        var calls: Int
         /// Of those, calls that a person answered.
-        package var answered: Int
+        var answered: Int
         /// The customer whose brand it is; nil for a usual brand and for an outcome.
-        package var customer: String?
-
-        package init(name: String, calls: Int, answered: Int, customer: String? = nil) {
-            self.customer = customer
-            self.name = name
-            self.calls = calls
-            self.answered = answered
-        }
+        var customer: String?
     }
 
     /// Calls from trunks, by outcome; `OPEN` are in progress.
-    package var outcomes: [Count]
+    var outcomes: [Count] = []
     /// Brands of the most calls, at most ten.
-    package var brands: [Count]
+    var brands: [Count] = []
     /// The number of calls to which the counts are limited; nil if all calls of the day are in them.
-    package var limitedTo: Int?
-
-    package init(outcomes: [Count] = [], brands: [Count] = [], limitedTo: Int? = nil) {
-        self.outcomes = outcomes
-        self.brands = brands
-        self.limitedTo = limitedTo
-    }
+    var limitedTo: Int?
 }

@@ -4,16 +4,16 @@ import Branding
 import CallAccounting
 import Foundation
 import HTTPTypes
-package import Logging
-package import Primitives
-package import WebPages
+import Logging
+import Primitives
+import WebPages
 
 /// The pages of a gateway on its admin port.
 ///
 /// Read-only but for a sync. All facts come from `GatewayPageSource`.
-package struct GatewayPages: Sendable {
+struct GatewayPages: Sendable {
     /// The access to the pages.
-    package enum Access: Hashable, Sendable {
+    enum Access: Hashable, Sendable {
         /// Everybody on this machine.
         case thisMachine
         /// Holders of a token; `isSecure` if the admin port speaks TLS.
@@ -36,7 +36,7 @@ package struct GatewayPages: Sendable {
     ///   - name: of the gateway.
     ///   - numbers: the form of telephone numbers until a person asks for whole ones.
     ///   - now: seconds since 1970; replaced by tests.
-    package init(
+    init(
         source: any GatewayPageSource, rates: CallRates, name: String, version: String, numbers: NumberDisplay,
         access: Access, logger: Logger,
         now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
@@ -54,7 +54,7 @@ package struct GatewayPages: Sendable {
     /// The site with all pages.
     ///
     /// - Throws: the error of a template, which no configuration causes.
-    package func site() throws -> PageSite {
+    func site() throws -> PageSite {
         let access: PageAccess =
             switch access {
             case .thisMachine: .loopback

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
+import CallAccounting
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
-package import Logging
+import Logging
 import NIOCore
 import ServiceLifecycle
-package import WebPages
+import WebPages
 
 /// Serves the admin port: `/healthz`, `/readyz`, `/metrics` and `/status` for monitors, and the pages for people.
 ///
 /// The paths of monitors have no login. They show counts and states, never a telephone number, a name or a key. The pages
 /// have the access of their site. The server shares only its counters with the call path.
-package struct AdminServer: Service {
+struct AdminServer: Service {
     /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
 
@@ -24,7 +24,7 @@ package struct AdminServer: Service {
     private let logger: Logger
     private let limits = ConnectionShares.Limits()
     /// Connections that are open at most.
-    package static let mostConnections = ConnectionShares.Limits().most
+    static let mostConnections = ConnectionShares.Limits().most
 
     /// Prepares a server.
     ///
@@ -33,7 +33,7 @@ package struct AdminServer: Service {
     /// - Parameters:
     ///   - pages: nil for a server without pages.
     ///   - certificate: nil for HTTP without TLS.
-    package init(
+    init(
         _ listener: HTTPListener, source: any GatewayStatusSource, pages: PageSite? = nil,
         certificate: ServerCertificate? = nil, logger: Logger
     ) {
@@ -47,7 +47,7 @@ package struct AdminServer: Service {
     /// Serves until the service group shuts down.
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
-    package func run() async throws {
+    func run() async throws {
         // Few connections: the clients are some monitors, and file descriptors are limited.
         let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
         let http = HTTPServerBuilder.http1(

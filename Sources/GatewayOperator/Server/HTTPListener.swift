@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 
 /// The address of one of the gateway's HTTP servers, and the callback after it listens.
-package struct HTTPListener: Sendable {
+struct HTTPListener: Sendable {
     private let host: String
     private let port: Int
     private let key: String
@@ -17,7 +17,7 @@ package struct HTTPListener: Sendable {
     ///   - port: 0 for a port of the system's choice.
     ///   - key: the configuration key of the address, such as `admin.listen`.
     ///   - onListening: called with the port once the socket is open. The server accepts requests a moment later.
-    package init(
+    init(
         host: String, port: Int, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
         self.host = host

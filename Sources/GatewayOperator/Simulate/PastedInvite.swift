@@ -6,21 +6,21 @@ import Foundation
 ///
 /// Line ends may be LF or CRLF. Text around the message is left out: the header and footer lines of Asterisk and sngrep, and
 /// a prefix of each line such as a time. Content-Length is corrected, because a paste changes line ends.
-package struct PastedInvite: Hashable, Sendable {
+struct PastedInvite: Hashable, Sendable {
     /// The text has no INVITE; the description names what it has.
-    package struct Failure: Error, Hashable, CustomStringConvertible {
-        package let description: String
+    struct Failure: Error, Hashable, CustomStringConvertible {
+        let description: String
     }
 
     /// The message with CRLF line ends.
-    package let bytes: [UInt8]
+    let bytes: [UInt8]
     /// The sender as a log line names it, such as `203.0.113.5:5060`; nil where none does.
-    package let source: String?
+    let source: String?
     /// Changes to the pasted text, for the operator.
-    package private(set) var changes: [String] = []
+    private(set) var changes: [String] = []
 
     /// Finds the first INVITE.
-    package init(_ text: String) throws(Failure) {
+    init(_ text: String) throws(Failure) {
         let lines = Self.lines(of: text)
         guard let start = lines.firstIndex(where: { Self.invite(in: $0) != nil }),
             let mark = Self.invite(in: lines[start])

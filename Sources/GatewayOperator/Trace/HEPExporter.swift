@@ -2,26 +2,26 @@
 
 import Glibc
 import Host
-package import Logging
+import Logging
 import NIOCore
 import NIOPosix
-package import Primitives
+import Primitives
 import ServiceLifecycle
 import Synchronization
 
 /// A collector of HEP packets, such as Homer, and how messages are sent there.
-package struct HEPCollector: Hashable, Sendable {
-    package enum Transport: String, Hashable, Sendable { case udp, tcp }
+struct HEPCollector: Hashable, Sendable {
+    enum Transport: String, Hashable, Sendable { case udp, tcp }
 
-    package var host: String
-    package var port: Int
-    package var transport: Transport
-    package var captureID: UInt32
+    var host: String
+    var port: Int
+    var transport: Transport
+    var captureID: UInt32
     /// The collector's shared secret; empty for none.
-    package var authKey: Concealed<String>
-    package var numbers: TraceOrder.Numbers
+    var authKey: Concealed<String>
+    var numbers: TraceOrder.Numbers
 
-    package init(
+    init(
         host: String, port: Int, transport: Transport, captureID: UInt32, authKey: String, numbers: TraceOrder.Numbers
     ) {
         self.host = host
@@ -37,7 +37,7 @@ package struct HEPCollector: Hashable, Sendable {
 ///
 /// Messages that the collector does not take in time are dropped and counted. A broken connection is opened again after 1 to 30
 /// seconds. Calls are never affected.
-package final class HEPExporter: Service {
+final class HEPExporter: Service {
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
     /// A TCP collector that reads nothing for this time is connected anew (TCP_USER_TIMEOUT of tcp(7)).
@@ -56,7 +56,7 @@ package final class HEPExporter: Service {
     private let lastWarning = Mutex<(at: ContinuousClock.Instant, isOpen: Bool)?>(nil)
 
     /// - Parameter collector: nil to send nothing until `use` names one.
-    package init(source: any TraceSource, collector: HEPCollector?, logger: Logger) {
+    init(source: any TraceSource, collector: HEPCollector?, logger: Logger) {
         self.source = source
         self.logger = logger
         (collectors, changes) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -64,15 +64,15 @@ package final class HEPExporter: Service {
     }
 
     /// Messages sent, and messages that the collector did not take in time.
-    package var counts: (sent: UInt64, dropped: UInt64) {
+    var counts: (sent: UInt64, dropped: UInt64) {
         (sentCount.load(ordering: .relaxed), droppedCount.load(ordering: .relaxed))
     }
 
     /// Changes the collector; nil ends the export.
-    package func use(_ collector: HEPCollector?) { changes.yield(collector) }
+    func use(_ collector: HEPCollector?) { changes.yield(collector) }
 
     /// Exports until the service group shuts down.
-    package func run() async throws { await cancelWhenGracefulShutdown { await self.follow() } }
+    func run() async throws { await cancelWhenGracefulShutdown { await self.follow() } }
 
     private func follow() async {
         var collector: HEPCollector?

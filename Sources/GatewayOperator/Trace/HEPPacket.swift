@@ -7,7 +7,7 @@ import Primitives
 /// A packet is `HEP3`, its length in two bytes, and chunks. A chunk is a vendor (0), a type and a length in two bytes each, and
 /// a value; the length includes these six bytes. Numbers are in network order. Source: HEP3 specification, revision 37, chunk
 /// types of vendor 0.
-package struct HEPPacket: Sendable {
+struct HEPPacket: Sendable {
     /// The largest packet: its length has two bytes, and a datagram takes no more.
     static let longest = 65_507
 
@@ -34,42 +34,26 @@ package struct HEPPacket: Sendable {
     private let authKey: Concealed<[UInt8]>
 
     /// - Parameter authKey: the collector's shared secret; empty for none.
-    package init(captureID: UInt32, authKey: String = "") {
+    init(captureID: UInt32, authKey: String = "") {
         self.captureID = captureID
         self.authKey = Concealed(Array(authKey.utf8))
     }
 
     /// The end of a hop: an address and a port.
-    package struct Address: Hashable, Sendable {
+    struct Address: Hashable, Sendable {
         /// The address bytes in network order as two integers; IPv4 has the low 32 bits of `low`.
-        package let high: UInt64
-        package let low: UInt64
-        package let port: UInt16
-        package let isIPv6: Bool
-
-        package init(high: UInt64, low: UInt64, port: UInt16, isIPv6: Bool) {
-            self.high = high
-            self.low = low
-            self.port = port
-            self.isIPv6 = isIPv6
-        }
+        let high: UInt64
+        let low: UInt64
+        let port: UInt16
+        let isIPv6: Bool
     }
 
     /// The facts of a message beside its text.
-    package struct Head: Hashable, Sendable {
-        package var source: Address
-        package var destination: Address
-        package var transport: TracedMessage.Transport
-        package var wallMicroseconds: Int64
-
-        package init(
-            source: Address, destination: Address, transport: TracedMessage.Transport, wallMicroseconds: Int64
-        ) {
-            self.source = source
-            self.destination = destination
-            self.transport = transport
-            self.wallMicroseconds = wallMicroseconds
-        }
+    struct Head: Hashable, Sendable {
+        var source: Address
+        var destination: Address
+        var transport: TracedMessage.Transport
+        var wallMicroseconds: Int64
     }
 
     /// Appends the packet of a message; the payload is cut where the packet would be too long.
@@ -77,7 +61,7 @@ package struct HEPPacket: Sendable {
     /// - Parameters:
     ///   - callID: appends the correlation identifier, of which 1,024 bytes count.
     ///   - payload: appends the message.
-    package func append(
+    func append(
         _ head: Head, to packet: inout [UInt8], callID: (inout [UInt8]) -> Void, payload: (inout [UInt8]) -> Void
     ) {
         let start = packet.count

@@ -3,36 +3,34 @@
 import Synchronization
 
 /// HEP packets that leave together.
-package struct HEPBatch: Sendable {
+struct HEPBatch: Sendable {
     /// The packets, one behind the other.
-    package var bytes: [UInt8] = []
+    var bytes: [UInt8] = []
     /// The ends of the packets.
-    package var ends: [Int] = []
+    var ends: [Int] = []
 
-    package init() {}
-
-    package var isEmpty: Bool { ends.isEmpty }
+    var isEmpty: Bool { ends.isEmpty }
 }
 
 /// Packets between the reader of traces and the connection to a collector.
 ///
 /// Bounded in bytes: a batch that finds the queue full is dropped, and its messages are counted. Any thread.
-package final class HEPQueue: Sendable {
+final class HEPQueue: Sendable {
     /// Bytes that wait for the collector: a third of a second of 20,000 messages a second.
     static let longest = 8 * 1024 * 1024
 
     /// Writes the packets.
-    package let packet: HEPPacket
-    package let numbers: TraceOrder.Numbers
+    let packet: HEPPacket
+    let numbers: TraceOrder.Numbers
     /// The batches in order; one consumer.
-    package let batches: AsyncStream<HEPBatch>
+    let batches: AsyncStream<HEPBatch>
     private let input: AsyncStream<HEPBatch>.Continuation
     private let waitingBytes = Atomic<Int>(0)
     private let waitingMessages = Atomic<Int>(0)
     private let onDrop: @Sendable (Int) -> Void
 
     /// - Parameter onDrop: receives the number of messages of a dropped batch, on the reader's thread.
-    package init(_ packet: HEPPacket, _ numbers: TraceOrder.Numbers, onDrop: @escaping @Sendable (Int) -> Void) {
+    init(_ packet: HEPPacket, _ numbers: TraceOrder.Numbers, onDrop: @escaping @Sendable (Int) -> Void) {
         self.packet = packet
         self.numbers = numbers
         self.onDrop = onDrop
@@ -40,7 +38,7 @@ package final class HEPQueue: Sendable {
     }
 
     /// Passes a batch to the connection, or drops it.
-    package func offer(_ batch: HEPBatch) {
+    func offer(_ batch: HEPBatch) {
         guard waitingBytes.load(ordering: .relaxed) + batch.bytes.count <= Self.longest else {
             return onDrop(batch.ends.count)
         }
@@ -59,8 +57,8 @@ package final class HEPQueue: Sendable {
     }
 
     /// Calls a closure when the consumer has ended, or `finish` was called.
-    package func onEnd(_ call: @escaping @Sendable () -> Void) { input.onTermination = { _ in call() } }
+    func onEnd(_ call: @escaping @Sendable () -> Void) { input.onTermination = { _ in call() } }
 
     /// Ends the export after the batches that wait.
-    package func finish() { input.finish() }
+    func finish() { input.finish() }
 }

@@ -9,7 +9,7 @@ import Host
 /// and TLS, so every message is one readable packet. Source: draft-ietf-opsawg-pcap; RFC 791, RFC 8200, RFC 768.
 ///
 /// One thread at a time.
-package final class PcapWriter: Sendable {
+final class PcapWriter: Sendable {
     private static let snapLength: UInt32 = 262_144
     private static let rawIP: UInt32 = 101
     /// The largest payload of UDP over IPv4.
@@ -21,7 +21,7 @@ package final class PcapWriter: Sendable {
     /// Creates a file with mode 0600, and writes its header.
     ///
     /// - Throws: `ControlFailure` if the file exists or cannot be made.
-    package init(path: String) throws(ControlFailure) {
+    init(path: String) throws(ControlFailure) {
         // O_EXCL: nobody else's file, and no symbolic link, is ever overwritten with a capture.
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         self.path = path
@@ -43,7 +43,7 @@ package final class PcapWriter: Sendable {
     /// Appends a message.
     ///
     /// - Throws: `ControlFailure` if the file cannot be written, as on a full disk.
-    package func append(_ message: TracedMessage, wallMicroseconds: Int64) throws(ControlFailure) {
+    func append(_ message: TracedMessage, wallMicroseconds: Int64) throws(ControlFailure) {
         try write(Self.record(message, wallMicroseconds: wallMicroseconds))
     }
 

@@ -9,7 +9,7 @@ extension ControlClient {
     ///
     /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the trace; the errors
     ///   of `take`.
-    package func trace(_ order: TraceOrder, _ take: @escaping @Sendable (TraceLine) async throws -> Void) async throws {
+    func trace(_ order: TraceOrder, _ take: @escaping @Sendable (TraceLine) async throws -> Void) async throws {
         let query: KeyValuePairs = [
             "number": order.number ?? "", "call_id": order.callID ?? "", "trunk": order.trunk ?? "",
             "customer": order.customer ?? "",

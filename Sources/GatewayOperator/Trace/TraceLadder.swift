@@ -6,7 +6,7 @@ import Primitives
 /// Draws a trace as a ladder of three columns: trunk, Herald, target.
 ///
 /// Text from the network is escaped, so no message can control the terminal.
-package struct TraceLadder {
+struct TraceLadder {
     private struct Call {
         let start: Int64
         /// The letters and digits in front of its lines.
@@ -20,10 +20,10 @@ package struct TraceLadder {
     private var calls: [String: Call] = [:]
     private var order: [String] = []
 
-    package init() {}
+    init() {}
 
     /// The lines of an event, each with its end; empty for an event without text.
-    package mutating func text(of line: TraceLine) -> String {
+    mutating func text(of line: TraceLine) -> String {
         var text =
             line.lost > 0 ? "  … \(line.lost) events are missing: they came faster than they could be read\n" : ""
         switch line.event {

@@ -1,66 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+import Foundation
 
 /// An address and a port of a traced message.
-package struct TraceEndpoint: Hashable, Sendable, Codable {
+struct TraceEndpoint: Hashable, Sendable, Codable {
     /// The address bytes in network order: four or sixteen.
-    package let bytes: [UInt8]
-    package let port: UInt16
+    let bytes: [UInt8]
+    let port: UInt16
     /// `192.0.2.1:5060` or `[2001:db8::1]:5060`.
-    package let text: String
+    let text: String
 
-    package init(bytes: [UInt8], port: UInt16, text: String) {
-        self.bytes = bytes
-        self.port = port
-        self.text = text
-    }
-
-    package var isIPv6: Bool { bytes.count == 16 }
+    var isIPv6: Bool { bytes.count == 16 }
 }
 
 /// A traced SIP message, as the reader of the trace may see it.
-package struct TracedMessage: Hashable, Sendable, Codable {
+struct TracedMessage: Hashable, Sendable, Codable {
     /// The kind of the configured peer at the far end.
-    package enum Side: String, Hashable, Sendable, Codable { case trunk, pbx, unknown }
+    enum Side: String, Hashable, Sendable, Codable { case trunk, pbx, unknown }
     /// The transport of the hop; TLS messages are traced decrypted.
-    package enum Transport: String, Hashable, Sendable, Codable { case udp, tcp, tls }
+    enum Transport: String, Hashable, Sendable, Codable { case udp, tcp, tls }
 
     /// True for a message that Herald received, false for one that it sent.
-    package var isReceived: Bool
-    package var transport: Transport
-    package var source: TraceEndpoint
-    package var destination: TraceEndpoint
-    package var side: Side
+    var isReceived: Bool
+    var transport: Transport
+    var source: TraceEndpoint
+    var destination: TraceEndpoint
+    var side: Side
     /// The name of the peer, or its address if it is unknown.
-    package var peer: String
+    var peer: String
     /// The first line without its URI: `INVITE`, `180 Ringing`.
-    package var summary: String
+    var summary: String
     /// The message after masking.
-    package var bytes: Data
+    var bytes: Data
     /// Bytes of the message that the trace left out because it is too long; 0 for a whole message.
-    package var cut: Int
-
-    package init(
-        isReceived: Bool, transport: Transport, source: TraceEndpoint, destination: TraceEndpoint, side: Side,
-        peer: String, summary: String, bytes: Data, cut: Int = 0
-    ) {
-        self.isReceived = isReceived
-        self.transport = transport
-        self.source = source
-        self.destination = destination
-        self.side = side
-        self.peer = peer
-        self.summary = summary
-        self.bytes = bytes
-        self.cut = cut
-    }
+    var cut: Int = 0
 }
 
 /// One event of a trace: a message, a decision, an outcome, or the end.
-package struct TraceLine: Hashable, Sendable, Codable {
+struct TraceLine: Hashable, Sendable, Codable {
     /// The event of the line.
-    package enum Event: Hashable, Sendable, Codable {
+    enum Event: Hashable, Sendable, Codable {
         case message(TracedMessage)
         /// The branding decision on an INVITE, and its evidence.
         case decision(String, evidence: String)
@@ -72,15 +51,15 @@ package struct TraceLine: Hashable, Sendable, Codable {
         case alive
     }
 
-    package var event: Event
+    var event: Event
     /// Wall clock in microseconds since 1970.
-    package var wallMicroseconds: Int64
+    var wallMicroseconds: Int64
     /// The SIP Call-ID after masking.
-    package var callID: String
+    var callID: String
     /// Events left out in front of this one, because the reader was too slow or the ring was full.
-    package var lost: Int
+    var lost: Int
 
-    package init(_ event: Event, wallMicroseconds: Int64, callID: String = "", lost: Int = 0) {
+    init(_ event: Event, wallMicroseconds: Int64, callID: String = "", lost: Int = 0) {
         self.event = event
         self.wallMicroseconds = wallMicroseconds
         self.callID = callID
@@ -89,33 +68,31 @@ package struct TraceLine: Hashable, Sendable, Codable {
 }
 
 /// The order of a trace: which calls, for how long, and how numbers are shown.
-package struct TraceOrder: Hashable, Sendable, Codable {
+struct TraceOrder: Hashable, Sendable, Codable {
     /// The treatment of telephone numbers.
     ///
     /// A withheld number appears in neither.
-    package enum Numbers: String, Hashable, Sendable, Codable, CaseIterable { case masked, full }
+    enum Numbers: String, Hashable, Sendable, Codable, CaseIterable { case masked, full }
 
     /// A caller's or called number, in any form; nil for all.
-    package var number: String?
+    var number: String?
     /// Any part of a Call-ID; nil for all.
-    package var callID: String?
+    var callID: String?
     /// The name of a trunk; nil for all.
-    package var trunk: String?
+    var trunk: String?
     /// The name of a customer; nil for all.
-    package var customer: String?
+    var customer: String?
     /// Seconds after which the trace ends; nil for no end.
-    package var seconds: Int?
-    package var numbers = Numbers.masked
-
-    package init() {}
+    var seconds: Int?
+    var numbers = Numbers.masked
 
     /// The last digits of `number` that are compared: without a prefix of zeros.
-    package static func digits(_ number: some Sequence<UInt8>) -> [UInt8] {
+    static func digits(_ number: some Sequence<UInt8>) -> [UInt8] {
         Array(number.filter { (48...57).contains($0) }.drop { $0 == 48 })
     }
 
     /// Whether two numbers are the same, written with or without country code.
-    package static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         let (one, other) = (digits(one), digits(other))
         let (short, long) = one.count <= other.count ? (one, other) : (other, one)
         // A short number would match the end of many others.
@@ -124,7 +101,7 @@ package struct TraceOrder: Hashable, Sendable, Codable {
 }
 
 /// The running gateway in the role of the source of traces.
-package protocol TraceSource: Sendable {
+protocol TraceSource: Sendable {
     /// Begins a trace; the stream ends with the trace.
     ///
     /// - Throws: `TraceRefusal` if as many traces run as are allowed, or if the order has an unknown trunk or customer.
@@ -137,8 +114,8 @@ package protocol TraceSource: Sendable {
 }
 
 /// The reason why a trace does not begin, with its remedy.
-package struct TraceRefusal: Error, Hashable, Sendable, Codable, CustomStringConvertible {
-    package let description: String
+struct TraceRefusal: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+    let description: String
 
-    package init(_ description: String) { self.description = description }
+    init(_ description: String) { self.description = description }
 }

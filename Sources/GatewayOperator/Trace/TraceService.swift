@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
-package import CallPath
+import CallAccounting
+import CallPath
 import Foundation
-package import SIPCore
+import SIPCore
 import ServiceLifecycle
 import Synchronization
 
@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// The tap is on while there is a reader. A reader that is too slow loses events, which are counted, and costs no memory beyond
 /// its queue.
-package final class TraceService: Service, TraceSource {
+final class TraceService: Service, TraceSource {
     /// Readers at a time, beside HEP.
     static let mostReaders = 4
     /// Events that wait for one reader.
@@ -68,7 +68,7 @@ package final class TraceService: Service, TraceSource {
     private let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameter capacity: records that wait for this service.
-    package init(
+    init(
         _ tap: TraceTap, capacity: Int = TraceTap.usualCapacity, settings: CurrentSettings,
         now: @escaping @Sendable () -> Moment
     ) {
@@ -81,7 +81,7 @@ package final class TraceService: Service, TraceSource {
     /// Events that were left out: no reader got those of a full ring, one reader did not get those it was too slow for.
     var dropped: (ring: UInt64, readers: UInt64) { (tap.dropped, state.withLock { $0.lost }) }
 
-    package func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> {
+    func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> {
         if let trunk = order.trunk, !settings.load().topology.trunks.contains(where: { $0.name == trunk }) {
             let names = settings.load().topology.trunks.map(\.name).joined(separator: ", ")
             throw TraceRefusal("there is no trunk \(trunk); the trunks are \(names)")
@@ -105,7 +105,7 @@ package final class TraceService: Service, TraceSource {
         return stream
     }
 
-    package func export(to queue: HEPQueue) throws(TraceRefusal) {
+    func export(to queue: HEPQueue) throws(TraceRefusal) {
         let id = try begin { state throws(TraceRefusal) in
             state.exports.append(Export(id: state.next, queue: queue))
         }
@@ -140,7 +140,7 @@ package final class TraceService: Service, TraceSource {
     }
 
     /// Passes outcomes to the readers of their calls; any thread, does not wait.
-    package func ended(_ records: [CallRecord]) {
+    func ended(_ records: [CallRecord]) {
         guard tap.isOn else { return }
         let time = now().wallMicroseconds
         state.withLock { state in
@@ -161,7 +161,7 @@ package final class TraceService: Service, TraceSource {
     // MARK: Service
 
     /// Runs until the service group shuts down; then all traces end.
-    package func run() async throws {
+    func run() async throws {
         await cancelWhenGracefulShutdown { await self.read() }
         stop()
     }

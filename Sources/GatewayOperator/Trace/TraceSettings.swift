@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+package import CallAccounting
+package import CallPath
 package import ConfigurationFiles
 import GatewayConfiguration
 import Host
+import Logging
+import SIPCore
+import SIPTransport
+package import ServiceLifecycle
 
 extension HeraldConfiguration.HEP {
     /// The collector as the exporter uses it.
-    package var exported: HEPCollector {
+    var exported: HEPCollector {
         HEPCollector(
             host: collector.host, port: Int(collector.port), transport: .init(transport),
             captureID: UInt32(captureID), authKey: authKey?.reveal() ?? "",
@@ -35,13 +40,21 @@ extension TraceOrder.Numbers {
 
 /// The services of traces: the reader of the tap, and the export to HEP.
 package struct TraceServices: ReloadablePart {
-    /// The reader of the tap.
-    package let service: TraceService
-    /// The export to HEP.
-    package let exporter: HEPExporter
+    let service: TraceService
+    let exporter: HEPExporter
 
-    /// - Parameter service: the source of the exporter too.
-    package init(service: TraceService, exporter: HEPExporter) { (self.service, self.exporter) = (service, exporter) }
+    /// Builds both; nothing is read before they run.
+    package init(_ tap: TraceTap, _ trace: HeraldConfiguration.Trace, _ settings: CurrentSettings) {
+        service = TraceService(tap, capacity: trace.buffer, settings: settings, now: { .now() })
+        exporter = HEPExporter(
+            source: service, collector: trace.hep?.exported, logger: Logger(label: "herald.trace"))
+    }
+
+    /// The reader, then the export, as they start.
+    package var services: [any Service] { [service, exporter] }
+
+    /// Takes calls that have ended.
+    package func ended(_ calls: [CallRecord]) { service.ended(calls) }
 
     package func prepare(_ next: HeraldConfiguration) -> (@Sendable () async -> Void)? {
         let collector = next.trace.hep?.exported

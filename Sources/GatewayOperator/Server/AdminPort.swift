@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
-import GatewayConfiguration
-import GatewayOperator
+package import ConfigurationFiles
+package import GatewayConfiguration
 import Host
-import Logging
+package import Logging
 import Primitives
 import ServiceLifecycle
 import Synchronization
@@ -14,7 +13,7 @@ import WebPages
 ///
 /// A renewal keeps the port and its connections. Any other change ends the old server first, so that a new one can take the
 /// same port. Sessions of the pages end with their server.
-final class AdminPort: ReloadablePart {
+package final class AdminPort: ReloadablePart {
     /// The keys of the configuration that shape the port.
     private struct Settings: Equatable, Sendable {
         let address: EndpointAddress?
@@ -39,21 +38,24 @@ final class AdminPort: ReloadablePart {
     }
 
     /// The server in force.
-    let services: ReplaceableServices
+    package let services: ReplaceableServices
     private let state: Mutex<State>
     private let id: String
-    private let gate: StartGate
+    private let expectServer: @Sendable () -> @Sendable (_ port: Int) -> Void
     private let logger = Logger(label: "herald.admin")
     private let notices: Logger
 
     /// Reads the files of the certificate; `begin` makes the server.
     ///
     /// - Parameters:
-    ///   - gate: calls wait for the first server.
+    ///   - expectServer: lets calls wait for the first server; returns the callback for its port.
     ///   - logger: takes the lines of a reload.
     /// - Throws: the error of a certificate.
-    init(_ configuration: HeraldConfiguration, gate: StartGate, logger: Logger) throws {
-        (id, self.gate, notices) = (configuration.id, gate, logger)
+    package init(
+        _ configuration: HeraldConfiguration,
+        expectServer: @escaping @Sendable () -> @Sendable (_ port: Int) -> Void, logger: Logger
+    ) throws {
+        (id, self.expectServer, notices) = (configuration.id, expectServer, logger)
         let settings = Settings(configuration)
         state = Mutex(State(settings: settings, certificate: try Self.certificate(settings)))
         services = ReplaceableServices(logger: logger, patience: .seconds(5))
@@ -63,17 +65,17 @@ final class AdminPort: ReloadablePart {
     ///
     /// - Parameter source: the facts of the pages.
     /// - Throws: the error of a page's template.
-    func begin(_ source: GatewayPageReport) throws {
+    package func begin(_ source: GatewayPageReport) throws {
         let start = state.withLock { state in
             state.source = source
             return state
         }
         guard start.settings.address != nil else { return }
-        let first = try build(start, onListening: gate.expectServer())
+        let first = try build(start, onListening: expectServer())
         services.replace { first }
     }
 
-    func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
+    package func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
         let settings = Settings(next)
         let running = state.withLock { $0 }
         guard settings != running.settings else { return try renewal(of: running.certificate) }

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import GatewayApp
+@testable import GatewayOperator
 
 @Suite("Services of a reload")
 struct AfterReloadTests {
