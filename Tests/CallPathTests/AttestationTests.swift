@@ -24,6 +24,15 @@ struct AttestationTests {
         return try #require(gateway.updates().first).reason
     }
 
+    @Test(arguments: [("+61491570156", nil), ("+61491570157", PassThroughReason.policy)])
+    func `the claim for another number is none for the caller's`(claimed: String, reason: PassThroughReason?) throws {
+        let gateway = try gateway { $0.policy = .strict }
+        let invite = request("INVITE", extra: "P-Asserted-Identity: <sip:+61491570156@c>\n").replacing(
+            "<sip:+61491570156@carrier.example>", with: "<sip:\(claimed)@carrier.example;verstat=TN-Validation-Passed>")
+        _ = gateway.receive(invite, from: GatewayUnderTest.trunk)
+        #expect(try #require(gateway.updates().first).reason == reason)
+    }
+
     private static let passed = "P-Asserted-Identity: <sip:+61491570156@c;verstat=TN-Validation-Passed>\n"
 
     struct Row: CustomTestStringConvertible, Sendable {

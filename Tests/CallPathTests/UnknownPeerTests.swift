@@ -30,6 +30,13 @@ struct UnknownPeerTests {
         #expect(gateway.counters.count(.scannersDropped) == 1)
     }
 
+    @Test func `an ACK of an unknown peer gets no response`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        #expect(gateway.receive(request("ACK"), from: stranger).isEmpty)
+        #expect(gateway.counters.count(.strangersDropped) == 1)
+        #expect(gateway.receive(request("OPTIONS"), from: stranger).count == 1)
+    }
+
     @Test(arguments: ["Grandstream GXP", "my friendly-scanner", "Asterisk PBX 22", ""])
     func `other User-Agents are unknown peers like any`(agent: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
