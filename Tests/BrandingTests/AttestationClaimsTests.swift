@@ -53,4 +53,12 @@ struct AttestationClaimsTests {
             #expect(claims.verification == expected)
         }
     }
+
+    @Test func `of equal claims the first one is the source`() {
+        var partial = AttestationClaims()
+        partial.add(header: Array("B".utf8)[...])
+        var claims = AttestationClaims()
+        for part in [AttestationSource.assertedIdentity, .from] { claims.add(partial, from: part) }
+        #expect(claims.source == .assertedIdentity)
+    }
 }

@@ -246,6 +246,13 @@ struct ChangeFeedTests {
         #expect(SyncCursor("2026-01-01T00:00:00.000000101Z")?.change(in: .init(epoch: 0, last: 100)) == nil)
     }
 
+    @Test func `a cursor of a newer state is ahead, also where its last digits read as an old change`() {
+        let (older, newer) = (199_999_999 as Int64, 200_000_001 as Int64)
+        #expect(SyncCursor(seconds: 20, change: newer).isAhead(of: .init(epoch: 0, last: older)))
+        #expect(!SyncCursor(seconds: 20, change: older).isAhead(of: .init(epoch: 0, last: newer)))
+        #expect(!SyncCursor(seconds: 20, change: newer).isAhead(of: .init(epoch: 0, last: newer)))
+    }
+
     @Test func `a client a hundred million changes behind gets by time what it lacks`() throws {
         let folder = TemporaryFolder()
         let database = try Engine.open(folder.path)

@@ -58,6 +58,29 @@ struct LedgerRetentionTests {
         #expect(try ledger.recorder.shrink().deleted > 0)
     }
 
+    @Test func `a ledger above its size shrinks by a tenth of it, so that the next rows have space`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { $0.hasDirectory = false }
+        for number in 1...1_200 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain()
+        let database = try ledger.database.ledger
+        let limit = try Self.usedBytes(database) - 1
+        let retention = LedgerRetention(database: database, ringID: 0, outputs: [], hasDirectory: false, step: 10)
+        #expect(try retention.shrink(below: limit).deleted > 0)
+        let shares = Double(try Self.usedBytes(database)) / Double(limit)
+        #expect((0.85...0.9).contains(shares), "\(shares)")
+    }
+
+    private static func usedBytes(_ database: any DatabaseWriter) throws -> Int {
+        try database.read { database in
+            try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT (page_count - freelist_count) * page_size
+                    FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+                    """) ?? 0
+        }
+    }
+
     @Test func `however many rows may not go, each step is short and updates are taken in between`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
         for number in 1...1_700 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }

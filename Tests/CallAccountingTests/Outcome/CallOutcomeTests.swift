@@ -30,6 +30,7 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 600, rang: true, outcome: .rejected, source: "RFC 3261 §21.6.1 after ringing"),
         .init(status: 603, outcome: .rejected, source: "RFC 3261 §21.6.2"),
         .init(status: 603, rang: true, outcome: .rejected, source: "RFC 3261 §21.6.2"),
+        .init(status: 603, q850: 16, outcome: .rejected, source: "RFC 3261 §21.6.2, no phone rang that was silent"),
         .init(status: 603, q850: 21, rang: true, outcome: .rejected, source: "Q.850 21"),
         .init(status: 403, q850: 21, outcome: .rejected, source: "Asterisk 16 and 22, user declined before 180"),
         .init(status: 403, q850: 21, rang: true, outcome: .rejected, source: "Asterisk 16 and 22, user declined"),
