@@ -30,7 +30,7 @@ package final class PostgreSQLPool: Sendable {
     }
 
     package let address: PostgreSQLAddress
-    private let lanes: [Lane]
+    private let lanes: [PostgreSQLLane]
     private let mostWaiting: Int
     private let state: Mutex<State>
 
@@ -45,7 +45,9 @@ package final class PostgreSQLPool: Sendable {
     ) {
         self.address = address
         self.mostWaiting = mostWaiting
-        lanes = (0..<max(sessions, 1)).map { _ in Lane(address, application: application, timeLimit: timeLimit) }
+        lanes = (0..<max(sessions, 1)).map { _ in
+            PostgreSQLLane(address, application: application, timeLimit: timeLimit)
+        }
         // The last one used is the next one used, so that few connections serve a quiet server.
         state = Mutex(State(free: Array((0..<max(sessions, 1)).reversed())))
     }
@@ -120,28 +122,6 @@ package final class PostgreSQLPool: Sendable {
             return nil
         }
         next?(lane)
-    }
-}
-
-/// One session of a pool and its thread.
-private final class Lane: Sendable {
-    let queue = DispatchQueue(label: "herald.postgresql")
-    let connections = Atomic<Int>(0)
-    private let session: Mutex<PostgreSQLSession>
-
-    init(_ address: PostgreSQLAddress, application: String, timeLimit: Duration) {
-        session = Mutex(PostgreSQLSession(address, application: application, timeLimit: timeLimit))
-    }
-
-    func use<Result: Sendable>(_ body: @Sendable (PostgreSQLSession) throws -> Result)
-        -> Swift.Result<Result, any Error>
-    {
-        session.withLock { session in
-            // A server that was restarted has closed idle connections, and the next statement would fail.
-            _ = session.isConnected()
-            defer { connections.store(session.connections, ordering: .relaxed) }
-            return Swift.Result { try body(session) }
-        }
     }
 }
 

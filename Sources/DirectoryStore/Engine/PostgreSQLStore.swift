@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import PostgreSQL
 import Synchronization
 
@@ -10,7 +9,7 @@ final class PostgreSQLStore: SQLPool {
     private let address: PostgreSQLAddress
     private let statements = PortableStatements()
     private let damage: DamageRecord
-    private let commits: SessionLane
+    private let commits: PostgreSQLLane
     /// Snapshots that are open.
     private let snapshots = Mutex(0)
     private let mostSnapshots: Int
@@ -33,7 +32,7 @@ final class PostgreSQLStore: SQLPool {
         mostSnapshots = snapshots
         pool = PostgreSQLPool(
             address, sessions: sessions, application: Self.application, timeLimit: Self.requestLimit)
-        commits = SessionLane(address, timeLimit: Self.requestLimit)
+        commits = PostgreSQLLane(address, application: Self.application, timeLimit: Self.requestLimit)
     }
 
     static let application = "herald-directory"
@@ -102,7 +101,8 @@ final class PostgreSQLStore: SQLPool {
             return true
         }
         guard isAllowed else { throw StoreError.busy }
-        return PostgreSQLSnapshot(SessionLane(address, timeLimit: Self.requestLimit), statements) { [self] in
+        let lane = PostgreSQLLane(address, application: Self.application, timeLimit: Self.requestLimit)
+        return PostgreSQLSnapshot(lane, statements) { [self] in
             snapshots.withLock { $0 -= 1 }
         }
     }
@@ -135,27 +135,6 @@ extension SQLIsolation {
     }
 }
 
-/// A session with a thread of its own.
-final class SessionLane: Sendable {
-    private let queue = DispatchQueue(label: "herald.directory.postgresql")
-    private let session: Mutex<PostgreSQLSession>
-
-    init(_ address: PostgreSQLAddress, timeLimit: Duration) {
-        session = Mutex(
-            PostgreSQLSession(address, application: PostgreSQLStore.application, timeLimit: timeLimit))
-    }
-
-    func run(_ work: @escaping @Sendable (PostgreSQLSession) -> Void) {
-        queue.async { [self] in
-            session.withLock { session in
-                // A server that was restarted has closed idle connections.
-                _ = session.isConnected()
-                work(session)
-            }
-        }
-    }
-}
-
 /// A session for several transactions.
 private final class PostgreSQLWork: SQLSession {
     private let session: PostgreSQLSession
@@ -180,11 +159,11 @@ private final class PostgreSQLWork: SQLSession {
 
 /// A transaction on a connection of its own that sees one state.
 private final class PostgreSQLSnapshot: SQLSnapshot {
-    private let lane: SessionLane
+    private let lane: PostgreSQLLane
     private let statements: PortableStatements
     private let ended: @Sendable () -> Void
 
-    init(_ lane: SessionLane, _ statements: PortableStatements, ended: @escaping @Sendable () -> Void) {
+    init(_ lane: PostgreSQLLane, _ statements: PortableStatements, ended: @escaping @Sendable () -> Void) {
         self.lane = lane
         self.statements = statements
         self.ended = ended
