@@ -4,6 +4,7 @@ import Branding
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import Host
 import Primitives
 import WebPages
 
@@ -129,13 +130,7 @@ struct ImportPages: Sendable {
             slots.free()
             end.finish()
         }
-        let patience = patience
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in ends {} }
-            group.addTask { try? await Task.sleep(for: patience) }
-            await group.next()
-            group.cancelAll()
-        }
+        _ = await within(patience) { for await _ in ends {} }
     }
 
     /// Runs the import without writing.

@@ -3,6 +3,7 @@
 import CallPath
 import GatewayOperator
 import GatewaySync
+import Host
 import Logging
 import UnixSignals
 
@@ -45,13 +46,7 @@ struct CallDrain: Sendable {
         logger.notice(
             "draining: new calls but emergencies are refused, calls in progress may finish; a second signal ends at once",
             metadata: ["calls": "\(calls.count)", "longest": "\(patience)"])
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await lastCall() }
-            group.addTask { try? await time.sleep(patience) }
-            group.addTask { await secondSignal() }
-            await group.next()
-            group.cancelAll()
-        }
+        await firstOf({ await lastCall() }, { try? await time.sleep(patience) }, { await secondSignal() })
         if calls.count > 0 {
             logger.notice(
                 "calls are still in progress; they go on with the next start",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 package import GatewayStore
 import Host
 package import Logging
@@ -156,13 +155,8 @@ package final class LedgerSharing: Sendable {
 
     /// Ships once a second until the task is cancelled, and then once more, for five seconds at most, if the server is there.
     package func run() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-                DispatchQueue(label: "herald.shared").async {
-                    self.work()
-                    done.resume()
-                }
-            }
+        await NamedThread.run("herald-shared", queue: "herald.shared") {
+            self.work()
         } onCancel: {
             isStopping.store(true, ordering: .relaxed)
             bell.ring()
@@ -170,7 +164,6 @@ package final class LedgerSharing: Sendable {
     }
 
     private func work() {
-        NamedThread.begin("herald-shared")
         let shipper = makeShipper()
         var rounds = SharingRounds(self, shipper, makeExchange(shipper), makeAdoption())
         repeat {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Host
 package import NIOCore
 import NIOPosix
 import Synchronization
@@ -36,17 +37,17 @@ package struct SiblingProbe: Sendable {
             }
             .bind(to: local).get()
         let run = UInt64.random(in: 1 ... .max)
-        let result = await withTaskGroup(of: Result?.self) { group in
-            group.addTask {
+        let result = await firstOf(
+            { () async -> Result in
                 for await bytes in responses {
                     guard let datagram = SiblingDatagram(bytes, keys) else { return .otherSecret }
                     if datagram.kind == .response, datagram.toRun == run {
                         return .responded(clockOffset: datagram.sentAt - now().wallMicroseconds)
                     }
                 }
-                return nil
-            }
-            group.addTask {
+                return .silent
+            },
+            {
                 for _ in 0..<3 where !Task.isCancelled {
                     // A sibling of version 0.2 responds to the second one.
                     for form in [SiblingDatagram.Form.numbered, .unnumbered] {
@@ -60,12 +61,8 @@ package struct SiblingProbe: Sendable {
                     try? await Task.sleep(for: patience / 3)
                 }
                 return .silent
-            }
-            let first = await group.next().flatMap { $0 }
-            group.cancelAll()
-            inbox.finish()
-            return first
-        }
+            })
+        inbox.finish()
         try? await channel.close()
         return result ?? .silent
     }

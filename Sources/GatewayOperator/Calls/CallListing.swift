@@ -56,21 +56,16 @@ package struct CallListing {
         let follower = try CommandFailure.reported { try CallFollower(reader, query.filter) }
         try write(try found().filter { $0.outcome != nil }, titles: true)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await _ in signals { return }
-            }
-            group.addTask { [output, hasCustomers] in
+        try await firstOf(
+            { for await _ in signals { return } },
+            { [output, hasCustomers] in
                 var follower = follower
                 while true {
                     try await Task.sleep(for: .milliseconds(500))
                     let ended = try CommandFailure.reported { try follower.next() }
                     if !ended.isEmpty { try output.write(ended, titles: false, hasCustomers: hasCustomers) }
                 }
-            }
-            try await group.next()
-            group.cancelAll()
-        }
+            })
     }
 
     /// Writes every selected call with its timeline.

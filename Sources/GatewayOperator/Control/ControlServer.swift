@@ -79,14 +79,11 @@ struct ControlServer: Service {
 
     /// Runs until the service group shuts down; a client that reads nothing does not hold up the stop.
     private static func run(_ application: some ApplicationProtocol) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            group.addTask {
+        try await firstOf(
+            { try await application.run() },
+            {
                 try await gracefulShutdown()
                 try await Task.sleep(for: patience)
-            }
-            try await group.next()
-            group.cancelAll()
-        }
+            })
     }
 }

@@ -69,18 +69,13 @@ package struct TraceListing: Sendable {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let output = try CommandFailure.reported { try TraceOutput(asJSON: asJSON, pcap: pcap) }
         if !asJSON { Output.write("tracing for \(query.duration); Ctrl-C ends it\n") }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await _ in signals { return }
-            }
-            group.addTask { [folder, query] in
+        try await firstOf(
+            { for await _ in signals { return } },
+            { [folder, query] in
                 try await CommandFailure.reported {
                     try await ControlClient(folder: folder).trace(query.order) { try output.write($0) }
                 }
-            }
-            try await group.next()
-            group.cancelAll()
-        }
+            })
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import Dispatch
 import GRDB
 import Host
 import Logging
@@ -202,13 +201,8 @@ extension OutcomeRecorder {
     /// task pool, and a round takes one wake-up.
     package func run() async {
         let stop = RecorderStop()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-                DispatchQueue(label: "herald.outcome").async {
-                    self.work(until: stop)
-                    done.resume()
-                }
-            }
+        await NamedThread.run("herald-recorder", queue: "herald.outcome") {
+            self.work(until: stop)
         } onCancel: {
             stop.isWanted.store(true, ordering: .relaxed)
             stop.bell.ring()
@@ -216,7 +210,6 @@ extension OutcomeRecorder {
     }
 
     private func work(until stop: RecorderStop) {
-        NamedThread.begin("herald-recorder")
         var priority = RecorderPriority()
         var rounds = OutcomeRounds(
             self, isStopping: { stop.isWanted.load(ordering: .relaxed) }, pace: { priority.follow($0) })

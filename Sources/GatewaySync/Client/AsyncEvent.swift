@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Host
 import Synchronization
 
 /// Wakes one waiting task. A ring without a waiting task is kept; several rings count as one.
@@ -36,12 +37,7 @@ final class AsyncEvent: Sendable {
     ///
     /// Only one task may wait at a time.
     func wait(_ duration: Duration, time: ServiceClock) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await time.sleep(duration) }
-            group.addTask { await self.wait() }
-            await group.next()
-            group.cancelAll()
-        }
+        await firstOf({ try? await time.sleep(duration) }, { await self.wait() })
     }
 
     private func wait() async {

@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import BrandingAPI
 import Foundation
+import Host
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
@@ -65,34 +66,16 @@ struct DirectoryExchange: Redacted {
             throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
         }
         let message = message(for: request, mount: mount)
-        let result = await withTaskGroup(of: Result<Value, Failure>?.self) { group in
-            group.addTask { await self.outcome(message, request, reading) }
-            group.addTask {
-                // The library's deadline ends with the head of the response. This one covers the body too.
-                try? await Task.sleep(for: request.timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        // The library's deadline ends with the head of the response. This one covers the body too.
+        let value = try await within(request.timeout) { () async throws(Failure) -> Value in
+            try await self.exchange(message, request, reading)
         }
-        guard let result else {
-            throw network("no complete response within \(request.timeout)")
-        }
-        return try result.get()
+        guard let value else { throw network("no complete response within \(request.timeout)") }
+        return value
     }
 
     /// Reads the body of a response. An error ends the exchange.
     typealias Reading<Value> = @Sendable (HTTPClientResponse) async throws -> Value
-
-    private func outcome<Value: Sendable>(
-        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Value>
-    ) async -> Result<Value, Failure> {
-        do throws(Failure) {
-            return .success(try await exchange(message, request, reading))
-        } catch {
-            return .failure(error)
-        }
-    }
 
     private func message(for request: DirectoryRequest, mount: DirectoryAddress.Mount) -> HTTPClientRequest {
         let url = settings.address.url(request.path, mount: mount, query: request.query)

@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Branding
 import CallAccounting
 import Foundation
+import Host
 import NIOCore
 import NIOHTTP1
 
@@ -25,16 +26,8 @@ struct LogoFetch {
     func response(to logo: DueLogo) async throws(LogoProblem) -> Response {
         let origin = try LogoOrigin(logo.url, settings)
         let address = try await checkedAddress(of: origin.host)
-        let result = await withTaskGroup(of: Result<Response, LogoProblem>?.self) { group in
-            group.addTask { await self.ask(logo, origin, at: address) }
-            group.addTask { [timeout = settings.timeout] in
-                // The library's deadline ends with the head of the response. This one covers the body too.
-                try? await Task.sleep(for: timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
+        // The library's deadline ends with the head of the response. This one covers the body too.
+        let result = await within(settings.timeout) { await self.ask(logo, origin, at: address) }
         guard let result else { throw .timeout(settings.timeout) }
         return try result.get()
     }
