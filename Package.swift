@@ -335,7 +335,8 @@ let package = Package(
             name: "DirectoryServerTests",
             dependencies: [
                 "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Primitives",
-                "Host", "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", "PostgreSQL", grdb,
+                "Host", "WebPages", "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", "PostgreSQL",
+                grdb,
                 crypto, nio, nioEmbedded, nioHTTPTypes, httpTypes, lifecycle, log, arguments,
             ],
             swiftSettings: strict),

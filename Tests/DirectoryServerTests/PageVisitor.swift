@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import TestFixtures
 import Testing
+import WebPages
 
 @testable import DirectoryServer
 @testable import DirectoryStore

@@ -77,17 +77,3 @@ struct OperatorRequest: Sendable {
         .page(template: "content", title: title, content: PageContent(parts: parts, live: live), status: status)
     }
 }
-
-/// Paths with texts of people in them.
-enum PagePath {
-    private static let plain = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
-
-    static func encoded(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: plain) ?? "" }
-
-    /// A path with a query of the values that are present.
-    static func with(_ path: String, _ query: KeyValuePairs<String, String?>) -> String {
-        let pairs = query.compactMap { name, value in value.map { "\(name)=\(encoded($0))" } }
-        return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
-    }
-}

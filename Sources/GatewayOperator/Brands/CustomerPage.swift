@@ -37,8 +37,8 @@ extension GatewayPages {
 extension CustomersValues.Row {
     init(_ customer: GatewayStatus.Customer) {
         name = customer.name
-        path = "/calls?customer=" + SearchFields.encoded(customer.name)
-        preview = "/preview?customer=" + SearchFields.encoded(customer.name)
+        path = PagePath.with("/calls", ["customer": customer.name])
+        preview = PagePath.with("/preview", ["customer": customer.name])
         numbers = customer.numbers
         brands = customer.brands
         account = customer.sharesAccountOf.map { "that of \($0)" } ?? "its own"

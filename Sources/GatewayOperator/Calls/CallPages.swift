@@ -87,25 +87,10 @@ struct SearchFields {
     func path(before row: Int64?) -> String {
         var parts = Self.names.compactMap { name in
             let value = self[name]
-            return value.isEmpty ? nil : "\(name)=\(Self.encoded(value))"
+            return value.isEmpty ? nil : "\(name)=\(PagePath.encoded(value))"
         }
         if let row { parts.append("before=\(row)") }
         return parts.isEmpty ? "/calls" : "/calls?" + parts.joined(separator: "&")
-    }
-
-    /// A text as the value of a query.
-    static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { out, byte in
-            let scalar = Unicode.Scalar(byte)
-            if scalar.properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
-                || "-._".unicodeScalars.contains(scalar)
-            {
-                out.unicodeScalars.append(scalar)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                out += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
     }
 }
 

@@ -32,9 +32,7 @@ struct ControlClient: Sendable {
     ///
     /// - Throws: `ControlFailure` if no gateway accepts the command.
     func sync(full: Bool, customer: String? = nil) async throws(ControlFailure) -> ControlledSync {
-        let whole = full ? "true" : "false"
-        guard let customer else { return try await post("/v1/sync", query: ["full": whole]) }
-        return try await post("/v1/sync", query: ["full": whole, "customer": customer])
+        try await post("/v1/sync", query: ["full": full ? "true" : "false", "customer": customer])
     }
 
     /// The state of the gateway.
@@ -44,8 +42,7 @@ struct ControlClient: Sendable {
     ///
     /// - Parameter name: the only customer that is wanted; nil for all.
     func customers(named name: String? = nil) async throws(ControlFailure) -> [GatewayStatus.Customer] {
-        guard let name else { return try await get("/v1/customers") }
-        return try await get("/v1/customers", query: ["name": name])
+        try await get("/v1/customers", query: ["name": name])
     }
 
     /// Makes the gateway read its configuration again.
@@ -65,9 +62,8 @@ struct ControlClient: Sendable {
     ///   - level: nil returns to that of the configuration.
     ///   - seconds: the time until it returns by itself; nil for no end.
     func setLogLevel(_ level: String?, seconds: Int?) async throws(ControlFailure) -> ControlledLogLevel {
-        guard let level else { return try await post("/v1/log-level") }
-        guard let seconds else { return try await post("/v1/log-level", query: ["level": level]) }
-        return try await post("/v1/log-level", query: ["level": level, "seconds": "\(seconds)"])
+        let seconds = level == nil ? nil : seconds.map(String.init)
+        return try await post("/v1/log-level", query: ["level": level, "seconds": seconds])
     }
 
     /// The targets of calls.
@@ -86,9 +82,7 @@ struct ControlClient: Sendable {
     ///   - url: the only logo; nil for all.
     ///   - clears: removes their copies first.
     func renewLogos(_ url: String?, clears: Bool) async throws(ControlFailure) -> ControlledLogos {
-        let clear = clears ? "true" : "false"
-        guard let url else { return try await post("/v1/logos", query: ["clear": clear]) }
-        return try await post("/v1/logos", query: ["clear": clear, "url": url])
+        try await post("/v1/logos", query: ["clear": clears ? "true" : "false", "url": url])
     }
 
     /// Asks for a value.
@@ -98,7 +92,7 @@ struct ControlClient: Sendable {
     ///   - query: names and values without percent encoding.
     /// - Throws: `ControlFailure` without a gateway, and with the gateway's reason if it refuses.
     func get<Value: Decodable>(
-        _ target: String, query: KeyValuePairs<String, String> = [:]
+        _ target: String, query: KeyValuePairs<String, String?> = [:]
     ) async throws(ControlFailure) -> Value {
         try await value(of: ControlRequest(.GET, target, query: query))
     }
@@ -107,7 +101,7 @@ struct ControlClient: Sendable {
     ///
     /// Parameters and errors are those of `get`.
     func post<Value: Decodable>(
-        _ target: String, query: KeyValuePairs<String, String> = [:]
+        _ target: String, query: KeyValuePairs<String, String?> = [:]
     ) async throws(ControlFailure) -> Value {
         try await value(of: ControlRequest(.POST, target, query: query))
     }
@@ -132,7 +126,7 @@ struct ControlClient: Sendable {
     /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the stream;
     ///   `CancellationError`; the errors of `each`.
     func lines(
-        of target: String, query: KeyValuePairs<String, String> = [:],
+        of target: String, query: KeyValuePairs<String, String?> = [:],
         _ each: @escaping @Sendable (String) async throws -> Void
     ) async throws {
         try await exchange(ControlRequest(.GET, target, query: query)) { status, response in

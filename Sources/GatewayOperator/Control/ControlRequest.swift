@@ -2,6 +2,7 @@
 
 import Foundation
 import NIOHTTP1
+import WebPages
 
 /// One request on the control socket.
 struct ControlRequest: Sendable {
@@ -12,10 +13,9 @@ struct ControlRequest: Sendable {
     let body: Data
 
     /// - Parameter query: names and values without percent encoding.
-    init(_ method: HTTPMethod, _ target: String, query: KeyValuePairs<String, String> = [:], body: Data = Data()) {
+    init(_ method: HTTPMethod, _ target: String, query: KeyValuePairs<String, String?> = [:], body: Data = Data()) {
         self.method = method
-        let pairs = query.map { "\(Self.encoded($0.key))=\(Self.encoded($0.value))" }
-        self.target = target + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+        self.target = PagePath.with(target, query)
         self.body = body
     }
 
@@ -24,12 +24,4 @@ struct ControlRequest: Sendable {
         if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
         return HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
     }
-
-    /// The unreserved characters of RFC 3986 stay as they are.
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-    }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

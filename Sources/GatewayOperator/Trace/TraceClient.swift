@@ -10,7 +10,7 @@ extension ControlClient {
     /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the trace; the errors
     ///   of `take`.
     func trace(_ order: TraceOrder, _ take: @escaping @Sendable (TraceLine) async throws -> Void) async throws {
-        let query: KeyValuePairs = [
+        let query: KeyValuePairs<String, String?> = [
             "number": order.number ?? "", "call_id": order.callID ?? "", "trunk": order.trunk ?? "",
             "customer": order.customer ?? "",
             "seconds": order.seconds.map(String.init) ?? "", "numbers": order.numbers.rawValue,
