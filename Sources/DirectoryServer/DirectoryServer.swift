@@ -207,7 +207,7 @@ package final class DirectoryServer: Service {
     /// The operator's routes: metrics, status, the API, and pages.
     private func addAdmin(to router: Router<KeyedContext>, pages site: PageSite?) {
         operation.add(to: router)
-        AdminRoutes(database: database, options: options, logos: logos, gate: adminGate).add(to: router)
+        AdminAPI(database: database, options: options, logos: logos, gate: adminGate).add(to: router)
         site?.add(to: router) { $0.peer?.ipAddress ?? "" }
     }
 

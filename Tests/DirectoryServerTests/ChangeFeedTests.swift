@@ -126,7 +126,7 @@ struct ChangeFeedTests {
             try database.pool.write { try $0.execute("UPDATE account SET client_id = 'same'") }
             _ = try BrandEntries(database).put([entry("+61491570001", "Name \(time)")], now: time)
             return try database.pool.read {
-                try SyncState.current(.first, logoBase: nil, now: 100, $0).tag(query: [])
+                try FeedState.current(.first, logoBase: nil, now: 100, $0).tag(query: [])
             }
         }
         #expect(tags[0] != tags[1])

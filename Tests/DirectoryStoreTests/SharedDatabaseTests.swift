@@ -168,7 +168,7 @@ struct SharedDatabaseTests {
         }
         // The standby has change 1 only; its state is not stored yet, so the primary responds at first.
         #expect(try await sync(nil) == ["one", "two", "three"])
-        let state = try await behind.pool.read { try SyncState.current(.first, logoBase: nil, now: 9, $0) }
+        let state = try await behind.pool.read { try FeedState.current(.first, logoBase: nil, now: 9, $0) }
         _ = try await state.saved(for: .first, behind, now: 9)
         #expect(try await sync(nil) == ["old"])
         #expect(try await sync(SyncCursor(seconds: 5, change: 3)) == [])

@@ -18,7 +18,7 @@ final class LogoFixture: Sendable {
     let time = ManualTime()
     let log = RecordingLog()
     let traffic = LogoTraffic()
-    let store: LogoStore
+    let store: LogoCacheStore
     let current: CurrentBranding
     let service: LogoService
     private let seen = Seen()
@@ -42,7 +42,7 @@ final class LogoFixture: Sendable {
         }
         _ = try await cache.apply(
             StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
-        let store = LogoStore(
+        let store = LogoCacheStore(
             database, stateFolder: folder.path,
             settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none),
             clock: QueueClock { [time] in time.now * 1_000_000 })

@@ -23,7 +23,7 @@ extension ProxyCore {
         if !isProtected {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
-                reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)), for: .draining)
+                reject(arrival, FailureResponse(503, "Service Unavailable", .retryAfter(seconds: 10)), for: .draining)
                 return false
             }
             // The route first: its refusal takes nothing of the trunk's rate.
@@ -33,7 +33,7 @@ extension ProxyCore {
             if case .refused(let reason, let seconds) = verdict {
                 counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
                 reject(
-                    arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: seconds)),
+                    arrival, FailureResponse(503, "Service Unavailable", .retryAfter(seconds: seconds)),
                     for: reason == .rate ? .rate : .number)
                 return false
             }

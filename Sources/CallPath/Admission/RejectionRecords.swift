@@ -7,7 +7,7 @@ import SIPCore
 extension ProxyCore {
     /// Rejects a request for a rule it breaks, counts it and leaves a record; an ACK gets no response (RFC 3261
     /// §17.1.1.3).
-    func refuse(_ arrival: Arrival, _ refusal: Refusal) {
+    func refuse(_ arrival: Arrival, _ refusal: FailureResponse) {
         counters.add(.requestsRefused)
         if arrival.message.method == .ack {
             return shared.recordRejection(
@@ -18,7 +18,7 @@ extension ProxyCore {
     }
 
     /// Sends the response to a rejected request without keeping any state, and leaves a record.
-    func reject(_ arrival: Arrival, _ refusal: Refusal, for cause: Rejection.Cause) {
+    func reject(_ arrival: Arrival, _ refusal: FailureResponse, for cause: Rejection.Cause) {
         respond(to: arrival, refusal)
         shared.recordRejection(
             of: arrival.message, by: arrival.flow, refusal.status, for: cause, phrase: refusal.phrase, settings,

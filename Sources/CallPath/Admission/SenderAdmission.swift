@@ -65,7 +65,7 @@ extension GatewayElement {
         }
         shared.counters.add(.strangersRefused)
         recordUnknownPeer(arrival, 403, from: .unknown, settings)
-        outgoing.append(OwnResponse.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
+        outgoing.append(OwnResponse.message(to: arrival, FailureResponse(403, "Forbidden"), secret: settings.secret))
     }
 
     private func isScanner(_ message: SIPMessage) -> Bool {
@@ -103,9 +103,9 @@ extension GatewayElement {
         let message = arrival.message
         let refusal =
             switch fault {
-            case .noContentLength: Refusal(400, "Missing Content-Length")
-            case .badContentLength: Refusal(400, "Bad Content-Length")
-            case .tooLong: Refusal(513, "Message Too Large")
+            case .noContentLength: FailureResponse(400, "Missing Content-Length")
+            case .badContentLength: FailureResponse(400, "Bad Content-Length")
+            case .tooLong: FailureResponse(513, "Message Too Large")
             }
         let isRefused = message.method.map { $0 != .ack } ?? false
         shared.counters.add(.requestsRefused)
@@ -120,14 +120,14 @@ extension GatewayElement {
 
 extension SIPIndexError {
     /// The response to a request with the fault; nil where none can be made.
-    fileprivate func refusal(of fault: StreamFault?) -> Refusal? {
+    fileprivate func refusal(of fault: StreamFault?) -> FailureResponse? {
         switch self {
         case .keepAlive, .notSIP: nil
-        case .overLimit: Refusal(513, "Message Too Large")
-        case .headersUnfinished where fault == .tooLong: Refusal(513, "Message Too Large")
-        case .headersUnfinished: Refusal(400, "Missing Empty Line")
-        case .tooManyFields: Refusal(513, "Too Many Header Fields")
-        case .badHeaderLine, .nulByte: Refusal(400, "Bad Header Line")
+        case .overLimit: FailureResponse(513, "Message Too Large")
+        case .headersUnfinished where fault == .tooLong: FailureResponse(513, "Message Too Large")
+        case .headersUnfinished: FailureResponse(400, "Missing Empty Line")
+        case .tooManyFields: FailureResponse(513, "Too Many Header Fields")
+        case .badHeaderLine, .nulByte: FailureResponse(400, "Bad Header Line")
         }
     }
 }

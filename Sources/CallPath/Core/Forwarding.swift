@@ -13,7 +13,7 @@ extension ProxyCore {
         var splices = Splices()
         let routes = RouteSet(of: invite, from: .pbx(pbx), settings, into: &splices)
         guard let trunk = settings.topology.trunk(for: routes.nextHop, from: arrival.flow) else {
-            return reject(arrival, Refusal(503, "Service Unavailable"), for: .noTarget)
+            return reject(arrival, FailureResponse(503, "Service Unavailable"), for: .noTarget)
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
         let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)
@@ -73,8 +73,8 @@ extension ProxyCore {
         switch arrival.message.method {
         case .ack:
             shared.recordRejection(of: arrival.message, by: arrival.flow, 0, for: .noTarget, settings, at: arrival.now)
-        case .cancel: reject(arrival, Refusal(481, "Call/Transaction Does Not Exist"), for: .noTarget)
-        default: reject(arrival, Refusal(503, "Service Unavailable"), for: .noTarget)
+        case .cancel: reject(arrival, FailureResponse(481, "Call/Transaction Does Not Exist"), for: .noTarget)
+        default: reject(arrival, FailureResponse(503, "Service Unavailable"), for: .noTarget)
         }
     }
 

@@ -6,7 +6,7 @@ import SIPCore
 /// Responses of the gateway itself, for which it keeps no state (RFC 3261 §16.11, §8.2.7).
 enum OwnResponse {
     /// The rejection of a request.
-    static func message(to arrival: Arrival, _ refusal: Refusal, secret: Secret) -> OutgoingMessage {
+    static func message(to arrival: Arrival, _ refusal: FailureResponse, secret: Secret) -> OutgoingMessage {
         message(to: arrival, status: refusal.status, phrase: refusal.phrase, field: refusal.field, secret: secret)
     }
 

@@ -85,11 +85,12 @@ extension ProxyCore {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
         if marks.loop.isPresent(in: arrival.message, sockets: settings.topology.sockets) {
             counters.add(.loopsFound)
-            return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
+            return reject(arrival, FailureResponse(482, "Loop Detected"), for: .loop)
         }
         guard !transactions.isFull() || hasReserve(arrival.message, from: peer) else {
             counters.add(.overloadRefused)
-            return reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
+            return reject(
+                arrival, FailureResponse(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
         }
         // No request of a call in progress, and no emergency call, is rejected for want of memory (RFC 3261 §16.11).
         guard !transactions.isFull(forDialogs: true) else { return forwardStatelessly(arrival, marks, from: peer) }
@@ -201,16 +202,16 @@ extension ProxyCore {
         if case .trunk(let trunk) = peer, settings.reportsPBX,
             !settings.topology.isFit(trunk, at: arrival.now.milliseconds)
         {
-            return respond(to: arrival, Refusal(503, "Service Unavailable"))
+            return respond(to: arrival, FailureResponse(503, "Service Unavailable"))
         }
         guard !shared.isDraining else {
-            return respond(to: arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
+            return respond(to: arrival, FailureResponse(503, "Service Unavailable", .retryAfter(seconds: 10)))
         }
         respond(to: arrival, status: 200, phrase: "OK", field: .allow)
     }
 
     /// Sends a rejection without keeping any state of it (RFC 3261 §16.11).
-    func respond(to arrival: Arrival, _ refusal: Refusal) {
+    func respond(to arrival: Arrival, _ refusal: FailureResponse) {
         transactions.outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 

@@ -12,7 +12,7 @@ extension ProxyCore {
         let called = CalledRoute(of: arrival.message, on: trunk, routes)
         guard called.route == nil, routes.unmatched == .reject, !isProtected else { return called }
         counters.add(.callsWithoutRoute)
-        reject(arrival, Refusal(404, "Not Found"), for: .noRoute)
+        reject(arrival, FailureResponse(404, "Not Found"), for: .noRoute)
         return nil
     }
 }

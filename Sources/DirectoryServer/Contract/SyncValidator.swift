@@ -7,7 +7,7 @@ import Hummingbird
 import Primitives
 
 /// The HTTP validators of an account's state (RFC 9110 §8.8).
-extension SyncState {
+extension FeedState {
     /// True if the client already holds this state.
     func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
         ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), now: now, request)

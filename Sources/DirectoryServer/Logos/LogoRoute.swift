@@ -29,10 +29,10 @@ struct LogoRoute: Sendable {
 
     /// The bytes of a logo, their media type and hash; nil without one.
     func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
-        guard LogoFile.isPlainName(name) else { return nil }
+        guard LogoRules.isPlainName(name) else { return nil }
         if let (logo, data) = try await store.find(name) { return (data, logo.type, logo.hash) }
         guard let folder, case .success(let data) = LogoFolder(path: folder).read(name),
-            let type = LogoFile.contentType(data)
+            let type = LogoRules.contentType(data)
         else { return nil }
         return (data, type, Hexadecimal.text(SHA256.hash(data: data)))
     }

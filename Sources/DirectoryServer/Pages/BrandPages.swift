@@ -84,7 +84,7 @@ struct BrandPages: Sendable {
     }
 
     private static func logo(_ name: String?) -> PageTable.Cell {
-        guard let name, LogoFile.isPlainName(name) else { return .text(name) }
+        guard let name, LogoRules.isPlainName(name) else { return .text(name) }
         return PageTable.Cell(cellText: name, cellPicture: .init(source: LogoPages.picture(name), pictureText: ""))
     }
 
@@ -141,7 +141,7 @@ struct BrandPages: Sendable {
         let entry = try await (form ?? BrandForm(brand)).form(account, request, button: "Save brand")
         var first = PagePart(form: entry)
         if let missing { first.notices = [.warning(PageDesk.sentence(missing))] }
-        if let logo = brand.logo, LogoFile.isPlainName(logo), missing == nil {
+        if let logo = brand.logo, LogoRules.isPlainName(logo), missing == nil {
             first.picture = .init(source: LogoPages.picture(logo), pictureText: "Logo of \(brand.name)")
         }
         var numbers = PagePart(

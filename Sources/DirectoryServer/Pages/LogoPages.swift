@@ -102,9 +102,9 @@ struct LogoPages: Sendable {
         func refused(_ field: String, _ error: LogoStoreError) async throws -> PageResult {
             try await list(request, name: name, problem: (field, PageDesk.sentence(error)))
         }
-        guard LogoFile.isPlainName(name) else { return try await refused("name", .badName) }
+        guard LogoRules.isPlainName(name) else { return try await refused("name", .badName) }
         guard data.count <= LogoStore.limit else { return try await refused("file", .tooLarge) }
-        guard let type = LogoFile.contentType(data) else { return try await refused("file", .badType) }
+        guard let type = LogoRules.contentType(data) else { return try await refused("file", .badType) }
         return .redirect(to: "/logo-upload/" + pending.add(Upload(name: name, data: data, type: type)))
     }
 

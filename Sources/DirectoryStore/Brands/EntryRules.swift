@@ -59,7 +59,7 @@ package enum EntryRules {
 
     /// True for a URL that phones can fetch, and for the plain name of a logo file.
     private static func isLogo(_ text: String) -> Bool {
-        if LogoFile.isPlainName(text) { return true }
+        if LogoRules.isPlainName(text) { return true }
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host()?.isEmpty == false else {
             return false
         }

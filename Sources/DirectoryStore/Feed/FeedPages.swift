@@ -76,10 +76,10 @@ extension ChangeFeed {
     /// - Parameter polled: the state of the account if it was read with the key.
     package static func begin(
         _ parameters: Parameters, logos: LogoURLs, in database: DirectoryDatabase, _ polled: PolledAccount? = nil,
-        unless isHeld: @escaping @Sendable (SyncState) -> Bool
-    ) async throws -> (state: SyncState, start: FeedStart?) {
+        unless isHeld: @escaping @Sendable (FeedState) -> Bool
+    ) async throws -> (state: FeedState, start: FeedStart?) {
         if let polled {
-            let state = try SyncState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
+            let state = try FeedState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
             if isHeld(state) { return (state, nil) }
             return (state, try await database.pool.readEach { try FeedStart(parameters, polled, logos: logos, $0) })
         }
@@ -91,8 +91,8 @@ extension ChangeFeed {
 
     private static func read(
         _ parameters: Parameters, _ logos: LogoURLs, _ database: any SQLConnection,
-        _ isHeld: (SyncState) -> Bool
-    ) throws -> (state: SyncState, start: FeedStart?) {
+        _ isHeld: (FeedState) -> Bool
+    ) throws -> (state: FeedState, start: FeedStart?) {
         try read(
             parameters, PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database),
             logos,
@@ -101,9 +101,9 @@ extension ChangeFeed {
 
     private static func read(
         _ parameters: Parameters, _ polled: PolledAccount, _ logos: LogoURLs, _ database: any SQLConnection,
-        _ isHeld: (SyncState) -> Bool
-    ) throws -> (state: SyncState, start: FeedStart?) {
-        let state = try SyncState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
+        _ isHeld: (FeedState) -> Bool
+    ) throws -> (state: FeedState, start: FeedStart?) {
+        let state = try FeedState.current(polled, parameters.account, logoBase: logos.base, now: parameters.now)
         return (state, isHeld(state) ? nil : try FeedStart(parameters, polled, logos: logos, database))
     }
 
@@ -113,9 +113,9 @@ extension ChangeFeed {
     /// stored has no time yet. A standby that fails is no reason to fail a sync.
     private static func current(
         _ parameters: Parameters, _ logos: LogoURLs, _ replica: any SQLPool,
-        _ isHeld: @escaping @Sendable (SyncState) -> Bool
-    ) async -> (state: SyncState, start: FeedStart?)? {
-        let found = try? await replica.readEach { database -> (state: SyncState, start: FeedStart?)? in
+        _ isHeld: @escaping @Sendable (FeedState) -> Bool
+    ) async -> (state: FeedState, start: FeedStart?)? {
+        let found = try? await replica.readEach { database -> (state: FeedState, start: FeedStart?)? in
             let polled = try PolledAccount(parameters.account, since: parameters.since, now: parameters.now, database)
             if parameters.since?.isAhead(of: polled.head) == true { return nil }
             let found = try read(parameters, polled, logos, database, isHeld)

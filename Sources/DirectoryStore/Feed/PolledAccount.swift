@@ -26,7 +26,7 @@ package struct PolledAccount: Sendable {
     /// The count of their uploads.
     let uploads: Int
     /// The state that was stored last.
-    let stored: SyncState?
+    let stored: FeedState?
 
     /// - Parameters:
     ///   - since: the client's cursor; nil without one.
@@ -65,7 +65,7 @@ package struct PolledAccount: Sendable {
         (requests, uploads) = DebugRequests.openWithUploads(rows)
         let (digest, modified): (Data?, Int64?) = (row["digest"], row["modified"])
         stored = digest.flatMap { digest in
-            modified.map { SyncState(digest: digest, modified: $0, isSaved: true) }
+            modified.map { FeedState(digest: digest, modified: $0, isSaved: true) }
         }
     }
 

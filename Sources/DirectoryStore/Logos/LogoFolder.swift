@@ -32,7 +32,7 @@ package struct LogoFolder: Sendable {
     package func files(known: [String: File]) -> [String: File]? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
         var files: [String: File] = [:]
-        for name in names where LogoFile.isPlainName(name) {
+        for name in names where LogoRules.isPlainName(name) {
             guard let stamp = Self.stamp(path + "/" + name) else { continue }
             if let file = known[name], file.stamp == stamp {
                 files[name] = file
@@ -61,7 +61,7 @@ package struct LogoFolder: Sendable {
             let data = try? handle.read(upToCount: LogoStore.limit + 1)
         else { return .failure(.unreadable(SystemError.ofReading(file))) }
         guard data.count <= LogoStore.limit else { return .failure(.tooLarge) }
-        if LogoFile.contentType(data) == nil { return .failure(.badType) }
+        if LogoRules.contentType(data) == nil { return .failure(.badType) }
         return .success(Data(PictureMetadata.removed(from: [UInt8](data))))
     }
 

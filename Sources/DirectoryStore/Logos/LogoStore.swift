@@ -44,9 +44,9 @@ package struct LogoStore: Sendable {
     /// - Throws: `LogoStoreError`, or an error of the database or the file system.
     @discardableResult
     package func add(_ data: Data, name: String, now: Int64) throws -> Logo {
-        guard LogoFile.isPlainName(name) else { throw LogoStoreError.badName }
+        guard LogoRules.isPlainName(name) else { throw LogoStoreError.badName }
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
-        guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
+        guard let type = LogoRules.contentType(data) else { throw LogoStoreError.badType }
         let data = Data(PictureMetadata.removed(from: [UInt8](data)))
         let hash = Hexadecimal.text(SHA256.hash(data: data))
         let (logo, before) = try database.pool.write { [bytes = database.bytes] database in

@@ -62,7 +62,7 @@ struct LogoServer: Service {
             configuration.availableConnectionsDelegate = MaximumAvailableConnections(
                 limits.connections + 16, logger: quiet)
             return Application(
-                responder: LogoRoute(
+                responder: LogoResponder(
                     cache: cache, traffic: traffic, pictures: pictures, phonebooks: phonebooks),
                 server: .http1(
                     configuration: .init(
@@ -76,7 +76,7 @@ struct LogoServer: Service {
 }
 
 /// Maps paths to responses.
-struct LogoRoute: HTTPResponder {
+struct LogoResponder: HTTPResponder {
     let cache: any LogoCache
     let traffic: LogoTraffic
     let pictures: NumberPictures?

@@ -13,7 +13,7 @@ package import ServiceLifecycle
 
 /// The parts that fetch, keep and serve the gateway's own copies of logos.
 package struct LogoServices: Sendable {
-    package let store: LogoStore
+    package let store: LogoCacheStore
     let traffic = LogoTraffic()
     private let configuration: HeraldConfiguration.Logos
     /// Countries of national numbers in requests of phones.
@@ -26,7 +26,7 @@ package struct LogoServices: Sendable {
     ) {
         self.configuration = configuration
         regions = trunks.compactMap(\.region).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        store = LogoStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
+        store = LogoCacheStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
     }
 
     /// The service that fetches logos; nil without settings.
@@ -106,8 +106,8 @@ extension HTTPListener {
 
 extension HeraldConfiguration.Logos {
     /// Sizes, formats and limits of the store, and the URL for Call-Info.
-    package var storeSettings: LogoStore.Settings {
-        var settings = LogoStore.Settings(
+    package var storeSettings: LogoCacheStore.Settings {
+        var settings = LogoCacheStore.Settings(
             forms: forms, publicURL: publicURL, missing: missing)
         settings.maxTotal = maxTotal
         settings.grace = grace.components.seconds

@@ -15,7 +15,7 @@ package final class BrandCacheIndexFile: Sendable {
     private let cache: BrandCacheStore
     private let path: String
     private let baseProfile: RenderingProfile
-    private let logos: LogoStore?
+    private let logos: LogoCacheStore?
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -31,7 +31,8 @@ package final class BrandCacheIndexFile: Sendable {
 
     /// - Parameter logos: the gateway's own copies of logos, if it serves any.
     package init(
-        _ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logos: LogoStore? = nil, logger: Logger
+        _ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logos: LogoCacheStore? = nil,
+        logger: Logger
     ) {
         self.cache = cache
         self.logos = logos

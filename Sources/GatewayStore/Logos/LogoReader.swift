@@ -15,8 +15,8 @@ package struct LogoReader: Sendable {
     }
 
     /// The URLs for Call-Info, by the same settings as the store.
-    package func hosted(_ settings: LogoStore.Settings) throws -> HostedLogos {
-        try database.read { try LogoStore.hosted(settings, in: $0) }
+    package func hosted(_ settings: LogoCacheStore.Settings) throws -> HostedLogos {
+        try database.read { try LogoCacheStore.hosted(settings, in: $0) }
     }
 
     /// The error of the last fetch of a logo; nil for a success and without a fetch.

@@ -5,7 +5,7 @@ import GRDB
 
 // Files of logos: present, needed and surplus ones.
 
-extension LogoStore {
+extension LogoCacheStore {
     /// Seconds until an evicted logo is fetched again.
     private static let rest: Int64 = 7 * 86_400
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request that must not be forwarded and the response it gets instead.
-package struct Refusal: Error, Sendable {
+package struct FailureResponse: Error, Sendable {
     /// Status code, 4xx to 6xx.
     package let status: Int
     /// Reason phrase.
@@ -29,19 +29,19 @@ package struct Refusal: Error, Sendable {
 /// passes. Nothing hides in it, and dropping it would cost the call.
 package enum RequestValidity {
     /// The first rule a request breaks that is to be forwarded, or nil.
-    package static func refusal(of message: SIPMessage) -> Refusal? {
+    package static func refusal(of message: SIPMessage) -> FailureResponse? {
         formRefusal(of: message) ?? forwardingRefusal(of: message)
     }
 
     /// The first rule of every request that this one breaks, be it forwarded or handled here; nil for a sound one.
-    package static func formRefusal(of message: SIPMessage) -> Refusal? {
+    package static func formRefusal(of message: SIPMessage) -> FailureResponse? {
         guard case .request(_, let token, _) = message.startLine else { return nil }
         return version(message) ?? names(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
             ?? body(message)
     }
 
     /// The first rule a request breaks of those for forwarding alone (RFC 3261 §16.3 steps 2, 3 and 5), or nil.
-    package static func forwardingRefusal(of message: SIPMessage) -> Refusal? {
+    package static func forwardingRefusal(of message: SIPMessage) -> FailureResponse? {
         guard case .request(_, _, let uri) = message.startLine else { return nil }
         return scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
     }
@@ -53,20 +53,24 @@ package enum RequestValidity {
     }
 
     /// RFC 3261 §21.5.6: a version that is not 2.0 is refused; §25.1: nothing follows it on its line.
-    private static func version(_ message: SIPMessage) -> Refusal? {
+    private static func version(_ message: SIPMessage) -> FailureResponse? {
         let start = message.requestURI.upperBound + 1
         let bytes = message.bytes
         let lineEnd = bytes.span.position(in: start..<bytes.count) { $0.marks(13) | $0.marks(10) }
         let version = LWS.trimmedEnd(bytes, start..<lineEnd)
-        guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
-        return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
+        guard message[version].equalsIgnoringCase("SIP/2.0") else {
+            return FailureResponse(505, "Version Not Supported")
+        }
+        return version.upperBound == lineEnd ? nil : FailureResponse(400, "Bad Request-Line")
     }
 
     /// RFC 3261 §25.1: the name of a header field is a token, as those are that Herald knows.
-    private static func names(_ message: SIPMessage) -> Refusal? {
+    private static func names(_ message: SIPMessage) -> FailureResponse? {
         let bytes = message.bytes
         for field in message.fields(.other) {
-            if !Token.isWhole(bytes.span, field.start..<field.nameEnd) { return Refusal(400, "Bad Header Name") }
+            if !Token.isWhole(bytes.span, field.start..<field.nameEnd) {
+                return FailureResponse(400, "Bad Header Name")
+            }
         }
         return nil
     }
@@ -74,21 +78,21 @@ package enum RequestValidity {
     /// RFC 3261 §8.1.1: To, From, CSeq, Call-ID, Max-Forwards and Via; each but Via once (§7.3.1).
     ///
     /// A missing Max-Forwards is forgiven and added (§16.6 step 3).
-    private static func mandatoryFields(_ message: SIPMessage) -> Refusal? {
-        if message.repeats(.from) { return Refusal(400, "Repeated From") }
-        if message.repeats(.to) { return Refusal(400, "Repeated To") }
-        if message.repeats(.callID) { return Refusal(400, "Repeated Call-ID") }
-        if message.repeats(.cseq) { return Refusal(400, "Repeated CSeq") }
-        if message.repeats(.maxForwards) { return Refusal(400, "Repeated Max-Forwards") }
-        if message.repeats(.contentLength) { return Refusal(400, "Repeated Content-Length") }
-        if isEmpty(.from, in: message) { return Refusal(400, "Missing From") }
-        if isEmpty(.to, in: message) { return Refusal(400, "Missing To") }
-        if isEmpty(.callID, in: message) { return Refusal(400, "Missing Call-ID") }
-        if isEmpty(.cseq, in: message) { return Refusal(400, "Missing CSeq") }
-        guard let from = message.from, isAddress(message, from) else { return Refusal(400, "Bad From") }
-        guard let to = message.to, isAddress(message, to) else { return Refusal(400, "Bad To") }
-        guard isTag(message.fromTag, message, from) else { return Refusal(400, "Bad From") }
-        guard isTag(message.toTag, message, to) else { return Refusal(400, "Bad To") }
+    private static func mandatoryFields(_ message: SIPMessage) -> FailureResponse? {
+        if message.repeats(.from) { return FailureResponse(400, "Repeated From") }
+        if message.repeats(.to) { return FailureResponse(400, "Repeated To") }
+        if message.repeats(.callID) { return FailureResponse(400, "Repeated Call-ID") }
+        if message.repeats(.cseq) { return FailureResponse(400, "Repeated CSeq") }
+        if message.repeats(.maxForwards) { return FailureResponse(400, "Repeated Max-Forwards") }
+        if message.repeats(.contentLength) { return FailureResponse(400, "Repeated Content-Length") }
+        if isEmpty(.from, in: message) { return FailureResponse(400, "Missing From") }
+        if isEmpty(.to, in: message) { return FailureResponse(400, "Missing To") }
+        if isEmpty(.callID, in: message) { return FailureResponse(400, "Missing Call-ID") }
+        if isEmpty(.cseq, in: message) { return FailureResponse(400, "Missing CSeq") }
+        guard let from = message.from, isAddress(message, from) else { return FailureResponse(400, "Bad From") }
+        guard let to = message.to, isAddress(message, to) else { return FailureResponse(400, "Bad To") }
+        guard isTag(message.fromTag, message, from) else { return FailureResponse(400, "Bad From") }
+        guard isTag(message.toTag, message, to) else { return FailureResponse(400, "Bad To") }
         return vias(message)
     }
 
@@ -106,8 +110,8 @@ package enum RequestValidity {
     }
 
     /// RFC 3261 §20.42: a Via at the least, and none that cannot be read: the response needs them for its way back.
-    private static func vias(_ message: SIPMessage) -> Refusal? {
-        message.topVia == nil || message.anyVia { $0 == nil } ? Refusal(400, "Bad Via") : nil
+    private static func vias(_ message: SIPMessage) -> FailureResponse? {
+        message.topVia == nil || message.anyVia { $0 == nil } ? FailureResponse(400, "Bad Via") : nil
     }
 
     /// RFC 3261 §25.1: a URI with a scheme; a name may have a comma that is not quoted (RFC 4475 §3.1.2.15).
@@ -140,10 +144,10 @@ package enum RequestValidity {
     }
 
     /// RFC 3261 §8.1.1.5: a number below 2^31 and the request's own method.
-    private static func sequence(_ message: SIPMessage, token: Range<Int>) -> Refusal? {
-        guard let sequence = message.sequence else { return Refusal(400, "Bad CSeq") }
+    private static func sequence(_ message: SIPMessage, token: Range<Int>) -> FailureResponse? {
+        guard let sequence = message.sequence else { return FailureResponse(400, "Bad CSeq") }
         guard message[sequence.method] == message[token] else {
-            return Refusal(400, "CSeq Method Mismatch")
+            return FailureResponse(400, "CSeq Method Mismatch")
         }
         return nil
     }
@@ -154,44 +158,45 @@ package enum RequestValidity {
     }
 
     /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram gets 400.
-    private static func body(_ message: SIPMessage) -> Refusal? {
+    private static func body(_ message: SIPMessage) -> FailureResponse? {
         guard message.has(.contentLength) else { return nil }
-        guard let length = message.contentLength else { return Refusal(400, "Bad Content-Length") }
-        return message.bytes.count - message.bodyStart < length ? Refusal(400, "Body Shorter Than Content-Length") : nil
+        guard let length = message.contentLength else { return FailureResponse(400, "Bad Content-Length") }
+        return message.bytes.count - message.bodyStart < length
+            ? FailureResponse(400, "Body Shorter Than Content-Length") : nil
     }
 
     /// RFC 3261 §16.3 step 2: a scheme the proxy does not understand is refused; urn is what emergency calls use (RFC 5031).
-    private static func scheme(_ message: SIPMessage, _ uri: Range<Int>) -> Refusal? {
+    private static func scheme(_ message: SIPMessage, _ uri: Range<Int>) -> FailureResponse? {
         let bytes = message.bytes
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: uri), colon > uri.lowerBound,
             !bytes.contains(in: uri, { $0.blankMarks | $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: ">")) })
-        else { return Refusal(400, "Bad Request-URI") }
+        else { return FailureResponse(400, "Bad Request-URI") }
         let scheme = message[uri.lowerBound..<colon]
         if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
-            return HostPort.isWhole(bytes, (colon + 1)..<uri.upperBound) ? nil : Refusal(400, "Bad Request-URI")
+            return HostPort.isWhole(bytes, (colon + 1)..<uri.upperBound) ? nil : FailureResponse(400, "Bad Request-URI")
         }
         if scheme.equalsIgnoringCase("tel") || scheme.equalsIgnoringCase("urn") { return nil }
-        return Refusal(416, "Unsupported URI Scheme")
+        return FailureResponse(416, "Unsupported URI Scheme")
     }
 
     /// RFC 3261 §16.3 step 3: zero is refused with 483; a value that is no number with 400.
-    private static func maxForwards(_ message: SIPMessage) -> Refusal? {
+    private static func maxForwards(_ message: SIPMessage) -> FailureResponse? {
         guard let field = message.first(.maxForwards) else { return nil }
         guard let value = DecimalNumber.read(message.bytes, field.value), value <= mostForwards else {
-            return Refusal(400, "Bad Max-Forwards")
+            return FailureResponse(400, "Bad Max-Forwards")
         }
-        return value == 0 ? Refusal(483, "Too Many Hops") : nil
+        return value == 0 ? FailureResponse(483, "Too Many Hops") : nil
     }
 
     /// RFC 3261 §16.3 step 5: an option in Proxy-Require that is unknown here is refused, and named in Unsupported.
     ///
     /// `privacy` is known (RFC 3323 §4.3): Herald honours Privacy. ACK and CANCEL pass (§20.29).
-    private static func proxyRequire(_ message: SIPMessage) -> Refusal? {
+    private static func proxyRequire(_ message: SIPMessage) -> FailureResponse? {
         guard message.has(.proxyRequire), message.method != .ack, message.method != .cancel else { return nil }
         let unknown = message.requiredOfProxies.filter { !$0.equalsIgnoringCase("privacy") }
         guard !unknown.isEmpty else { return nil }
         let named = unknown.filter { !$0.isEmpty && $0.allSatisfy(Token.contains) }.prefix(mostNamedOptions)
-        return Refusal(
+        return FailureResponse(
             420, "Bad Extension", named.isEmpty ? nil : .unsupported(options: Array(named.joined(separator: [44, 32]))))
     }
 

@@ -8,13 +8,13 @@ struct RequestValidityTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let changes: [(name: String, line: String?)]
-        let refusal: Refusal?
+        let refusal: FailureResponse?
 
         init(_ rule: String, _ name: String, _ line: String?, _ status: Int, _ phrase: StaticString) {
-            self.init(rule, [(name, line)], Refusal(status, phrase))
+            self.init(rule, [(name, line)], FailureResponse(status, phrase))
         }
 
-        init(_ rule: String, _ changes: [(name: String, line: String?)], _ refusal: Refusal?) {
+        init(_ rule: String, _ changes: [(name: String, line: String?)], _ refusal: FailureResponse?) {
             testDescription = rule
             self.changes = changes
             self.refusal = refusal
@@ -79,7 +79,7 @@ struct RequestValidityTests {
         .init(
             "§16.3 step 5: of several options the unknown ones are named",
             [("Proxy-Require", "Proxy-Require: privacy, foo\r\nProxy-Require: PRIVACY,bar")],
-            Refusal(420, "Bad Extension", .unsupported(options: Array("foo, bar".utf8)))),
+            FailureResponse(420, "Bad Extension", .unsupported(options: Array("foo, bar".utf8)))),
         .init("RFC 4475 §3.1.2.1: a Via below that is none", "Via", "Via: SIP/2.0/UDP a;;,;,,", 400, "Bad Via"),
         .init("§20.39: an empty To", "To", "To: <>", 400, "Bad To"),
         .init("§8.1.1.5: CSeq out of range", "CSeq", "CSeq: 2147483648 INVITE", 400, "Bad CSeq"),
@@ -92,12 +92,12 @@ struct RequestValidityTests {
         .init(
             "§16.3 step 5: options named in Unsupported",
             [("Proxy-Require", "Proxy-Require: noProxiesSupportThis,\r\n norDoAnyProxiesSupportThis")],
-            Refusal(
+            FailureResponse(
                 420, "Bad Extension",
                 .unsupported(options: Array("noProxiesSupportThis, norDoAnyProxiesSupportThis".utf8)))),
         .init(
             "§16.3 step 5: an option that is no token is not echoed",
-            [("Proxy-Require", "Proxy-Require: \"a\"")], Refusal(420, "Bad Extension")),
+            [("Proxy-Require", "Proxy-Require: \"a\"")], FailureResponse(420, "Bad Extension")),
     ]
 
     @Test(arguments: refused)

@@ -10,20 +10,20 @@ import TestFixtures
 import Testing
 
 @Suite("Logo store")
-struct LogoStoreTests {
+struct LogoCacheStoreTests {
     private static let forms = LogoForms.squares([128], .png)
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
 
     /// A store over a database in which two numbers share one logo and a third has another.
     private func store(
-        forms: LogoForms = LogoStoreTests.forms, configure: (inout LogoStore.Settings) -> Void = { _ in }
-    ) async throws -> (LogoStore, HeraldDatabase) {
+        forms: LogoForms = LogoStoreTests.forms, configure: (inout LogoCacheStore.Settings) -> Void = { _ in }
+    ) async throws -> (LogoCacheStore, HeraldDatabase) {
         let database = try HeraldDatabase(folder: folder)
         try await name(["a", "a", "b"], in: database)
-        var settings = LogoStore.Settings(forms: forms, publicURL: "http://192.0.2.10:9480", missing: .none)
+        var settings = LogoCacheStore.Settings(forms: forms, publicURL: "http://192.0.2.10:9480", missing: .none)
         configure(&settings)
-        let store = LogoStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
+        let store = LogoCacheStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await store.prepare(now: 100)
         _ = try await store.takeOver(now: 100)
         return (store, database)
@@ -44,7 +44,7 @@ struct LogoStoreTests {
     private static func hash(_ digit: Character) -> String { String(repeating: digit, count: 64) }
 
     private func keep(
-        _ digit: Character, as url: String, in store: LogoStore, bytes: Int = 10, now: Int64 = 100
+        _ digit: Character, as url: String, in store: LogoCacheStore, bytes: Int = 10, now: Int64 = 100
     ) async throws -> String {
         let form = Self.forms.keys[0]
         let name = "\(String(repeating: digit, count: 32))-\(form)"
@@ -216,9 +216,9 @@ struct LogoStoreTests {
     @Test func `another size makes every logo due again`() async throws {
         let (first, database) = try await store()
         _ = try await keep("1", as: "a", in: first)
-        let settings = LogoStore.Settings(
+        let settings = LogoCacheStore.Settings(
             forms: .squares([256], .png), publicURL: "http://192.0.2.10:9480", missing: .none)
-        let second = LogoStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
+        let second = LogoCacheStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await second.prepare(now: 200)
         #expect(try await second.due(limit: 10, now: 200).contains(DueLogo(url: Self.url("a"))))
     }

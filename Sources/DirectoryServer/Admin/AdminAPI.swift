@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 
 /// The operator's HTTP API below `/admin/v1`, behind `AdminGate`: the commands, for other programs.
-struct AdminRoutes: Sendable {
+struct AdminAPI: Sendable {
     let database: DirectoryDatabase
     let options: DirectoryServer.Options
     let logos: ServedLogos

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A row belongs to a URL, a file to the hash of a picture, so many URLs may share a file. A file is written before its
 /// row and removed after it. `prepare` removes files without a row after a crash.
-package struct LogoStore: LogoCache {
+package struct LogoCacheStore: LogoCache {
     /// Limits of the store and the form in Call-Info.
     package struct Settings: Hashable, Sendable {
         package var forms: LogoForms
@@ -31,7 +31,7 @@ package struct LogoStore: LogoCache {
     }
 
     let database: any DatabaseWriter
-    let folder: LogoFolder
+    let folder: LogoCacheFolder
     /// The settings in force.
     var settings: Settings { settingsInForce.current.withLock { $0 } }
     private let settingsInForce: SettingsInForce
@@ -43,7 +43,7 @@ package struct LogoStore: LogoCache {
     ) {
         self.clock = clock
         self.database = database.brands
-        folder = LogoFolder(stateFolder: stateFolder)
+        folder = LogoCacheFolder(stateFolder: stateFolder)
         settingsInForce = SettingsInForce(settings)
     }
 

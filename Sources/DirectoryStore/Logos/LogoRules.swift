@@ -3,7 +3,7 @@
 package import Foundation
 
 /// The rules that every logo file keeps.
-package enum LogoFile {
+package enum LogoRules {
     /// True for a file name of 1 to 128 bytes that leads to no other folder.
     package static func isPlainName(_ name: String) -> Bool {
         !name.hasPrefix(".") && (1...128).contains(name.utf8.count)

@@ -11,7 +11,7 @@ package import Foundation
 /// with each event, so the large full response of a busy account would never be unchanged; event responses carry the
 /// number as well. The digest includes whether the cap is reached. The tag is therefore weak (RFC 9110 §8.8.1): the
 /// same in meaning, not in every byte.
-package struct SyncState: Sendable {
+package struct FeedState: Sendable {
     package let digest: Data
     /// The time of this state, in seconds since 1970, unique per account; in the future after two changes within one
     /// second.
@@ -22,23 +22,23 @@ package struct SyncState: Sendable {
     /// The present state of an account; `now` is seconds since 1970.
     static func current(
         _ account: AccountID, logoBase: String?, now: Int64, _ database: any SQLConnection
-    ) throws -> SyncState {
+    ) throws -> FeedState {
         try current(PolledAccount(account, now: now, database), account, logoBase: logoBase, now: now)
     }
 
     static func current(
         _ polled: PolledAccount, _ account: AccountID, logoBase: String?, now: Int64
-    ) throws -> SyncState {
+    ) throws -> FeedState {
         let digest = try Self.digest(of: account, polled, logoBase: logoBase)
         if let seen = polled.stored, seen.digest == digest { return seen }
-        return SyncState(digest: digest, modified: now, isSaved: false)
+        return FeedState(digest: digest, modified: now, isSaved: false)
     }
 
     /// Stores a new state with its time.
     ///
     /// The times of entries do not show a closed gate. So the first time of each state is stored, at least one second
     /// after the state before.
-    package func saved(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
+    package func saved(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> FeedState {
         try await database.commits.write { [digest] database in
             let known = try Self.stored(account, database)
             if let known, known.digest == digest { return known }
@@ -48,7 +48,7 @@ package struct SyncState: Sendable {
                 INSERT INTO sync_state (account, digest, modified) VALUES (?, ?, ?)
                 ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
                 """, [account.row, digest, modified])
-            return SyncState(digest: digest, modified: modified, isSaved: true)
+            return FeedState(digest: digest, modified: modified, isSaved: true)
         }
     }
 
@@ -69,10 +69,10 @@ package struct SyncState: Sendable {
         return Data(hash.finalize())
     }
 
-    private static func stored(_ account: AccountID, _ database: any SQLConnection) throws -> SyncState? {
+    private static func stored(_ account: AccountID, _ database: any SQLConnection) throws -> FeedState? {
         let statement = "SELECT digest, modified FROM sync_state WHERE account = ?"
         return try database.row(statement, [account.row]).map {
-            SyncState(digest: $0["digest"], modified: $0["modified"], isSaved: true)
+            FeedState(digest: $0["digest"], modified: $0["modified"], isSaved: true)
         }
     }
 }

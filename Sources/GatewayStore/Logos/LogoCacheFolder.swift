@@ -8,7 +8,7 @@ import Synchronization
 /// The folder `logos` in the state folder: one file for each form of a picture, named by the hash of the picture.
 ///
 /// A file is complete and never changes. Safe from any thread; blocks for the disk.
-final class LogoFolder: Sendable {
+final class LogoCacheFolder: Sendable {
     private let path: String
     /// Held while a file is written, because equal pictures share a temporary name.
     private let writing = Mutex(())
