@@ -16,13 +16,9 @@ package enum APIPath {
     package static let update = "mobile/device/update"
     /// Reports that a device is alive.
     package static let presence = "mobile/device/presence"
-    /// Telemetry lines.
-    ///
-    /// Deprecated in the published description, but phones still send them.
+    /// Telemetry lines; deprecated in the published description, but phones still send them.
     package static let deviceLog = "mobile/device/log"
-    /// The older billing report.
-    ///
-    /// Only `event` counts towards the month.
+    /// The older billing report; only `event` counts towards the month.
     package static let imprint = "mobile/branding/imprint"
     /// Several events in one request, if the remote configuration offers it.
     package static let batch = "mobile/sync/batch"
@@ -44,9 +40,7 @@ package enum APIPath {
 
 /// Field limits in characters.
 ///
-/// The directory enforces them, and clients clamp to them.
-///
-/// Source: securenode-ios-sdk, field constraints.
+/// The directory enforces them, and clients clamp to them. Source: securenode-ios-sdk, field constraints.
 package enum FieldLimit {
     package static let number = 20
     package static let brandName = 100

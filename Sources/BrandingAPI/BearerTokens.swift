@@ -26,9 +26,7 @@ package struct RefreshRequest: Codable, Hashable, Sendable, Redacted {
     package init(refreshToken: String) { self.refreshToken = refreshToken }
 }
 
-/// The response to both token requests.
-///
-/// Tokens are secrets and print as `<redacted>`.
+/// The response to both token requests; tokens are secrets and print as `<redacted>`.
 package struct TokenResponse: Codable, Hashable, Sendable, Redacted {
     package var success: Bool
     /// The token for `Authorization: Bearer`.
@@ -47,9 +45,7 @@ package struct TokenResponse: Codable, Hashable, Sendable, Redacted {
         case expiresIn = "expires_in"
     }
 
-    /// Decodes a response.
-    ///
-    /// Only the access token is required.
+    /// Decodes a response; only the access token is required.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.tolerantBool(.success) ?? true

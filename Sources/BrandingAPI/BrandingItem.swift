@@ -69,9 +69,7 @@ extension BrandingItem: Codable {
         case isActive = "is_active"
     }
 
-    /// Decodes an entry.
-    ///
-    /// Only the number is required.
+    /// Decodes an entry; only the number is required.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         phoneNumber = try container.decode(String.self, forKey: .phoneNumber)
@@ -84,9 +82,7 @@ extension BrandingItem: Codable {
     }
 }
 
-/// The reason why an entry of a sync response is skipped.
-///
-/// The other entries are still used.
+/// The reason why an entry of a sync response is skipped; the other entries are still used.
 package enum BrandingItemError: String, Error, Hashable, Sendable, CustomStringConvertible {
     case noValidNumber = "no valid number"
     case noName = "no brand name"

@@ -27,9 +27,7 @@ package struct UploadSession: Codable, Hashable, Sendable {
     package var sessionID: String
     /// Bytes per chunk, except the last one.
     package var chunkSize: Int
-    /// ISO 8601.
-    ///
-    /// The session and its chunks are deleted at this time.
+    /// ISO 8601; the session and its chunks are deleted at this time.
     package var expiresAt: String
 
     package enum CodingKeys: String, CodingKey {
@@ -45,9 +43,7 @@ package struct UploadSession: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST mobile/uploads/chunked/chunk`.
-///
-/// A repeated chunk replaces the earlier one.
+/// The body of `POST mobile/uploads/chunked/chunk`; a repeated chunk replaces the earlier one.
 package struct UploadChunk: Codable, Hashable, Sendable {
     package var sessionID: String
     /// Position of the chunk, from 1.

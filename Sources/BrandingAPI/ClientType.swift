@@ -2,9 +2,7 @@
 
 /// The kind of a client, from its `X-Client-Type` header.
 ///
-/// A missing header means `web`.
-///
-/// Source: mobile-api, "Mobile Client Identification"; `herald` is a SIP gateway.
+/// A missing header means `web`. Source: mobile-api, "Mobile Client Identification"; `herald` is a SIP gateway.
 package enum ClientType: String, Hashable, Sendable, CaseIterable {
     case web
     case mobileIOS = "mobile-ios"

@@ -14,9 +14,7 @@ package struct DebugUpload: Codable, Hashable, Sendable {
     package var expiresAt: String?
     /// Version and status of the client; any JSON value.
     package var state: JSONValue?
-    /// At most `FieldLimit.debugLogs` characters.
-    ///
-    /// Longer logs are uploaded in chunks.
+    /// At most `FieldLimit.debugLogs` characters; longer logs are uploaded in chunks.
     package var logs: String?
     /// The identifier of a finished chunked upload that holds the logs.
     package var logsUploadID: String?
@@ -54,9 +52,7 @@ package struct DebugUploadResponse: Codable, Hashable, Sendable {
         self.id = id
     }
 
-    /// Decodes a response.
-    ///
-    /// Both members are optional, because the endpoint contract §9 names none.
+    /// Decodes a response; both members are optional, because the endpoint contract §9 names none.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.tolerantBool(.success) ?? true

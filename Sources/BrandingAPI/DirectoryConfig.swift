@@ -10,9 +10,7 @@ package struct DirectoryConfig: Hashable, Sendable {
     package var mode: String?
     /// The directory's switch for branding.
     package var brandingEnabled: Bool?
-    /// False if the account has no SIP dialler.
-    ///
-    /// The operator decides whether that stops branding.
+    /// False if the account has no SIP dialler; the operator decides whether that stops branding.
     package var voipDialerEnabled: Bool?
     /// `active`, `trial`, `suspended` or another value; see `AccountStatus`.
     package var accountStatus: String?
@@ -84,9 +82,7 @@ extension DirectoryConfig: Codable {
         case includedImprintsMonthly = "included_imprints_monthly"
     }
 
-    /// Decodes the readable fields.
-    ///
-    /// A field of a wrong type counts as absent.
+    /// Decodes the readable fields; a field of a wrong type counts as absent.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mode = container.tolerantString(.mode)
@@ -130,9 +126,7 @@ extension DirectoryConfig.DebugUI: Codable {
         case allowExport = "allow_export"
     }
 
-    /// Decodes the readable fields.
-    ///
-    /// An unreadable gate stays nil, which means closed.
+    /// Decodes the readable fields; an unreadable gate stays nil, which means closed.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         enabled = container.tolerantBool(.enabled)
@@ -141,9 +135,7 @@ extension DirectoryConfig.DebugUI: Codable {
         allowExport = container.tolerantBool(.allowExport)
     }
 
-    /// Encodes all four fields, as the contract requires.
-    ///
-    /// A missing time is null.
+    /// Encodes all four fields, as the contract requires; a missing time is null.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(enabled ?? false, forKey: .enabled)

@@ -20,9 +20,7 @@ package struct ErrorEnvelope: Hashable, Sendable {
     package var details: [String: JSONValue]?
     /// True if the body follows the contract.
     ///
-    /// Proxies and firewalls send `error` too.
-    ///
-    /// Requires `success: false` beside `error`, or a `code`.
+    /// Proxies and firewalls send `error` too. Requires `success: false` beside `error`, or a `code`.
     package private(set) var isOfContract = true
 
     package init(
@@ -48,9 +46,7 @@ extension ErrorEnvelope: Codable {
         let retry_guidance: String?
     }
 
-    /// Decodes either shape.
-    ///
-    /// Throws if `error` is neither text nor an object.
+    /// Decodes either shape; throws if `error` is neither text nor an object.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = false

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/branding/event`.
-///
-/// Other fields are not allowed.
+/// The body of `POST mobile/branding/event`; other fields are not allowed.
 package struct EventRequest: Codable, Hashable, Sendable {
     /// E.164 with plus sign.
     package var phoneNumber: String
@@ -13,9 +11,7 @@ package struct EventRequest: Codable, Hashable, Sendable {
     package var deviceID: String?
     /// ISO 8601.
     package var displayedAt: String?
-    /// At most 200 characters.
-    ///
-    /// Events with the same key count once.
+    /// At most 200 characters; events with the same key count once.
     package var eventKey: String?
     package var meta: [String: JSONValue]?
     /// A UUID with which the client identifies the request that fetched the brand.
@@ -51,9 +47,7 @@ package struct EventRequest: Codable, Hashable, Sendable {
 /// 200 and 202 both mean success. `counted: false` with a reason is final.
 package struct EventResponse: Codable, Hashable, Sendable {
     package var success: Bool
-    /// The directory's identifier of the event.
-    ///
-    /// A repetition with the same key returns the same identifier.
+    /// The directory's identifier of the event; a repetition with the same key returns the same identifier.
     package var eventID: String?
     package var outcome: String?
     /// True if the event counts towards the month.

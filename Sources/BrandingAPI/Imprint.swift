@@ -30,9 +30,7 @@ package struct Imprint: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to an imprint.
-///
-/// A repetition with the same device, number and time returns the same values.
+/// The response to an imprint; a repetition with the same device, number and time returns the same values.
 package struct ImprintResponse: Codable, Hashable, Sendable {
     package var success: Bool
     package var imprintID: String

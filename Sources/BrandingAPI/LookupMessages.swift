@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The response to `GET mobile/branding/lookup`.
-///
-/// Brand fields are null without a match.
+/// The response to `GET mobile/branding/lookup`; brand fields are null without a match.
 package struct LookupResponse: Codable, Hashable, Sendable {
     package var success: Bool
     /// The number of the request, in E.164 with plus sign.
@@ -36,9 +34,8 @@ package struct LookupResponse: Codable, Hashable, Sendable {
 
     /// Decodes a response in either shape of the contract.
     ///
-    /// An empty object means no match.
-    ///
-    /// The default shape has the brand's fields at the top level; the public shape has `name` and `logo` in `brand`.
+    /// An empty object means no match. The default shape has the brand's fields at the top level; the public shape has
+    /// `name` and `logo` in `brand`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let brand = try decoder.container(keyedBy: PublicKeys.self).tolerant(PublicBrand.self, .brand)

@@ -9,9 +9,7 @@ package struct RemoteConfiguration: Hashable, Sendable {
     /// The oldest supported client version, such as `1.0.0`.
     package var minimumVersion: String?
     package var latestVersion: String?
-    /// True asks for an update of the client.
-    ///
-    /// Never stops a call.
+    /// True asks for an update of the client; never stops a call.
     package var forceUpdate: Bool?
     package var features = Features()
     package var settings = Settings()

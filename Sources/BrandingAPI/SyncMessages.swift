@@ -7,9 +7,7 @@ package struct SyncResponse: Codable, Hashable, Sendable {
     /// The server's time, unchanged: the next `since`.
     package var syncedAt: String
     package var config: DirectoryConfig?
-    /// The number of entries in `branding`, for a client's check.
-    ///
-    /// Not in the published schema.
+    /// The number of entries in `branding`, for a client's check; not in the published schema.
     package var count: Int?
 
     package enum CodingKeys: String, CodingKey {

@@ -11,9 +11,8 @@ package enum Timestamp {
 
     /// Parses a timestamp to whole seconds since 1970; drops the fraction.
     ///
-    /// Nil for unreadable text.
-    ///
-    /// Foundation's parser is too lenient: it accepts trailing text and days that no month has.
+    /// Nil for unreadable text. Foundation's parser is too lenient: it accepts trailing text and days that no month
+    /// has.
     package static func seconds(from text: String) -> Int64? {
         let microseconds = UpdateTime(text).microseconds
         guard microseconds != .min else { return nil }

@@ -2,9 +2,8 @@
 
 /// Decodes fields that directories send in more than one type.
 ///
-/// Unreadable fields count as absent.
-///
-/// A number sent as text, or an identifier sent as a number, must not invalidate the whole response.
+/// Unreadable fields count as absent. A number sent as text, or an identifier sent as a number, must not invalidate the
+/// whole response.
 extension KeyedDecodingContainer {
     /// Decodes a string, or a whole number without quotes.
     func tolerantString(_ key: Key) -> String? {

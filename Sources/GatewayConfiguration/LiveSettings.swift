@@ -6,9 +6,7 @@ import SIPCore
 package import SIPTransport
 import Synchronization
 
-/// The current settings of the call path, rebuilt when the configuration or a resolved name changes.
-///
-/// Any thread.
+/// The current settings of the call path, rebuilt when the configuration or a resolved name changes; any thread.
 package final class LiveSettings: Sendable {
     private struct State {
         var configuration: HeraldConfiguration

@@ -9,10 +9,8 @@ import CGD
 package enum LogoScaling {
     /// Decodes a picture, fits it into a rectangle and encodes it again.
     ///
-    /// No other byte of the original remains.
-    ///
-    /// The rest of the rectangle is transparent in PNG and white in other encodings. Small pictures are enlarged: RFC 9796
-    /// requires the size in the file's name.
+    /// No other byte of the original remains. The rest of the rectangle is transparent in PNG and white in other
+    /// encodings. Small pictures are enlarged: RFC 9796 requires the size in the file's name.
     ///
     /// - Parameters:
     ///   - bytes: a PNG or JPEG.
@@ -102,9 +100,7 @@ package enum LogoScaling {
     }
 }
 
-/// Why a picture could not be scaled.
-///
-/// The raw value is the exit code of the process.
+/// Why a picture could not be scaled; the raw value is the exit code of the process.
 package enum LogoScalingError: Int32, Error, Hashable, Sendable {
     case badSize = 64
     /// No PNG or JPEG, or too many pixels.

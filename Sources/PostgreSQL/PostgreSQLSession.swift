@@ -64,9 +64,7 @@ package final class PostgreSQLSession {
         (connection, prepared, pendingBegin) = (nil, [:], nil)
     }
 
-    /// Whether a connection exists and the server has not closed it.
-    ///
-    /// Looks at the socket without waiting.
+    /// Whether a connection exists and the server has not closed it; looks at the socket without waiting.
     package func isConnected() -> Bool {
         guard let connection else { return false }
         var watched = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)

@@ -83,9 +83,7 @@ package final class ServerCertificate: Sendable {
     }
 }
 
-/// A certificate or key that cannot be used.
-///
-/// Each program adds the configuration key and the error of the system.
+/// A certificate or key that cannot be used; each program adds the configuration key and the error of the system.
 package struct ServerCertificateProblem: Error, Hashable {
     /// The file of the two that is wrong.
     package enum Part: String, Hashable, Sendable {

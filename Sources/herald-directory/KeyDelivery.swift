@@ -5,9 +5,7 @@ import DirectoryStore
 import Host
 import Primitives
 
-/// Delivers a new key to standard output or into a file.
-///
-/// The key is never shown again and never logged.
+/// Delivers a new key to standard output or into a file; the key is never shown again and never logged.
 struct KeyDelivery: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,10 +2,8 @@
 
 /// The directory's permissions to brand calls.
 ///
-/// One closed gate stops branding for every call.
-///
-/// A value type in the same snapshot as the index: a call sees gates and records of the same instant. Source:
-/// securenode-endpoint-contract §5 and §11.
+/// One closed gate stops branding for every call. A value type in the same snapshot as the index: a call sees gates and
+/// records of the same instant. Source: securenode-endpoint-contract §5 and §11.
 package struct BrandingGates: Hashable, Sendable, Codable {
     /// `config.branding_enabled`, the directory's switch for branding.
     package var brandingEnabled: Bool

@@ -2,9 +2,8 @@
 
 /// The reason for forwarding a call without a brand.
 ///
-/// Logs, metrics, events and `herald lookup` use the same names.
-///
-/// The raw value is one byte because it crosses the update ring. `description` is the name.
+/// Logs, metrics, events and `herald lookup` use the same names. The raw value is one byte because it crosses the
+/// update ring. `description` is the name.
 ///
 /// Both are stored and published: in the ring of an earlier process, in the ledger, in events and in metrics. A case
 /// keeps its raw value and its name, and a new case gets the next raw value.

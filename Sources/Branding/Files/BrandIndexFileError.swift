@@ -4,9 +4,8 @@ import Glibc
 
 /// The reason why a saved index cannot be written or used.
 ///
-/// Neither case affects calls.
-///
-/// After a failed load the gateway builds the index from the cache. After a failed save the next start builds it.
+/// Neither case affects calls. After a failed load the gateway builds the index from the cache. After a failed save the
+/// next start builds it.
 package enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file does not exist, as at the first start.
     case missing(path: String)

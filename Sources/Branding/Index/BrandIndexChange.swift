@@ -2,10 +2,8 @@
 
 /// Derives an index from another one by applying changed numbers.
 ///
-/// The other index stays unchanged.
-///
-/// The cost is proportional to the number of changes. A large index shares its table with the new one; the table is
-/// copied only if many changes have accumulated. Not thread-safe.
+/// The other index stays unchanged. The cost is proportional to the number of changes. A large index shares its table
+/// with the new one; the table is copied only if many changes have accumulated. Not thread-safe.
 package struct BrandIndexChange: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
@@ -34,9 +32,7 @@ package struct BrandIndexChange: Sendable {
 
     /// Adds or replaces a record.
     ///
-    /// Each number is added once, with its newest record.
-    ///
-    /// A record without a displayable name removes the number.
+    /// Each number is added once, with its newest record. A record without a displayable name removes the number.
     package mutating func add(_ record: BrandRecord) {
         guard let brand = rendering.position(of: record) else { return remove(record.number) }
         numbers.set(brand, for: record.number.digits)

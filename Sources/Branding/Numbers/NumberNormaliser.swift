@@ -4,13 +4,10 @@ import CPhoneNumber
 
 /// Converts a caller's number, as a trunk sends it, to E.164.
 ///
-/// An uncertain number gives nil.
-///
-/// Reads global numbers (`+…`), numbers with an international prefix of the trunk's region (`00`, `011`, `0011`), and
-/// national numbers of that region. Ignores blanks and the visual separators of RFC 3966 §3. Checks the *possible*
-/// length and first digit of a number, not its allocated range, because the library's tables lack newer ranges.
-/// Thread-safe; 10–24 µs
-/// through the library, some nanoseconds for plain `+digits`.
+/// An uncertain number gives nil. Reads global numbers (`+…`), numbers with an international prefix of the trunk's
+/// region (`00`, `011`, `0011`), and national numbers of that region. Ignores blanks and the visual separators of RFC
+/// 3966 §3. Checks the *possible* length and first digit of a number, not its allocated range, because the library's
+/// tables lack newer ranges. Thread-safe; 10–24 µs through the library, some nanoseconds for plain `+digits`.
 package struct NumberNormaliser: Sendable {
     /// The country whose national numbers are accepted. Nil accepts only numbers with a plus sign.
     package let region: Region?

@@ -5,10 +5,8 @@ import SIPCore
 
 /// The number on the PBX's side of a call: the called one of an inbound call, the calling one of an outbound call.
 ///
-/// The accounts compare the two to recognise a callback.
-///
-/// Trunks that register write an account's name into Request-URI and From, and the number into To and
-/// P-Asserted-Identity.
+/// The accounts compare the two to recognise a callback. Trunks that register write an account's name into Request-URI
+/// and From, and the number into To and P-Asserted-Identity.
 enum CalledNumber {
     /// The called number: of the Request-URI, else of To; the other way round where the routes read To first.
     static func of(

@@ -273,9 +273,7 @@ struct PeersSchema {
 
     /// Reports sources that never match because an earlier peer covers them.
     ///
-    /// PBXs precede trunks.
-    ///
-    /// Trunks may share a source if their listeners or certificates differ.
+    /// PBXs precede trunks. Trunks may share a source if their listeners or certificates differ.
     private func claim(
         _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ listener: Int,
         _ certificateNames: [String], _ claimed: inout SourceClaims

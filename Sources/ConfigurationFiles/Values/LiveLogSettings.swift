@@ -3,9 +3,7 @@
 package import Logging
 import Synchronization
 
-/// The log settings in force, which a reload replaces.
-///
-/// Any thread.
+/// The log settings in force, which a reload replaces; any thread.
 package final class LiveLogSettings: Sendable {
     private let settings: Mutex<LogSettings>
 

@@ -6,10 +6,8 @@ import Yams
 
 /// A mapping in a configuration file.
 ///
-/// Returns values by key and reports invalid ones.
-///
-/// The section records every requested key, so that `finish` can report unknown keys. An invalid value reads as its
-/// default, so that one run reports all problems.
+/// Returns values by key and reports invalid ones. The section records every requested key, so that `finish` can report
+/// unknown keys. An invalid value reads as its default, so that one run reports all problems.
 final class ConfigurationSection {
     let path: String
     private let mapping: Node.Mapping

@@ -10,9 +10,7 @@ import NIOCore
 /// Without them, a client that sends no request or does not read its response holds a file descriptor without end. With
 /// a long response it also holds a snapshot of the database.
 package struct ClientConnections: Sendable {
-    /// Connections per listening address.
-    ///
-    /// A few more are accepted for health checks only.
+    /// Connections per listening address; a few more are accepted for health checks only.
     package var most = 4096
     /// Connections per client address, or IPv6 /64; 0 means no limit.
     package var perClient = 256

@@ -52,9 +52,7 @@ struct ReportRoutes: Sendable {
         return try JSONBody.response(Done())
     }
 
-    /// Accepts a line of telemetry, even if it is not stored.
-    ///
-    /// A refused line would block the queue of a phone.
+    /// Accepts a line of telemetry, even if it is not stored; a refused line would block the queue of a phone.
     func log(_ request: Request, _ context: AccountContext) async throws -> Response {
         let (object, now) = (try await JSONBody.object(of: request, levels: .max), now())
         if case .string(let device) = object["device_id"] {

@@ -21,9 +21,7 @@ struct TokenRoutes: Sendable {
             try await DeviceTokens(database).issue(body.deviceID, to: context.caller, now: now()))
     }
 
-    /// The refresh token identifies the caller.
-    ///
-    /// If its key signs requests, this request must be signed too.
+    /// The refresh token identifies the caller; if its key signs requests, this request must be signed too.
     func refresh(_ request: Request) async throws -> Response {
         var request = request
         // The caller is not known yet, so the body is limited to the size of a token.

@@ -223,9 +223,7 @@ struct Credentials: Redacted {
 }
 
 extension Caller {
-    /// The client type for the limits.
-    ///
-    /// A phone's key does not get a gateway's limit by claiming its type.
+    /// The client type for the limits; a phone's key does not get a gateway's limit by claiming its type.
     fileprivate func limited(as type: ClientType) -> ClientType { kind == .phone && type == .herald ? .web : type }
 }
 

@@ -8,10 +8,8 @@ import Hummingbird
 enum ConditionalRequest {
     /// True if the client's copy is current, which gives 304.
     ///
-    /// `If-None-Match` takes precedence (§13.2.2).
-    ///
-    /// A state is not newer than a time at or after its own (§13.1.3). States have different times. A time in the future
-    /// is from a wrong clock and proves nothing.
+    /// `If-None-Match` takes precedence (§13.2.2). A state is not newer than a time at or after its own (§13.1.3).
+    /// States have different times. A time in the future is from a wrong clock and proves nothing.
     ///
     /// - Parameters:
     ///   - modified: seconds since 1970; nil if the time is not usable.

@@ -4,9 +4,7 @@ import BrandingAPI
 import DirectoryStore
 import WebPages
 
-/// The first page, with accounts, feed, disk and backups.
-///
-/// Disk and backups update themselves.
+/// The first page, with accounts, feed, disk and backups; disk and backups update themselves.
 struct StatusPages: Sendable {
     let desk: PageDesk
     /// The folder of logo files; nil for none.

@@ -2,9 +2,7 @@
 
 import BrandingAPI
 
-/// All accounts of the directory.
-///
-/// Accounts are closed and never deleted, because events and reports belong to them.
+/// All accounts of the directory; accounts are closed and never deleted, because events and reports belong to them.
 package struct AccountList: Sendable {
     private let database: DirectoryDatabase
 

@@ -5,13 +5,10 @@ import Synchronization
 
 /// The times at which keys were last used, rounded down to five minutes.
 ///
-/// Requests record them in memory; a background task writes them.
-///
-/// Only valid keys are recorded, so their number bounds the size.
+/// Requests record them in memory; a background task writes them. Only valid keys are recorded, so their number bounds
+/// the size.
 final class KeyUsage: Sendable {
-    /// Seconds.
-    ///
-    /// Finer times would reveal a subscriber's calls.
+    /// Seconds; finer times would reveal a subscriber's calls.
     static let resolution: Int64 = 300
 
     private struct State {

@@ -15,9 +15,7 @@ struct MergeLock {
     /// Milliseconds between two steps of a merge, for other programs that wait for SQLite's lock.
     static let rest: UInt32 = 10
 
-    /// Waits until no other merge of the account goes on.
-    ///
-    /// A merge that a program left behind is completed first.
+    /// Waits until no other merge of the account goes on; a merge that a program left behind is completed first.
     static func take(
         _ account: AccountID, _ database: DirectoryDatabase, _ turn: WorkTurn, now: @escaping () -> Int64
     ) throws -> MergeLock {

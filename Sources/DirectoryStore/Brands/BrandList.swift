@@ -2,9 +2,7 @@
 
 import BrandingAPI
 
-/// The brands of an account.
-///
-/// Each number belongs to one brand and is delivered with its name and logo.
+/// The brands of an account; each number belongs to one brand and is delivered with its name and logo.
 package struct BrandList: Sendable {
     let database: DirectoryDatabase
     let account: AccountID

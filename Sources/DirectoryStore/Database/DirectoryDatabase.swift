@@ -12,9 +12,7 @@ package final class DirectoryDatabase: Sendable {
     let pool: any SQLPool
     /// The bytes of logos and uploads.
     let bytes: any ByteStore
-    /// The state folder.
-    ///
-    /// SQLite keeps everything in it, PostgreSQL nothing but files that are being imported.
+    /// The state folder; SQLite keeps everything in it, PostgreSQL nothing but files that are being imported.
     package let folder: String
     /// Bytes that the clients of an account may store in a day beside counted events; 0 means no limit.
     package let storedPerDay: Int

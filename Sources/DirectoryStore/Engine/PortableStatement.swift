@@ -84,9 +84,7 @@ final class PortableStatements: Sendable {
 
     private let known = Mutex<[Key: PortableStatement]>([:])
 
-    /// The program has some hundred statements.
-    ///
-    /// More would be a statement with a value in its text.
+    /// The program has some hundred statements; more would be a statement with a value in its text.
     private static let most = 2_000
 
     func statement(_ sql: String, _ arguments: SQLArguments) -> PortableStatement {

@@ -7,9 +7,7 @@ import PostgreSQL
 
 /// The address of a directory's database on a PostgreSQL server.
 package struct DatabaseServer: Hashable, Sendable {
-    /// A connection URL without a password.
-    ///
-    /// Several hosts are asked in turn for the primary.
+    /// A connection URL without a password; several hosts are asked in turn for the primary.
     package var url: String
     /// A file with the password; nil if libpq finds it.
     package var passwordFile: String?
@@ -44,9 +42,7 @@ package struct DatabaseServer: Hashable, Sendable {
     }
 }
 
-/// The database of a directory on a PostgreSQL server, which several nodes can share.
-///
-/// Thread-safe.
+/// The database of a directory on a PostgreSQL server, which several nodes can share; thread-safe.
 final class PostgreSQLServer: StoreEngine {
     let store: PostgreSQLStore
     let damage: DamageRecord

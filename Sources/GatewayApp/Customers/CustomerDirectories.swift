@@ -177,9 +177,7 @@ private struct AccountServices: Service {
     }
 }
 
-/// Wakes the senders of customers with due events, once a second.
-///
-/// One query replaces a query of each sender.
+/// Wakes the senders of customers with due events, once a second; one query replaces a query of each sender.
 private struct CustomerOutboxWatch: Service {
     let database: HeraldDatabase
     let logger: Logger

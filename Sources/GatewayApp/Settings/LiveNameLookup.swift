@@ -5,9 +5,7 @@ import GatewayConfiguration
 import SIPTransport
 import Synchronization
 
-/// Asks the name servers of the configuration in force.
-///
-/// Any thread.
+/// Asks the name servers of the configuration in force; any thread.
 final class LiveNameLookup: NameLookup {
     private let current: Mutex<(servers: [EndpointAddress], lookup: any NameLookup)>
     private let make: @Sendable ([EndpointAddress]) -> any NameLookup

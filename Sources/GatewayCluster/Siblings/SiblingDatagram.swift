@@ -72,9 +72,7 @@ package struct SiblingDatagram: Hashable, Sendable {
         return hash.finalize().0
     }
 
-    /// Whether the datagram was sent to an address.
-    ///
-    /// A response needs no address, because it names its report.
+    /// Whether the datagram was sent to an address; a response needs no address, because it names its report.
     package func isMeant(for place: UInt64) -> Bool { kind == .response || form == .unnumbered || receiver == place }
 
     private var numbers: [UInt64] {

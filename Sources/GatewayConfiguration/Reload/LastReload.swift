@@ -17,9 +17,7 @@ package enum ReloadResult: Equatable, Sendable {
     }
 }
 
-/// Keeps the result and the time of the last reload for the status page and the metrics.
-///
-/// Any thread.
+/// Keeps the result and the time of the last reload for the status page and the metrics; any thread.
 package final class LastReload: Sendable {
     /// A reload that has ended.
     package struct Entry: Equatable, Sendable {

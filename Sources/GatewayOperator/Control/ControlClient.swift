@@ -5,9 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A command could not reach a gateway, or the gateway refused it.
-///
-/// The text has cause and remedy.
+/// A command could not reach a gateway, or the gateway refused it; the text has cause and remedy.
 struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
     let description: String
 
@@ -97,18 +95,14 @@ struct ControlClient: Sendable {
         try await value(of: ControlRequest(.GET, target, query: query))
     }
 
-    /// Gives an order without a body.
-    ///
-    /// Parameters and errors are those of `get`.
+    /// Gives an order without a body; parameters and errors are those of `get`.
     func post<Value: Decodable>(
         _ target: String, query: KeyValuePairs<String, String?> = [:]
     ) async throws(ControlFailure) -> Value {
         try await value(of: ControlRequest(.POST, target, query: query))
     }
 
-    /// Gives an order with a JSON body.
-    ///
-    /// Errors are those of `get`.
+    /// Gives an order with a JSON body; errors are those of `get`.
     func post<Value: Decodable>(_ target: String, body: some Encodable) async throws(ControlFailure) -> Value {
         do {
             let body = try JSONEncoder().encode(body)

@@ -5,9 +5,7 @@ import Foundation
 import Host
 import Logging
 
-/// The gateway's log on standard error, whose level and form change while it runs.
-///
-/// Any thread.
+/// The gateway's log on standard error, whose level and form change while it runs; any thread.
 package final class LogOutput: Sendable {
     /// The last lines, kept in memory.
     package let recent = RecentLog()

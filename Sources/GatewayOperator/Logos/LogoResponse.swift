@@ -12,9 +12,7 @@ struct LogoResponse: Hashable, Sendable {
     var named: String?
     /// The URL in Call-Info; nil without an icon.
     var shown: String?
-    /// True for brands of a local file.
-    ///
-    /// Only their shown logos are known.
+    /// True for brands of a local file; only their shown logos are known.
     var isOfFile: Bool = false
     /// False if the gateway writes names only.
     var writesCallInfo: Bool

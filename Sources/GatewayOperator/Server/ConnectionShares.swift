@@ -22,9 +22,7 @@ final class ConnectionShares: Sendable {
         /// Lifetime of a short connection.
         var reserveLife = TimeAmount.seconds(5)
 
-        /// More than are ever open at once.
-        ///
-        /// Connections without a share are closed at once.
+        /// More than are ever open at once; connections without a share are closed at once.
         var most: Int { all + reserve + 16 }
     }
 

@@ -141,9 +141,7 @@ extension TraceOrder {
     /// Whether an order selects by the parties of a call.
     var asksForParties: Bool { number != nil || trunk != nil || customer != nil }
 
-    /// Whether an order includes a call.
-    ///
-    /// A withheld number matches no order, or an order could find it out.
+    /// Whether an order includes a call; a withheld number matches no order, or an order could find it out.
     func matches(_ marks: TraceCalls.Marks, callID: ArraySlice<UInt8>, _ parties: TraceCalls.Parties?) -> Bool {
         if let trunk, parties?.trunks.contains(trunk) != true { return false }
         if let customer, parties?.customers.contains(customer) != true { return false }

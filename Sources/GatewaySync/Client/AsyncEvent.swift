@@ -33,9 +33,7 @@ final class AsyncEvent: Sendable {
 
     /// Waits for a ring, at most `duration`.
     ///
-    /// Returns at once when the task is cancelled.
-    ///
-    /// Only one task may wait at a time.
+    /// Returns at once when the task is cancelled. Only one task may wait at a time.
     func wait(_ duration: Duration, time: ServiceClock) async {
         await firstOf({ try? await time.sleep(duration) }, { await self.wait() })
     }

@@ -10,11 +10,10 @@ import Synchronization
 
 /// Sends logs and state to the directory on its request, if every gate is open.
 ///
-/// Off by default.
-///
-/// The gates: the operator's own, `enabled`, `request_upload`, `allow_export`, and an end in the future. Each request
-/// causes one upload. The latch is on disk before the upload. It is released only after the request has ended, so
-/// neither a restart nor a lost response uploads twice under another nonce. Source: securenode-endpoint-contract §9.
+/// Off by default. The gates: the operator's own, `enabled`, `request_upload`, `allow_export`, and an end in the
+/// future. Each request causes one upload. The latch is on disk before the upload. It is released only after the
+/// request has ended, so neither a restart nor a lost response uploads twice under another nonce. Source:
+/// securenode-endpoint-contract §9.
 package final class DebugUploader: Service, Sendable {
     /// The content of an upload.
     package struct Content: Sendable {

@@ -257,9 +257,8 @@ package final class EventSender: Service, Sendable {
 
     /// Writes a response to the outbox.
     ///
-    /// If that fails, the event stays due and is sent again with its key.
-    ///
-    /// In a task of its own: the response must be stored even if the caller is cancelled.
+    /// If that fails, the event stays due and is sent again with its key. In a task of its own: the response must be
+    /// stored even if the caller is cancelled.
     private func store(
         _ what: String, _ pending: PendingEvent, _ write: @escaping @Sendable () async throws -> Void
     ) async -> Bool {

@@ -2,9 +2,8 @@
 
 /// Why a logo could not be fetched.
 ///
-/// The last good copy stays in use, and calls are not affected.
-///
-/// Texts of foreign servers are escaped and truncated before they are stored here.
+/// The last good copy stays in use, and calls are not affected. Texts of foreign servers are escaped and truncated
+/// before they are stored here.
 package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case badURL
     case hostNotAllowed(String)

@@ -10,12 +10,10 @@ import Synchronization
 
 /// Looks up callers without a brand at the directory, after their call has ended.
 ///
-/// Off by default.
-///
-/// One request at a time, evenly spaced, never while a phone rings. A number is looked up once, however often it calls.
-/// An unknown number is not looked up again for a while. A found brand is stored until a sync lists its number. Until
-/// then it is looked up again after each sync, and removed if the directory no longer has it. A full sync decides about
-/// all. Withheld and uncertain numbers are not looked up. Source: securenode-endpoint-contract §6.
+/// Off by default. One request at a time, evenly spaced, never while a phone rings. A number is looked up once, however
+/// often it calls. An unknown number is not looked up again for a while. A found brand is stored until a sync lists its
+/// number. Until then it is looked up again after each sync, and removed if the directory no longer has it. A full sync
+/// decides about all. Withheld and uncertain numbers are not looked up. Source: securenode-endpoint-contract §6.
 package final class NumberLookup: Service, Sendable {
     /// Lookups since the start, by result.
     package struct Counts: Hashable, Sendable {

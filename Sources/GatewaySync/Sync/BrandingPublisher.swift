@@ -106,10 +106,8 @@ package actor BrandingPublisher {
 
     /// Applies the `config` of a response other than a sync's.
     ///
-    /// Only a sync opens the gate of a refused key.
-    ///
-    /// Responses can overtake each other. A response to a request sent before a gate was closed may close gates but
-    /// opens none.
+    /// Only a sync opens the gate of a refused key. Responses can overtake each other. A response to a request sent
+    /// before a gate was closed may close gates but opens none.
     ///
     /// - Parameter closings: `closings` at the time of the request.
     func apply(_ config: DirectoryConfig, askedAfter closings: Int) async {

@@ -24,9 +24,7 @@ package enum SyncRefusal: Error, Hashable, Sendable {
 
 /// Passes the report of the next sync to the operator who ordered it.
 ///
-/// One order at a time, and none during a sync.
-///
-/// Any thread.
+/// One order at a time, and none during a sync. Any thread.
 final class SyncOrders: Sendable {
     private struct State {
         var isRunning = false

@@ -117,9 +117,7 @@ package final class SyncService: Service, Sendable {
 
     /// Starts the next sync now.
     ///
-    /// With `full` it requests the whole set.
-    ///
-    /// Any thread.
+    /// With `full` it requests the whole set. Any thread.
     package func syncNow(full: Bool = false) {
         if full { state.withLock { $0.wantsFull = true } }
         due.ring()

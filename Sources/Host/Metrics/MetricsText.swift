@@ -40,9 +40,7 @@ package struct MetricsText {
         return out
     }
 
-    /// Adds a sample.
-    ///
-    /// The first type and help text of a name win.
+    /// Adds a sample; the first type and help text of a name win.
     private mutating func add(_ name: String, _ help: String, _ type: String, _ labels: [MetricLabel], _ value: String)
     {
         let name = Self.metricName(name)

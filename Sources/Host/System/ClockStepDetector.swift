@@ -8,9 +8,7 @@ import Glibc
 /// same amount, and calls in progress would count as overdue. A slewed clock (time servers do that below half a second)
 /// has no step. One thread.
 package struct ClockStepDetector: Sendable {
-    /// Smallest step in microseconds.
-    ///
-    /// Smaller differences are slews, or pauses between two readings.
+    /// Smallest step in microseconds; smaller differences are slews, or pauses between two readings.
     static let least: Int64 = 1_000_000
 
     private let steady: @Sendable () -> Int64
@@ -31,9 +29,8 @@ package struct ClockStepDetector: Sendable {
 
     /// Reads the wall clock once.
     ///
-    /// Nil if the reading took too long to be useful.
-    ///
-    /// Use the time of the reading for everything that depends on the clock: the clock may be set right after it.
+    /// Nil if the reading took too long to be useful. Use the time of the reading for everything that depends on the
+    /// clock: the clock may be set right after it.
     package mutating func read(_ wall: () -> Int64) -> Reading? {
         let before = steady()
         let time = wall()

@@ -2,9 +2,7 @@
 
 import Foundation
 
-/// A listening address could not be bound.
-///
-/// The program ends with this message, which has the remedy.
+/// A listening address could not be bound; the program ends with this message, which has the remedy.
 package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The transport of the address.
     package enum Wire: String, Sendable {

@@ -59,9 +59,7 @@ package struct MemoryLimit: Hashable, Sendable {
         return (0...steps.count).reversed().map { steps.prefix($0).map { "/\($0)" }.joined() }
     }
 
-    /// Reads the bytes of a limit file.
-    ///
-    /// Nil for `max`, and for the huge number that means no limit in v1.
+    /// Reads the bytes of a limit file; nil for `max`, and for the huge number that means no limit in v1.
     static func read(_ text: String) -> UInt64? {
         guard let bytes = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes < 1 << 60 else {
             return nil

@@ -2,9 +2,7 @@
 
 import NIOSSL
 
-/// Why a TLS handshake failed, read from the library's errors.
-///
-/// Each user writes its own text.
+/// Why a TLS handshake failed, read from the library's errors; each user writes its own text.
 package enum TLSFailure: Hashable, Sendable {
     /// The certificate is not under a trusted root, or has expired.
     case untrusted
@@ -18,9 +16,7 @@ package enum TLSFailure: Hashable, Sendable {
     /// The connection ended without the end of TLS.
     case ended
 
-    /// Reads an error of the library.
-    ///
-    /// Nil for any other error.
+    /// Reads an error of the library; nil for any other error.
     package init?(_ error: any Error) {
         switch error {
         case is NIOSSLExtraError: self = .otherName

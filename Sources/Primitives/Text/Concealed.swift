@@ -18,9 +18,7 @@ package struct Concealed<Value: Sendable>: Redacted, Sendable {
 
     package init(_ value: Value) { self.value = value }
 
-    /// Returns the secret.
-    ///
-    /// Called only where the secret is used.
+    /// Returns the secret; called only where the secret is used.
     package func reveal() -> Value { value }
 }
 

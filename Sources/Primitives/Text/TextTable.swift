@@ -6,23 +6,17 @@
 package struct TextTable {
     private var rows: [[String]]
 
-    /// Starts a table with its titles.
-    ///
-    /// Without titles there is no title line.
+    /// Starts a table with its titles; without titles there is no title line.
     package init(_ titles: [String]) {
         rows = titles.isEmpty ? [] : [titles]
     }
 
-    /// Adds a row.
-    ///
-    /// An empty or missing cell becomes a dash.
+    /// Adds a row; an empty or missing cell becomes a dash.
     package mutating func add(_ cells: [String?]) {
         rows.append(cells.map { cell in cell.flatMap { $0.isEmpty ? nil : TerminalText.visible($0) } ?? "-" })
     }
 
-    /// The table.
-    ///
-    /// Every line has its end and no trailing blanks.
+    /// The table; every line has its end and no trailing blanks.
     package var text: String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in

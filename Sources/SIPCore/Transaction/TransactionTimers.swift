@@ -59,9 +59,8 @@ package struct TransactionTimers: Hashable, Sendable {
 
     /// How long a client's timer E runs until it is reset to T2: 0.5 + 1 + 2 = 3.5 s by default.
     ///
-    /// The time of the 100 to a request other than INVITE (RFC 4320 §4.1).
-    ///
-    /// Over an unreliable transport none is sent earlier.
+    /// The time of the 100 to a request other than INVITE (RFC 4320 §4.1). Over an unreliable transport none is sent
+    /// earlier.
     package var tryingDelay: TimerDelay {
         var delay = TimerDelay.zero
         var resends: UInt8 = 0

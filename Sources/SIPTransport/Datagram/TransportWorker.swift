@@ -70,9 +70,8 @@ package final class TransportWorker: Sendable {
 
     /// Switches the call thread between real-time and normal scheduling, if permitted.
     ///
-    /// Any thread.
-    ///
-    /// Used while this program itself keeps the cores busy. The switch takes up to 0.1 s while messages arrive.
+    /// Any thread. Used while this program itself keeps the cores busy. The switch takes up to 0.1 s while messages
+    /// arrive.
     package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
     /// Ends the thread after its present round. Any thread.
@@ -210,9 +209,8 @@ package final class TransportWorker: Sendable {
 
     /// Sends all waiting messages.
     ///
-    /// Messages caused by a failed send go out in the same round.
-    ///
-    /// Messages for streams are kept for `handOver`: each alone would wake their thread each time.
+    /// Messages caused by a failed send go out in the same round. Messages for streams are kept for `handOver`: each
+    /// alone would wake their thread each time.
     ///
     /// - Returns: true if an INVITE was among them, which is looked for only with `awaitsInvite`.
     @discardableResult

@@ -75,11 +75,7 @@ package final class NextHopResolver: Sendable {
 
     /// Replaces the names after a reload.
     ///
-    /// Names that stay keep their results and times.
-    ///
-    /// Remaining names keep their addresses and due times.
-    ///
-    /// Thread-safe, except inside `onChange` and `onNotice`.
+    /// Names that stay keep their addresses and due times. Thread-safe, except inside `onChange` and `onNotice`.
     package func replace(names: [NextHopName]) {
         put(names, kept: [:])
         publish()

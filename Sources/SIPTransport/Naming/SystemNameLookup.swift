@@ -7,9 +7,7 @@ import Synchronization
 
 /// Queries name servers over the network.
 ///
-/// Blocking calls run on threads of their own.
-///
-/// Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
+/// Blocking calls run on threads of their own. Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
 package final class SystemNameLookup: NameLookup {
     /// Name servers, timeouts and limits.
     package struct Settings: Hashable, Sendable {

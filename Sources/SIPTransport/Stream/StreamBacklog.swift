@@ -4,10 +4,8 @@ import SIPCore
 
 /// Messages that a worker has taken out of its inbox, with their fill level.
 ///
-/// It handles them in rounds.
-///
-/// In rounds, because streams may deliver thousands of messages at once, while datagrams and timers wait. Owned by one
-/// worker's thread.
+/// The worker handles them in rounds, because streams may deliver thousands of messages at once while datagrams and
+/// timers wait. Owned by one worker's thread.
 struct StreamBacklog {
     /// Messages in one round.
     static let round = 32

@@ -16,9 +16,7 @@ package enum StreamArrival: Sendable {
 
 /// The bounded queue from the event loop of the streams to one worker.
 ///
-/// The first element wakes the worker.
-///
-/// Either side holds its lock for an append or a swap only.
+/// The first element wakes the worker. Either side holds its lock for an append or a swap only.
 package final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
@@ -64,9 +62,7 @@ package final class StreamInbox: Sendable {
 
     /// Swaps the queue for an empty list, whose storage is reused.
     ///
-    /// Called on the worker's thread.
-    ///
-    /// Its bytes count as waiting until `release`.
+    /// Called on the worker's thread. Its bytes count as waiting until `release`.
     package func exchange(for list: inout [StreamArrival]) {
         state.withLock { swap(&$0.arrivals, &list) }
     }

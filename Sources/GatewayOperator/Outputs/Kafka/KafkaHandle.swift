@@ -110,9 +110,7 @@ struct KafkaHandle: @unchecked Sendable {
         return (Int(answer.pointee.broker_cnt), Int(own?.partition_cnt ?? 0))
     }
 
-    /// Gives up records without a report and ends the threads.
-    ///
-    /// Takes as long as a name lookup on its way.
+    /// Gives up records without a report and ends the threads; takes as long as a name lookup on its way.
     func destroy() {
         rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING)
         if let topic { rd_kafka_topic_destroy(topic) }

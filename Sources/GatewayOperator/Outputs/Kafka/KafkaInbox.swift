@@ -3,9 +3,7 @@
 import Host
 import Synchronization
 
-/// Results of one producer on their way from its thread to the task that waits for them.
-///
-/// Safe from any thread.
+/// Results of one producer on their way from its thread to the task that waits for them; safe from any thread.
 final class KafkaInbox: Sendable {
     private struct State {
         var reports = KafkaReports()
