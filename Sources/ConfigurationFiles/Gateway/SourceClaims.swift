@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The sources of the peers read so far, by network: a further source is compared with those that can cover it.
 struct SourceClaims {
     /// A source and its peer.

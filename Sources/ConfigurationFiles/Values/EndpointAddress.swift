@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// An address and a port: `192.0.2.1:5060`, `[2001:db8::1]:5060`.
 package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address, IPv6 without brackets; or a host name where names are allowed.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A range of source addresses with an optional port: `203.0.113.0/24`, `127.0.0.1:5060`, `[2001:db8::]/32`.
 package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
     /// The network address, IPv6 without brackets.
@@ -41,6 +43,6 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
         guard isIPv6 == other.isIPv6, prefixLength <= other.prefixLength, port == nil || port == other.port,
             let mine = AddressBytes(host), let its = AddressBytes(other.host)
         else { return false }
-        return mine.agrees(with: its, bits: prefixLength)
+        return AddressBytes.agree(its.bytes, mine.bytes, bits: prefixLength)
     }
 }

@@ -28,10 +28,6 @@ package enum GatewayProcess {
         let log = LogOutput.start(configuration.log)
         let start = GatewayStart(
             configuration, path: path, hangups: hangups, log: log, logger: Logger(label: "herald"))
-        do {
-            try await RunningGateway(start).run()
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        try await CommandFailure.reported { try await RunningGateway(start).run() }
     }
 }

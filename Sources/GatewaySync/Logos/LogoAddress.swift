@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import Primitives
 
 /// An address of a logo's host, with the check whether a picture may be fetched from it.
 package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
@@ -11,15 +12,8 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads an IPv4 or IPv6 literal without brackets or zone. Nil for other text.
     package init?(_ literal: String) {
-        var four = in_addr()
-        var six = in6_addr()
-        if inet_pton(AF_INET, literal, &four) == 1 {
-            bytes = withUnsafeBytes(of: four) { Array($0) }
-        } else if inet_pton(AF_INET6, literal, &six) == 1 {
-            bytes = withUnsafeBytes(of: six) { Array($0) }
-        } else {
-            return nil
-        }
+        guard let address = AddressBytes(literal) else { return nil }
+        bytes = address.bytes
         description = literal
     }
 
@@ -51,13 +45,7 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
             self.length = length
         }
 
-        func contains(_ address: [UInt8]) -> Bool {
-            bytes.indices.allSatisfy { position in
-                let bits = min(max(length - position * 8, 0), 8)
-                let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
-                return address[position] & mask == bytes[position] & mask
-            }
-        }
+        func contains(_ address: [UInt8]) -> Bool { AddressBytes.agree(address, bytes, bits: length) }
     }
 
     private static let reservedIPv4 = [

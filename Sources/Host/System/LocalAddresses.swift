@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Primitives
 
 /// The addresses of this machine, read at one instant.
 ///
@@ -21,7 +22,7 @@ package struct LocalAddresses: Sendable {
 
     /// Takes address literals in place of the system's.
     package init(_ hosts: [String]) {
-        interfaces = Set(hosts.compactMap(Self.bytes))
+        interfaces = Set(hosts.compactMap { AddressBytes($0)?.bytes })
         asksSystem = false
     }
 
@@ -29,7 +30,7 @@ package struct LocalAddresses: Sendable {
     ///
     /// - Parameter host: an address literal, IPv6 without brackets.
     package func has(_ host: String) -> Bool {
-        guard let bytes = Self.bytes(host), bytes.contains(where: { $0 != 0 }) else { return true }
+        guard let bytes = AddressBytes(host)?.bytes, bytes.contains(where: { $0 != 0 }) else { return true }
         return interfaces.contains(bytes) || asksSystem && bytes.count == 4 && Self.sends(from: host)
     }
 
@@ -69,14 +70,5 @@ package struct LocalAddresses: Sendable {
             }
         default: return nil
         }
-    }
-
-    /// The 4 or 16 bytes of an address literal; nil for any other text.
-    private static func bytes(_ host: String) -> [UInt8]? {
-        for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
-            var bytes = [UInt8](repeating: 0, count: count)
-            if inet_pton(family, host, &bytes) == 1 { return bytes }
-        }
-        return nil
     }
 }

@@ -3,13 +3,15 @@
 import Glibc
 
 /// The 4 or 16 bytes of an IP address.
-struct AddressBytes: Hashable {
-    let bytes: [UInt8]
+package struct AddressBytes: Hashable, Sendable {
+    /// In network order.
+    package let bytes: [UInt8]
 
-    var isIPv6: Bool { bytes.count == 16 }
+    /// True for 16 bytes.
+    package var isIPv6: Bool { bytes.count == 16 }
 
     /// Parses an address literal, IPv6 without brackets and zone. Nil for other text.
-    init?(_ host: String) {
+    package init?(_ host: String) {
         var four = in_addr()
         var six = in6_addr()
         if inet_pton(AF_INET, host, &four) == 1 {
@@ -21,19 +23,19 @@ struct AddressBytes: Hashable {
         }
     }
 
-    /// True if the first `bits` bits are equal. Both addresses must have one family.
-    func agrees(with other: AddressBytes, bits: Int) -> Bool {
-        bytes.indices.allSatisfy { position in
-            let mask = Self.mask(bits - position * 8)
-            return bytes[position] & mask == other.bytes[position] & mask
+    /// True if the first `bits` bits of an address are those of a network of its family, which may end with them.
+    package static func agree(_ address: [UInt8], _ network: [UInt8], bits: Int) -> Bool {
+        network.indices.allSatisfy { position in
+            let mask = mask(bits - position * 8)
+            return address[position] & mask == network[position] & mask
         }
     }
 
     /// Returns the first `bits` bits, the others cleared.
-    func prefix(_ bits: Int) -> [UInt8] { bytes.indices.map { bytes[$0] & Self.mask(bits - $0 * 8) } }
+    package func prefix(_ bits: Int) -> [UInt8] { bytes.indices.map { bytes[$0] & Self.mask(bits - $0 * 8) } }
 
     /// True if no bit after the first `length` bits is set.
-    func isNetwork(length: Int) -> Bool {
+    package func isNetwork(length: Int) -> Bool {
         bytes.indices.allSatisfy { bytes[$0] & ~Self.mask(length - $0 * 8) == 0 }
     }
 
