@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A brand's logo and call reason for one Call-Info value (RFC 3261 §20.9, RFC 9796).
 ///
 /// Never includes `verified`, because the directory's data has not been verified as in RFC 9795 §8.

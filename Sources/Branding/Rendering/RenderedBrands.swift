@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The header bytes of all brands in one contiguous arena.
 ///
 /// For each brand the arena holds quoted name, logo value, call-reason parameter and identifier. The plain name follows

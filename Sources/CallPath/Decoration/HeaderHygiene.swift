@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import SIPCore
 
 /// Removal of header fields at the trust boundary: claims of an untrusted trunk, and withheld identities towards a trunk

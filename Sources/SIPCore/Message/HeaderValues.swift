@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// The values of a header field that lists several, separated by commas (RFC 3261 §7.3.1).
 ///
 /// Commas inside quoted strings and inside angle brackets do not separate, so `<data:…,…>` stays one value.
@@ -50,8 +52,7 @@ package struct HeaderValues: Sequence, IteratorProtocol {
     }
 }
 
-/// Quoted strings (RFC 3261 §25.1): a backslash takes the next character with it.
-package enum QuotedString {
+extension QuotedString {
     /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
     package static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
         end(bytes.span, openingAt: openingAt, limit: limit)

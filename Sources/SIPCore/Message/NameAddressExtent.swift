@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The positions of the parts of a name-addr or addr-spec, for edits of the display name alone.
 ///
 /// `"Name" <sip:…>;tag=…`, `Name <sip:…>` and the bare `sip:…;tag=…` of From, To, P-Asserted-Identity and
