@@ -99,9 +99,10 @@ let package = Package(
                 "Host", "WebPages", "CSQLite", "CVersion", log, lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
+        // It alone links libgd, so no other program maps the decoders.
         .executableTarget(
-            name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
-            swiftSettings: strict),
+            name: "herald-scale-logo", dependencies: ["Branding", "CGD", "CLinux", arguments],
+            exclude: ["README.md"], swiftSettings: strict),
 
         // Assembly: start, reload, drain and stop of the gateway.
         .target(
@@ -179,10 +180,6 @@ let package = Package(
                 .embedInCode("Pages/Templates/part.mustache"), .embedInCode("Pages/Templates/partbody.mustache"),
                 .embedInCode("Pages/Templates/plot.mustache"), .embedInCode("Pages/Templates/table.mustache"),
             ], swiftSettings: strict),
-        // Only herald-scale-logo links this target, so no other program maps libgd.
-        .target(
-            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
-            swiftSettings: strict),
 
         // Parts: the way of one message, the storage of the directory, the files of both programs.
         .target(
@@ -282,7 +279,7 @@ let package = Package(
             ],
             path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
-        // Tests. Two of them depend on a program, because they start it.
+        // Tests. Three of them depend on a program: two start it, one tests its code.
         .testTarget(
             name: "HeraldTests", dependencies: ["herald", "ChildPrograms", "PostgreSQLTesting", grdb],
             swiftSettings: strict),
@@ -340,7 +337,8 @@ let package = Package(
                 crypto, nio, nioEmbedded, nioHTTPTypes, httpTypes, lifecycle, log, arguments,
             ],
             swiftSettings: strict),
-        .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
+        .testTarget(
+            name: "ScaleLogoTests", dependencies: ["herald-scale-logo", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
             dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "TestFixtures", "SeededRandom"],

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Branding
-import LogoScaling
 
 /// `herald-scale-logo`: the short-lived process that decodes one picture.
 ///

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+import Branding
 import CLinux
 import Glibc
 
 /// The work of the short-lived process: reads a picture from standard input and writes it in a form for phones
 /// to standard output.
-package enum ConfinedScaling {
+enum ConfinedScaling {
     /// Bytes of memory beyond the program itself: for source, result and decoders.
     private static let memory: UInt = 256 << 20
     /// Seconds of CPU time.
@@ -15,7 +15,7 @@ package enum ConfinedScaling {
     private static let output: UInt = 8 << 20
 
     /// Reads at most `maxFile` bytes, confines the process, decodes, and ends the process.
-    package static func run(form: LogoForm, maxPixels: Int, maxFile: Int) -> Never {
+    static func run(form: LogoForm, maxPixels: Int, maxFile: Int) -> Never {
         let bytes = readAll(limit: maxFile)
         guard herald_confine(memory, patience, output) == 0 else { _exit(LogoScalingError.notConfined.rawValue) }
         do throws(LogoScalingError) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+import Branding
 import CGD
 
 /// Scales a picture to a size and encoding for phones, with libgd.
 ///
 /// Decoding foreign bytes in C is the one dangerous step. It runs in a process of its own, see `ConfinedScaling`.
-package enum LogoScaling {
+enum LogoScaling {
     /// Decodes a picture, fits it into a rectangle and encodes it again.
     ///
     /// No other byte of the original remains. The rest of the rectangle is transparent in PNG and white in other
@@ -16,7 +16,7 @@ package enum LogoScaling {
     ///   - bytes: a PNG or JPEG.
     ///   - form: size and encoding of the result.
     ///   - maxPixels: larger pictures are refused before they are decoded.
-    package static func picture(
+    static func picture(
         _ bytes: [UInt8], as form: LogoForm, maxPixels: Int
     ) throws(LogoScalingError) -> [UInt8] {
         guard (16...1024).contains(form.width), (16...1024).contains(form.height) else { throw .badSize }
@@ -101,7 +101,7 @@ package enum LogoScaling {
 }
 
 /// Why a picture could not be scaled; the raw value is the exit code of the process.
-package enum LogoScalingError: Int32, Error, Hashable, Sendable {
+enum LogoScalingError: Int32, Error, Hashable, Sendable {
     case badSize = 64
     /// No PNG or JPEG, or too many pixels.
     case refused = 65

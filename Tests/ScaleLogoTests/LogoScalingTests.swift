@@ -2,8 +2,9 @@
 
 import Branding
 import CGD
-import LogoScaling
 import Testing
+
+@testable import herald_scale_logo
 
 @Suite("Logo scaling")
 struct LogoScalingTests {
