@@ -53,7 +53,9 @@ struct DecisionSteps {
         case .untrusted: return "no brand for an unchecked number of an untrusted trunk"
         case .failedVerification: return "no brand after a failed check"
         case .policy where evidence.lookup == .notMade: return "needs a better attestation"
-        default: return "satisfied"
+        case nil, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error, .outbound, .gatedUnauthorised,
+            .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled, .gatedCapReached:
+            return "satisfied"
         }
     }
 

@@ -37,20 +37,13 @@ enum DecisionText {
         case .midDialog: "The INVITE began no call: it replaces another or belongs to one."
         case .alreadyBranded: "The INVITE passed this gateway before. Check the routes of the PBX."
         case .outbound: "The call came from the PBX."
-        case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
-            .gatedCapReached:
-            gate(reason)
-        }
-    }
-
-    private static func gate(_ reason: PassThroughReason) -> String {
-        switch reason {
         case .gatedUnauthorised: "The directory refused the key. Replace the key, then run herald reload."
         case .gatedAccountStatus: "The account is suspended, closed or cancelled. Ask the directory's operator."
         case .gatedBrandingDisabled: "The directory switched branding off. Ask the directory's operator."
         case .gatedVoipDialerDisabled:
             "voip_dialer_enabled is false at the directory. Set directory.voip_dialer_enabled: ignore to override it."
-        default: "The calls of this month are used up. Raise the cap at the directory, or wait for the next month."
+        case .gatedCapReached:
+            "The calls of this month are used up. Raise the cap at the directory, or wait for the next month."
         }
     }
 }
