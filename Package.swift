@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "Primitives", "Host", "CZlib", "WebPages", "PostgreSQL",
+                "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "Primitives", "Host", "CZlib",
+                "WebPages", "PostgreSQL",
                 hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
                 nioPosix, hummingbirdTLS,
             ],
@@ -274,8 +275,8 @@ let package = Package(
         .target(
             name: "DirectoryFixtures",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "Branding", "BrandingAPI", "PostgreSQL", "PostgreSQLTesting",
-                "TestFixtures", log,
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "Branding", "BrandingAPI", "PostgreSQL",
+                "PostgreSQLTesting", "TestFixtures", log,
             ],
             path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
@@ -332,7 +333,8 @@ let package = Package(
             name: "DirectoryServerTests",
             dependencies: [
                 "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Primitives",
-                "Host", "WebPages", "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", "PostgreSQL",
+                "ConfigurationFiles", "Host", "WebPages", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
+                "TestFixtures", "PostgreSQL",
                 grdb,
                 crypto, nio, nioEmbedded, nioHTTPTypes, httpTypes, lifecycle, log, arguments,
             ],

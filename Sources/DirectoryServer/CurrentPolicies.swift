@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConfigurationFiles
 import Synchronization
 
 /// The settings of a server that a reload changes.

@@ -9,20 +9,7 @@ extension ServerPolicies {
     /// The settings of a configuration that a reload changes.
     init(_ configuration: DirectoryConfiguration) {
         self.init()
-        let (limits, settings) = (configuration.rateLimits, configuration.clients)
-        rateLimits = RateLimits(
-            web: limits.web, mobileIOS: limits.mobileIOS, mobileAndroid: limits.mobileAndroid,
-            herald: limits.herald, key: limits.key, wrongKeys: limits.wrongKeys)
-        for (mine, its) in [
-            (\ClientSettings.ios, settings.ios), (\.android, settings.android), (\.herald, settings.herald),
-        ] {
-            clients[keyPath: mine] = ClientSettings.Versions(minimum: its.minimum, latest: its.latest)
-        }
-        clients.forceUpdate = settings.forceUpdate
-        clients.syncIntervalMinutes = settings.syncIntervalMinutes
-        clients.cacheTTLHours = settings.cacheTTLHours
-        clients.blanksRemovedNumbers = settings.blanksRemovedNumbers
-        clients.devicesPerAccount = settings.devicesPerAccount
+        (rateLimits, clients) = (configuration.rateLimits, configuration.clients)
         keepDays = configuration.keepDays
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+package import ConfigurationFiles
 package import DirectoryServer
 package import DirectoryStore
 package import Logging

@@ -2,6 +2,7 @@
 
 import Branding
 import BrandingAPI
+import ConfigurationFiles
 import DirectoryFixtures
 import DirectoryServer
 import DirectoryStore

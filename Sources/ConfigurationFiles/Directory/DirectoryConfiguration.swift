@@ -21,8 +21,8 @@ package struct DirectoryConfiguration: Sendable {
     package var connectionsPerClient = 256
     /// Time limit for sending one response.
     package var responseTimeout = Duration.seconds(1800)
-    package var rateLimits = RateLimits()
-    package var clients = Clients()
+    package var rateLimits = RateLimits.usual
+    package var clients = ClientSettings()
 
     /// A database on a PostgreSQL server, which several nodes can share.
     package struct Database: Hashable, Sendable {
@@ -36,47 +36,6 @@ package struct DirectoryConfiguration: Sendable {
         package var connections = 8
         /// Limit of connections for long responses.
         package var feeds = 16
-    }
-
-    /// Requests per minute and client, by `X-Client-Type`; 0 means no limit.
-    ///
-    /// A client is a device, or an address if the request names no device.
-    package struct RateLimits: Hashable, Sendable {
-        /// Clients without `X-Client-Type`, such as phones with the published SDKs.
-        package var web = 200
-        package var mobileIOS = 300
-        package var mobileAndroid = 300
-        /// Gateways report every call.
-        package var herald = 600_000
-        /// All clients of one API key together.
-        package var key = 600_000
-        /// Wrong keys per address.
-        package var wrongKeys = 30
-    }
-
-    /// The response to `GET mobile/config`.
-    package struct Clients: Hashable, Sendable {
-        package var ios = Versions()
-        package var android = Versions()
-        package var herald = Versions()
-        /// True asks clients to update to `latest`.
-        package var forceUpdate = false
-        /// Minutes between two syncs of a client, 1 to 10,080.
-        package var syncIntervalMinutes = 15
-        /// Hours for which a client may use its copy without a successful sync, 1 to 8,760.
-        package var cacheTTLHours = 24
-        /// True sends phones a number that is out of use once more, with an empty name.
-        package var blanksRemovedNumbers = false
-        /// Devices of an account; 0 means no limit.
-        package var devicesPerAccount = 1_000_000
-
-        /// The versions for one kind of client; nil omits the field.
-        package struct Versions: Hashable, Sendable {
-            /// The oldest supported version, such as `1.0.0`.
-            package var minimum: String?
-            /// The latest version, such as `1.2.0`.
-            package var latest: String?
-        }
     }
 
     /// The location of the operator's API.
@@ -177,8 +136,8 @@ package struct DirectoryConfiguration: Sendable {
     }
 
     private static func rateLimits(_ section: ConfigurationSection) -> RateLimits {
-        let usual = RateLimits()
-        var limits = RateLimits()
+        let usual = RateLimits.usual
+        var limits = usual
         let range = 0...100_000_000
         limits.web = section.integer("web", default: usual.web, in: range)
         limits.mobileIOS = section.integer("mobile_ios", default: usual.mobileIOS, in: range)
@@ -189,8 +148,8 @@ package struct DirectoryConfiguration: Sendable {
         return limits
     }
 
-    private static func clients(_ section: ConfigurationSection) -> Clients {
-        var clients = Clients()
+    private static func clients(_ section: ConfigurationSection) -> ClientSettings {
+        var clients = ClientSettings()
         section.within("ios") { clients.ios = versions($0) }
         section.within("android") { clients.android = versions($0) }
         section.within("herald") { clients.herald = versions($0) }
@@ -207,8 +166,8 @@ package struct DirectoryConfiguration: Sendable {
         return clients
     }
 
-    private static func versions(_ section: ConfigurationSection) -> Clients.Versions {
-        Clients.Versions(
+    private static func versions(_ section: ConfigurationSection) -> ClientSettings.Versions {
+        ClientSettings.Versions(
             minimum: section.string("min_supported_version", form: versionForm, isVersion),
             latest: section.string("latest_version", form: versionForm, isVersion))
     }
