@@ -60,8 +60,12 @@ struct RunCommand: AsyncParsableCommand {
         // Databases have threads of their own, so a slow disk stops no watched loop.
         let report = SystemdReport(
             progress: { progress.values },
-            stuck: "a thread of the server makes no progress; systemd restarts it if that lasts, see WatchdogSec",
-            line: { "listening on \(host):\(port)" }, logger: logger)
+            onStuck: { loop in
+                logger.critical(
+                    "a thread of the server makes no progress; systemd restarts it if that lasts, see WatchdogSec",
+                    metadata: ["loop": "\(loop)"])
+            },
+            line: { "listening on \(host):\(port)" })
         let reload = DirectoryReload(
             path: options.file, running: configuration, server: service, log: log, report: report, logger: logger)
         let group = ServiceGroup(

@@ -71,13 +71,17 @@ struct GatewayServices {
         self.present = present
         systemd = SystemdReport(
             progress: { workers.rounds },
-            stuck: "a call thread makes no progress; systemd restarts herald if that lasts, see WatchdogSec",
+            onStuck: { [logger = start.logger] thread in
+                logger.critical(
+                    "a call thread makes no progress; systemd restarts herald if that lasts, see WatchdogSec",
+                    metadata: ["thread": "\(thread)"])
+            },
             line: {
                 StatusLine(
                     calls: present.count, numbers: branding.load().index.count,
                     syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
                 ).text
-            }, logger: start.logger)
+            })
         admin = try AdminPort(start.configuration, expectServer: gate.expectServer, logger: start.logger)
         let cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         self.cluster = cluster

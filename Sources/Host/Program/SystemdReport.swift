@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logging
 import ServiceLifecycle
 import Synchronization
 
@@ -23,17 +22,15 @@ package final class SystemdReport: Service {
 
     /// - Parameters:
     ///   - progress: the progress of each watched thread, as `Watchdog` takes it.
-    ///   - stuck: the log line for a thread without progress.
+    ///   - onStuck: called for a thread without progress, with its position.
     ///   - line: the status line.
     package init(
-        _ supervisor: Supervisor = .current, progress: @escaping @Sendable () -> [UInt64?], stuck: String,
-        line: @escaping @Sendable () -> String, logger: Logger
+        _ supervisor: Supervisor = .current, progress: @escaping @Sendable () -> [UInt64?],
+        onStuck: @escaping @Sendable (_ position: Int) -> Void, line: @escaping @Sendable () -> String
     ) {
         self.supervisor = supervisor
         self.line = line
-        watchdog = Watchdog(supervisor, progress: progress) { thread in
-            logger.critical("\(stuck)", metadata: ["thread": "\(thread)"])
-        }
+        watchdog = Watchdog(supervisor, progress: progress, onStuck: onStuck)
     }
 
     /// Reports that the program serves, and starts the watchdog.

@@ -50,8 +50,8 @@ final class ReloadFixture: Sendable {
         self.sections = sections
         self.settings = settings
         systemd = SystemdReport(
-            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, progress: { [] }, stuck: "", line: { "" },
-            logger: log.logger)
+            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, progress: { [] }, onStuck: { _ in },
+            line: { "" })
         reload = ConfigurationReload(
             path: folder.configurationPath,
             fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
