@@ -59,7 +59,7 @@ struct AdoptionTests: ThreeGateways {
             try b.round()
             try c.round()
         }
-        let adopted = [b, c].map(\.recorder.handovers.calls).sorted()
+        let adopted = [b, c].map(\.recorder.cluster.handovers.calls).sorted()
         #expect(adopted == [0, 20], "one has all calls, the other none")
         #expect(try shared.epoch("a") == 2, "a was fenced once")
     }
@@ -124,7 +124,7 @@ struct AdoptionTests: ThreeGateways {
         let updates = [
             ClusterGateway.update(.bye, 1, at: 65), ClusterGateway.update(.answered, 1, at: 5, status: 200),
         ]
-        _ = b.recorder.take(updates.map(ForeignUpdate.init(seenHere:)))
+        _ = b.recorder.cluster.take(updates.map(ForeignUpdate.init(seenHere:)))
         try b.round()
         try kill()
         try b.rounds(3)
@@ -200,8 +200,8 @@ struct AdoptionTests: ThreeGateways {
         var (most, before) = (0, 0)
         for _ in 0..<12 {
             try b.round()
-            most = max(most, b.recorder.handovers.calls - before)
-            before = b.recorder.handovers.calls
+            most = max(most, b.recorder.cluster.handovers.calls - before)
+            before = b.recorder.cluster.handovers.calls
         }
         #expect(before == many + 1, "all calls are taken over")
         #expect(most <= AdoptionStatements.mostAtOnce, "in bounded steps")
@@ -218,7 +218,7 @@ struct AdoptionTests: ThreeGateways {
         #expect(try b.own().isEmpty, "claimed, not stored")
         try b.restart()
         try b.rounds(3)
-        #expect(b.recorder.handovers.here == 1)
+        #expect(b.recorder.cluster.handovers.here == 1)
         #expect(try shared.shown(1) == ["b OPEN"])
     }
 
@@ -302,6 +302,6 @@ struct AdoptionTests: ThreeGateways {
         #expect(throws: PostgreSQLError.self) { () throws in try two.round() }
         try server.perform(.start)
         try two.rounds(4)
-        #expect(two.recorder.handovers.calls == 10)
+        #expect(two.recorder.cluster.handovers.calls == 10)
     }
 }

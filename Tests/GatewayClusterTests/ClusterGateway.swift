@@ -84,13 +84,13 @@ final class ClusterGateway {
         let recorder = OutcomeRecorder(
             database: files, ring: ring, settings: settings, now: { clock.now },
             clockSteps: ClockStepDetector { clock.steady })
-        recorder.expectHandovers()
+        recorder.cluster.expectHandovers()
         let shipper = LedgerShipper(
             PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test",
             address: SiblingView.address(name), wall: { clock.now })
-        let inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
+        let inbox = SignalInbox(shipper, into: recorder.cluster, LedgerSignalCursors(files), wall: { clock.now })
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return (recorder, shipper, GatewayAdoption(recorder, siblings: { view.all }, log: silent), inbox)
+        return (recorder, shipper, GatewayAdoption(recorder.cluster, siblings: { view.all }, log: silent), inbox)
     }
 
     /// What a kill and a new start are; `losingDisk` begins with an empty folder.

@@ -130,10 +130,10 @@ final class SharingParts {
         shipper = LedgerShipper(
             PostgreSQLSession(address), LedgerChanges(files), name: name, version: "test", address: "\(name):5070",
             wall: { clock.now }, isStoring: { recorder.totals.problem == nil }, kept: keeps)
-        inbox = SignalInbox(shipper, into: recorder, LedgerSignalCursors(files), wall: { clock.now })
+        inbox = SignalInbox(shipper, into: recorder.cluster, LedgerSignalCursors(files), wall: { clock.now })
         returns = ReturnFinder(shipper, into: recorder, window: 259_200, wall: { clock.now })
         redials = RedialFinder(
-            shipper, into: recorder, siblings: { siblings.all }, wall: { clock.now }, steady: { clock.steady })
+            shipper, into: recorder.cluster, siblings: { siblings.all }, wall: { clock.now }, steady: { clock.steady })
     }
 
     func round() throws {

@@ -38,13 +38,13 @@ struct ReturnOfGatewayTests {
         try adopt()
         if isKilled { try a.restart() }
         try a.rounds(2)
-        #expect(a.recorder.handovers.away == 1, "a knows that its call goes on at b")
+        #expect(a.recorder.cluster.handovers.away == 1, "a knows that its call goes on at b")
         #expect(a.recorder.totals.openCalls == 0, "and does not go on with it")
         b.sees(.bye, 1, at: 65)
         try b.rounds(2)
         try a.rounds(4)
         #expect(try a.account(1) == "ANSWERED after 60 s", "a has taken over the end")
-        #expect(a.recorder.handovers.away == 0)
+        #expect(a.recorder.cluster.handovers.away == 0)
         #expect(
             try a.keys().filter { $0 == seen }.isEmpty && b.keys().filter { $0 == seen }.count == 1, "one event, at b")
         #expect(try shared.shown(1) == ["b ANSWERED"])
@@ -91,7 +91,7 @@ struct ReturnOfGatewayTests {
 
     @Test func `what the gateway knew and had not shipped reaches the adopter by its siblings`() throws {
         let reports = Reports()
-        a.recorder.onUpdates { reports.add($0.map(\.update)) }
+        a.recorder.cluster.onUpdates { reports.add($0.map(\.update)) }
         a.invite(2)
         try a.rounds(2)
         reports.take()
@@ -100,7 +100,7 @@ struct ReturnOfGatewayTests {
         reports.take()
         try adopt()
         try a.rounds(2)
-        #expect(b.recorder.take(reports.take().map(ForeignUpdate.init(seenHere:))) != nil)
+        #expect(b.recorder.cluster.take(reports.take().map(ForeignUpdate.init(seenHere:))) != nil)
         b.sees(.bye, 2, at: 69)
         try b.rounds(2)
         #expect(try b.account(2) == "ANSWERED after 60 s")
@@ -134,7 +134,7 @@ struct ReturnOfGatewayTests {
     @Test func `calls come back when the adopter dies`() throws {
         try adopt()
         try a.rounds(2)
-        #expect(a.recorder.handovers.away == 1)
+        #expect(a.recorder.cluster.handovers.away == 1)
         try shared.silence("b")
         a.sees("b", responds: false)
         try a.rounds(3)

@@ -19,7 +19,7 @@ struct EarlyReportTests {
 
     init() throws {
         ledger = try LedgerFixture()
-        ledger.recorder.onUpdates { [reports] updates in reports.all.withLock { $0 += updates } }
+        ledger.recorder.cluster.onUpdates { [reports] updates in reports.all.withLock { $0 += updates } }
     }
 
     @Test func `a CANCEL of a sibling's call is reported before it is stored, and once`() throws {

@@ -41,16 +41,16 @@ struct ForeignUpdateTests {
         fixture.ring.append(update(.provisional, 1, status: 180))
         fixture.ring.append(update(.answered, 5, status: 200))
         try fixture.recorder.drain()
-        #expect(fixture.recorder.take([update(.bye, 65)]) != nil)
+        #expect(fixture.recorder.cluster.take([update(.bye, 65)]) != nil)
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 65))
         #expect(fixture.recorder.totals.openCalls == 0)
-        #expect(fixture.recorder.appliedForeign == 1)
+        #expect(fixture.recorder.cluster.appliedForeign == 1)
     }
 
     @Test func `an update that comes before the INVITE was read waits for it`() throws {
         let fixture = try fixture()
-        _ = fixture.recorder.take([update(.answered, 5, status: 200), update(.bye, 9)])
+        _ = fixture.recorder.cluster.take([update(.answered, 5, status: 200), update(.bye, 9)])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 9))
     }
@@ -60,7 +60,7 @@ struct ForeignUpdateTests {
         fixture.ring.append(update(.invite, 40), texts: CallTexts(sipCallID: Array("c".utf8)))
         fixture.ring.append(update(.answered, 40, status: 200))
         fixture.ring.append(update(.bye, 41))
-        _ = fixture.recorder.take([
+        _ = fixture.recorder.cluster.take([
             update(.invite, 0), update(.provisional, 1, status: 180), update(.answered, 5, status: 200),
             update(.bye, 9),
         ])
@@ -73,10 +73,10 @@ struct ForeignUpdateTests {
     @Test func `a repeated update changes nothing, and begins no call`() throws {
         let fixture = try fixture()
         fixture.ring.append(update(.answered, 5, status: 200))
-        for _ in 0..<3 { _ = fixture.recorder.take([update(.bye, 9), update(.invite, 0)]) }
+        for _ in 0..<3 { _ = fixture.recorder.cluster.take([update(.bye, 9), update(.invite, 0)]) }
         try fixture.recorder.drain()
         let rows = try fixture.rows()
-        _ = fixture.recorder.take([update(.bye, 11), update(.invite, 0), update(.answered, 5)])
+        _ = fixture.recorder.cluster.take([update(.bye, 11), update(.invite, 0), update(.answered, 5)])
         try fixture.recorder.drain()
         #expect(try fixture.rows() == rows)
         #expect(try fixture.calls().count == 1)
@@ -86,13 +86,13 @@ struct ForeignUpdateTests {
         let fixture = try fixture()
         let (challenge, now) = (update(.failed, 1, status: 401), LedgerFixture.Clock.start)
         // By datagram.
-        _ = fixture.recorder.take([ForeignUpdate(challenge, age: 0, now: now + 1_000_000)])
+        _ = fixture.recorder.cluster.take([ForeignUpdate(challenge, age: 0, now: now + 1_000_000)])
         try fixture.recorder.drain()
         fixture.ring.append(update(.invite, 1), texts: CallTexts(sipCallID: Array("c".utf8)))
         fixture.ring.append(update(.provisional, 2, status: 180))
         try fixture.recorder.drain()
         // Through the shared ledger, whose time is a little later.
-        _ = fixture.recorder.take([ForeignUpdate(challenge, age: 0, now: now + 2_500_000)])
+        _ = fixture.recorder.cluster.take([ForeignUpdate(challenge, age: 0, now: now + 2_500_000)])
         try fixture.recorder.drain()
         #expect(try fixture.calls().first?.refusedAt == nil)
         #expect(try fixture.calls().first?.attempts == 2)
@@ -100,30 +100,30 @@ struct ForeignUpdateTests {
 
     @Test func `a batch counts as stored after its transaction`() throws {
         let fixture = try fixture()
-        let batch = try #require(fixture.recorder.take([update(.answered, 5, status: 200)]))
-        #expect(fixture.recorder.storedBatch < batch)
+        let batch = try #require(fixture.recorder.cluster.take([update(.answered, 5, status: 200)]))
+        #expect(fixture.recorder.cluster.storedBatch < batch)
         try fixture.recorder.drain()
-        #expect(fixture.recorder.storedBatch == batch)
+        #expect(fixture.recorder.cluster.storedBatch == batch)
     }
 
     @Test func `a batch for another gateway's call counts as stored, because nothing is to be stored of it`() throws {
         let fixture = try fixture()
         var other = update(.bye, 5)
         other.call = CallIdentifier(high: 1, low: 1)
-        let batch = try #require(fixture.recorder.take([other]))
+        let batch = try #require(fixture.recorder.cluster.take([other]))
         try fixture.recorder.drain()
-        #expect(fixture.recorder.storedBatch == batch)
+        #expect(fixture.recorder.cluster.storedBatch == batch)
     }
 
     @Test func `siblings get every update of the ring, and which calls are not this gateway's`() throws {
         let fixture = try fixture()
         let reported = Mutex<[ReportedUpdate]>([])
-        fixture.recorder.onUpdates { updates in reported.withLock { $0 += updates } }
+        fixture.recorder.cluster.onUpdates { updates in reported.withLock { $0 += updates } }
         fixture.ring.append(update(.answered, 5, status: 200))
         var other = update(.bye, 6)
         other.call = CallIdentifier(high: 1, low: 2)
         fixture.ring.append(other)
-        _ = fixture.recorder.take([update(.bye, 9)])
+        _ = fixture.recorder.cluster.take([update(.bye, 9)])
         try fixture.recorder.drain()
         let all = reported.withLock { $0 }
         #expect(all.map(\.update.kind) == [.invite, .answered, .bye])
@@ -135,15 +135,15 @@ struct ForeignUpdateTests {
         let fixture = try fixture()
         let (answered, bye) = (update(.answered, 5, status: 200), update(.bye, 6))
         fixture.ring.append(isAnsweredElsewhere ? bye : answered)
-        _ = fixture.recorder.take([isAnsweredElsewhere ? answered : bye])
+        _ = fixture.recorder.cluster.take([isAnsweredElsewhere ? answered : bye])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
     }
 
     @Test func `updates of one time keep the order of their arrival`() throws {
         let fixture = try fixture()
-        _ = fixture.recorder.take([update(.provisional, 5, status: 180), update(.answered, 5, status: 200)])
-        _ = fixture.recorder.take([update(.bye, 5)])
+        _ = fixture.recorder.cluster.take([update(.provisional, 5, status: 180), update(.answered, 5, status: 200)])
+        _ = fixture.recorder.cluster.take([update(.bye, 5)])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 5))
         #expect(try fixture.calls().first?.ringingAt != nil)
@@ -153,7 +153,7 @@ struct ForeignUpdateTests {
         let fixture = try fixture()
         fixture.ring.append(update(.bye, 6))
         try fixture.recorder.drain()
-        _ = fixture.recorder.take([update(.answered, 5, status: 200)])
+        _ = fixture.recorder.cluster.take([update(.answered, 5, status: 200)])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
     }
@@ -162,7 +162,7 @@ struct ForeignUpdateTests {
         let fixture = try LedgerFixture()
         fixture.ring.append(update(.invite, 4), texts: CallTexts(sipCallID: Array("c".utf8)))
         try fixture.recorder.drain()
-        _ = fixture.recorder.take([update(.invite, 1)])
+        _ = fixture.recorder.cluster.take([update(.invite, 1)])
         try fixture.recorder.drain()
         #expect(try fixture.calls().first?.inviteAt == LedgerFixture.Clock.start + 1_000_000)
     }
@@ -171,9 +171,9 @@ struct ForeignUpdateTests {
         let fixture = try fixture()
         fixture.ring.append(update(.provisional, 1, status: 180))
         fixture.ring.append(update(.answered, 7, status: 200))
-        _ = fixture.recorder.take([update(.bye, 6)])
+        _ = fixture.recorder.cluster.take([update(.bye, 6)])
         try fixture.recorder.drain()
-        _ = fixture.recorder.take([update(.answered, 5, status: 200)])
+        _ = fixture.recorder.cluster.take([update(.answered, 5, status: 200)])
         try fixture.recorder.drain()
         #expect(try account(fixture) == Account(outcome: "ANSWERED", answered: 5, ended: 6))
         #expect(try fixture.keys().count == 2)
@@ -184,11 +184,11 @@ struct ForeignUpdateTests {
         let answered = update(.answered, 5, status: 200)
         b.ring.append(answered)
         try a.recorder.drain()
-        _ = a.recorder.take([answered])
+        _ = a.recorder.cluster.take([answered])
         a.ring.append(update(.bye, 30))
         try a.recorder.drain()
         try b.recorder.drain()
-        _ = b.recorder.take([update(.bye, 30)])
+        _ = b.recorder.cluster.take([update(.bye, 30)])
         try b.recorder.drain()
         #expect(try a.keys() == b.keys())
         #expect(try a.calls().first == b.calls().first)

@@ -126,7 +126,7 @@ struct LateReportTests {
     }
 
     private func report(_ messages: [Message], to fixture: LedgerFixture) throws {
-        _ = fixture.recorder.take(messages.map { ForeignUpdate(seenHere: update($0)) })
+        _ = fixture.recorder.cluster.take(messages.map { ForeignUpdate(seenHere: update($0)) })
         try fixture.recorder.drain()
     }
 
@@ -233,7 +233,7 @@ struct LateReportTests {
         let rows = try fixture.rows()
         try report([.rings(3), .answered(8)], to: fixture)
         #expect(try fixture.rows() == rows)
-        #expect(fixture.recorder.storedBatch == 1)
+        #expect(fixture.recorder.cluster.storedBatch == 1)
     }
 
     // RFC 3261 §13.3.1.4: the first repetition of a 2xx comes after T1, 500 ms. Two copies of a report differ by less.
@@ -246,7 +246,7 @@ struct LateReportTests {
             copy.wallMicroseconds -= 300_000
             return ForeignUpdate(seenHere: copy)
         }
-        _ = fixture.recorder.take(copies)
+        _ = fixture.recorder.cluster.take(copies)
         try fixture.recorder.drain()
         #expect(try fixture.rows() == rows)
     }
@@ -258,14 +258,14 @@ struct LateReportTests {
         call.cancelled(at: 20)
         call.failed(487, at: 21)
         try fixture.recorder.drain()
-        _ = fixture.recorder.take([ForeignUpdate(seenHere: call.update(.provisional, 2, 180))])
+        _ = fixture.recorder.cluster.take([ForeignUpdate(seenHere: call.update(.provisional, 2, 180))])
         try fixture.recorder.drain()
         let back = ScriptedCall.outbound(fixture.ring, 2)
         back.invite(at: 100)
         back.rings(at: 102)
         try fixture.recorder.drain()
         #expect(try fixture.keys() == ["missed:\(call.id)", "displayed:\(call.id)", "returned:\(call.id)"])
-        _ = fixture.recorder.take([ForeignUpdate(seenHere: call.update(.provisional, 1, 183))])
+        _ = fixture.recorder.cluster.take([ForeignUpdate(seenHere: call.update(.provisional, 1, 183))])
         try fixture.recorder.drain()
         let another = ScriptedCall.outbound(fixture.ring, 3)
         another.invite(at: 200)
@@ -281,7 +281,7 @@ struct LateReportTests {
         try fixture.restart()
         var other = update(.answered(8))
         other.call = CallIdentifier(high: 3, low: 3)
-        _ = fixture.recorder.take([ForeignUpdate(seenHere: other)])
+        _ = fixture.recorder.cluster.take([ForeignUpdate(seenHere: other)])
         try fixture.recorder.drain()
         try report([.answered(8)], to: fixture)
         #expect(try account(fixture).talked == 16)

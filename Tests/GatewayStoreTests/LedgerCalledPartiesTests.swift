@@ -172,7 +172,7 @@ struct LedgerCalledPartiesTests {
         update.calledMark = leg(0).id.mark(ofCalled: "+61291234568")
         let received = try #require(CallUpdate(bytes: update.bytes))
         #expect(received.destination == 0 && received.calledMark == update.calledMark)
-        _ = ledger.recorder.take([ForeignUpdate(seenHere: received)])
+        _ = ledger.recorder.cluster.take([ForeignUpdate(seenHere: received)])
         leg(0).bye(at: 25)
         try ledger.recorder.drain()
         #expect(try ledger.calls().first?.destination == "+61291234568")

@@ -60,7 +60,7 @@ struct OutcomeRoundsTests {
     func `after a stop of the process, reports of siblings come before its own late messages`(hasSiblings: Bool) throws
     {
         let steady = Mutex(Int64(0))
-        if hasSiblings { ledger.recorder.onUpdates { _ in } }
+        if hasSiblings { ledger.recorder.cluster.onUpdates { _ in } }
         var rounds = OutcomeRounds(ledger.recorder, steady: { steady.withLock { $0 } })
         func pass(seconds: Int64) {
             steady.withLock { $0 += seconds * 1_000_000 }
@@ -75,7 +75,7 @@ struct OutcomeRoundsTests {
         call.bye(at: 32)
         pass(seconds: 30)
         #expect(try ledger.calls().first?.outcome == (hasSiblings ? nil : "ANSWERED"))
-        _ = ledger.recorder.take([call.update(.answered, 5, 200), call.update(.bye, 12)])
+        _ = ledger.recorder.cluster.take([call.update(.answered, 5, 200), call.update(.bye, 12)])
         for _ in 0..<5 { pass(seconds: 1) }
         let row = try #require(try ledger.calls().first)
         #expect(row.outcome == "ANSWERED" && row.callSeconds == (hasSiblings ? 7 : 27), "a late BYE changes no end")

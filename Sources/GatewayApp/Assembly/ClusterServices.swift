@@ -26,9 +26,9 @@ struct ClusterServices: ReloadablePart {
         self.recorder = recorder
         exchange = SiblingExchange(
             listen: try SocketAddress(ipAddress: cluster.listen.host, port: Int(cluster.listen.port)),
-            settings: try cluster.siblingSettings(), ledger: ClusterLedger(recorder: recorder, calls: calls),
+            settings: try cluster.siblingSettings(), ledger: ClusterLedger(recorder: recorder.cluster, calls: calls),
             logger: Logger(label: "herald.cluster"), now: { .current })
-        recorder.onUpdates { [exchange] in exchange.append($0) }
+        recorder.cluster.onUpdates { [exchange] in exchange.append($0) }
     }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
@@ -42,7 +42,7 @@ struct ClusterServices: ReloadablePart {
 
 /// The ledger and the table of calls in progress, as siblings change them.
 struct ClusterLedger: SiblingLedger {
-    let recorder: OutcomeRecorder
+    let recorder: RecorderCluster
     let calls: CallsInProgress
     /// Whether responses count; late ones may be of an earlier attempt.
     var isPrompt = true

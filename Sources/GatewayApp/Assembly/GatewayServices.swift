@@ -87,7 +87,7 @@ struct GatewayServices {
         self.cluster = cluster
         sharedLedger = SharedLedgerServices(
             start.configuration, state.database, state.recorder, cluster?.exchange,
-            into: ClusterLedger(recorder: state.recorder, calls: shared.calls, isPrompt: false),
+            into: ClusterLedger(recorder: state.recorder.cluster, calls: shared.calls, isPrompt: false),
             logger: Logger(label: "herald.shared"))
         let streams = resources.transport.streams
         let log = LogReload(output: start.log, recorder: state.recorder)

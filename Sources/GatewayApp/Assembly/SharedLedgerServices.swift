@@ -24,7 +24,7 @@ struct SharedLedgerServices: Sendable {
         _ exchange: SiblingExchange?, into ledger: any SiblingLedger, logger: Logger
     ) {
         guard let address = configuration.cluster?.ledger else { return nil }
-        recorder.expectHandovers()
+        recorder.cluster.expectHandovers()
         sharing = LedgerSharing(
             .init(
                 address: address, name: configuration.id, version: HeraldVersion.current,
@@ -33,8 +33,9 @@ struct SharedLedgerServices: Sendable {
             LedgerChanges(database),
             inbox: .init(
                 into: ledger, LedgerSignalCursors(database), returns: recorder,
-                redials: recorder, window: configuration.outcomes.returnedWindow.components.seconds),
-            adopts: (recorder, { exchange?.sights ?? [] }), ledgerProblem: { recorder.totals.problem }, log: logger)
+                window: configuration.outcomes.returnedWindow.components.seconds),
+            adopts: (recorder.cluster, { exchange?.sights ?? [] }), ledgerProblem: { recorder.totals.problem },
+            log: logger)
         recorder.onStored { [sharing] in sharing.haveStored() }
     }
 

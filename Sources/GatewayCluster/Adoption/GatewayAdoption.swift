@@ -17,7 +17,7 @@ package final class GatewayAdoption {
     /// Most watched calls that one round looks up.
     private static let mostWatched = 5_000
 
-    private let ledger: OutcomeRecorder
+    private let ledger: RecorderCluster
     private let siblings: @Sendable () -> [SiblingSight]
     private let log: Logger
 
@@ -39,7 +39,7 @@ package final class GatewayAdoption {
 
     /// - Parameter siblings: the sibling gateways as this one sees them.
     package init(
-        _ ledger: OutcomeRecorder, siblings: @escaping @Sendable () -> [SiblingSight],
+        _ ledger: RecorderCluster, siblings: @escaping @Sendable () -> [SiblingSight],
         log: Logger = Logger(label: "herald.shared")
     ) {
         (self.ledger, self.siblings, self.log) = (ledger, siblings, log)

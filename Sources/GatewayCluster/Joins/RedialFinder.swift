@@ -23,7 +23,7 @@ package final class RedialFinder {
     static let longPause = Duration.seconds(7)
 
     private let shipper: LedgerShipper
-    private let ledger: OutcomeRecorder
+    private let ledger: RecorderCluster
     private let siblings: @Sendable () -> [SiblingSight]
     private let wall: @Sendable () -> Int64
     private let steady: @Sendable () -> Int64
@@ -36,7 +36,7 @@ package final class RedialFinder {
     ///   - wall: microseconds since 1970 by the clock of the gateway.
     ///   - steady: microseconds of the monotonic clock.
     package init(
-        _ shipper: LedgerShipper, into ledger: OutcomeRecorder,
+        _ shipper: LedgerShipper, into ledger: RecorderCluster,
         siblings: @escaping @Sendable () -> [SiblingSight] = { [] },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall,
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds }

@@ -35,16 +35,13 @@ package final class LedgerSharing: Sendable {
         let ledger: any SiblingLedger
         let cursors: LedgerSignalCursors
         let returns: OutcomeRecorder
-        let redials: OutcomeRecorder
         /// Longest time between a call and its call back, in seconds.
         let window: Int64
 
         package init(
-            into ledger: any SiblingLedger, _ cursors: LedgerSignalCursors, returns: OutcomeRecorder,
-            redials: OutcomeRecorder, window: Int64
+            into ledger: any SiblingLedger, _ cursors: LedgerSignalCursors, returns: OutcomeRecorder, window: Int64
         ) {
             (self.ledger, self.cursors, self.returns, self.window) = (ledger, cursors, returns, window)
-            self.redials = redials
         }
     }
 
@@ -103,7 +100,7 @@ package final class LedgerSharing: Sendable {
     private let settings: Settings
     private let source: any SharedChangeSource
     /// The ledger that takes over calls, and the siblings as this gateway sees them; nil for a gateway without siblings.
-    private let adopts: (ledger: OutcomeRecorder, siblings: @Sendable () -> [SiblingSight])?
+    private let adopts: (ledger: RecorderCluster, siblings: @Sendable () -> [SiblingSight])?
     private let inbox: Inbox?
     private let ledgerProblem: @Sendable () -> String?
     private let log: Logger
@@ -123,7 +120,7 @@ package final class LedgerSharing: Sendable {
     ///   - pause: time between two rounds while nothing is stored.
     package init(
         _ settings: Settings, _ source: any SharedChangeSource, inbox: Inbox? = nil,
-        adopts: (ledger: OutcomeRecorder, siblings: @Sendable () -> [SiblingSight])? = nil,
+        adopts: (ledger: RecorderCluster, siblings: @Sendable () -> [SiblingSight])? = nil,
         ledgerProblem: @escaping @Sendable () -> String? = { nil }, log: Logger = Logger(label: "herald.shared"),
         steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds },
         wall: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, pause: Duration = LedgerSharing.pause

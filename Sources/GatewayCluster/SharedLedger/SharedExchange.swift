@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import GatewayStore
 
 /// The part of a sharing round that concerns other gateways: their signals, and returns and redials among all; one thread.
 final class SharedExchange {
@@ -17,7 +18,7 @@ final class SharedExchange {
     ) {
         inbox = SignalInbox(shipper, into: recorder.ledger, recorder.cursors, wall: wall)
         returns = ReturnFinder(shipper, into: recorder.returns, window: recorder.window, wall: wall)
-        redials = RedialFinder(shipper, into: recorder.redials, siblings: siblings, wall: wall)
+        redials = RedialFinder(shipper, into: recorder.returns.cluster, siblings: siblings, wall: wall)
     }
 
     /// One look; the numbers of signals and of returns.

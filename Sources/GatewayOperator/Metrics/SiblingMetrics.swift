@@ -38,7 +38,7 @@ package struct SiblingMetrics: Sendable {
             CounterSample(
                 name: "herald_sibling_updates_applied_total",
                 help: "Call updates of sibling gateways that belonged to an open call of this one",
-                value: UInt64(recorder.appliedForeign)),
+                value: UInt64(recorder.cluster.appliedForeign)),
             CounterSample(
                 name: "herald_sibling_calls_corrected_total",
                 help: "Ended calls of this gateway that a late report of a sibling gateway has corrected",

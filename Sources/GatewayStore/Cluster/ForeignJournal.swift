@@ -69,28 +69,28 @@ struct ForeignJournal {
     }
 }
 
-extension LedgerJournal {
-    /// The open call of an update, whichever side sent the message.
-    func call(of update: CallUpdate) -> LedgerCall? {
-        if let call = open[update.call] { return call }
-        guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
-        return open[call]
+extension ClusterJournal {
+    /// Applies the waiting early updates of a call that begins.
+    ///
+    /// An INVITE that waited in a socket is later than the call that a sibling has carried meanwhile.
+    func began(_ name: CallIdentifier, in journal: inout LedgerJournal) {
+        for report in foreign.takeEarly(of: name) { applyForeign(report, to: &journal) }
     }
 
     /// Applies updates of siblings up to a time, so that updates of one call keep their order across gateways.
-    mutating func applyForeign(before time: Int64) {
+    func applyForeign(before time: Int64, to journal: inout LedgerJournal) {
         while let update = foreign.next(before: time) {
-            if !applyForeign(update) { foreign.keep(update) }
+            if !applyForeign(update, to: &journal) { foreign.keep(update) }
         }
     }
 
     /// Applies all waiting updates of siblings once the ring has been read.
     ///
     /// - Parameter now: microseconds since 1970.
-    mutating func applyForeign(through batch: UInt64, now: Int64) {
-        for report in foreign.rest() where !applyForeign(report) {
-            handover.keep(report)
-            keepLate(report.update, now: now)
+    func applyForeign(through batch: UInt64, now: Int64, to journal: inout LedgerJournal) {
+        for report in foreign.rest() where !applyForeign(report, to: &journal) {
+            handover.kept?.append(report)
+            keepLate(report.update, of: journal, now: now)
         }
         foreign.batch = batch
     }
@@ -98,10 +98,10 @@ extension LedgerJournal {
     /// Keeps a 18x or 2xx of a call that has ended, or that is old enough to be of one.
     ///
     /// Most updates without an open call are of other gateways' calls in progress. They arrive within seconds.
-    private mutating func keepLate(_ update: CallUpdate, now: Int64) {
+    private func keepLate(_ update: CallUpdate, of journal: LedgerJournal, now: Int64) {
         guard update.kind == .provisional || update.kind == .answered else { return }
         for call in update.calls {
-            let row = ended.row(of: call)
+            let row = journal.ended.row(of: call)
             guard row != nil || now - update.wallMicroseconds >= ForeignJournal.usualDelay else { continue }
             var report = update
             report.call = call
@@ -114,21 +114,21 @@ extension LedgerJournal {
     /// The INVITE of a call that a sibling placed is in that sibling's ledger. A BYE that was read before the 2xx of a sibling
     /// arrived looked like a CANCEL, so the 2xx ends the call at its time.
     @discardableResult
-    mutating func applyForeign(_ report: ForeignUpdate) -> Bool {
+    func applyForeign(_ report: ForeignUpdate, to journal: inout LedgerJournal) -> Bool {
         let update = report.update
-        guard let call = call(of: update) else { return passOn(update) }
+        guard let call = journal.call(of: update) else { return passOn(update, &journal) }
         guard call.applied.insert(report.identity).inserted else { return true }
         foreign.applied += 1
         let beganAt = call.machine.record.inviteAt
-        mark(call.machine.receive(foreign: update), of: call)
-        if call.machine.record.inviteAt != beganAt { retime(call) }
+        journal.mark(call.machine.receive(foreign: update), of: call)
+        if call.machine.record.inviteAt != beganAt { journal.batch.retimed.append(call) }
         let record = call.machine.record
         if update.kind == .answered, record.endedAt == nil, let endedAt = record.cancelledAt,
             let answeredAt = record.answeredAt, answeredAt < endedAt
         {
             var end = update
             (end.kind, end.counterpart, end.wallMicroseconds) = (.bye, .none, endedAt)
-            mark(call.machine.receive(end), of: call)
+            journal.mark(call.machine.receive(end), of: call)
         }
         return true
     }

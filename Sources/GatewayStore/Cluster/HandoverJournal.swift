@@ -6,28 +6,34 @@ import CallAccounting
 struct HandoverJournal {
     /// The last batch of steps that was applied.
     var batch: UInt64 = 0
-    private(set) var counts = HandoverCounts()
-    /// True if the watched calls differ from those of the last look.
-    var isChanged = false
     /// Updates without an open call; nil for a gateway that adopts nothing.
     var kept: KeptUpdates?
-
-    /// Calls ever taken over, with their gateway where that is known.
-    private var adopted: [String: String] = [:]
-    /// Adopted calls in progress.
-    private var here: Set<String> = []
     /// Own calls that go on at another gateway.
-    private var away: [CallIdentifier: LedgerCall] = [:]
+    var away: [CallIdentifier: LedgerCall] = [:]
+    /// Adopted calls in progress.
+    private var here: Set<String>
+    /// Calls ever taken over, with their gateway where that is known.
+    private var adopted: [String: String]
+    /// Numbers of calls and events that have moved since the start.
+    var moved = HandoverCounts()
+
+    /// - Parameters:
+    ///   - ids: identifiers of the calls that were ever taken over.
+    ///   - open: the calls in progress.
+    init(adopted ids: Set<String>, open: [LedgerCall]) {
+        adopted = Dictionary(uniqueKeysWithValues: ids.map { ($0, "") })
+        here = Set(open.map(\.callID)).intersection(ids)
+    }
+
+    /// The same with the calls that are away or here at present.
+    var counts: HandoverCounts {
+        var counts = moved
+        (counts.here, counts.away) = (here.count, away.count)
+        return counts
+    }
 
     /// Identifiers of calls that may end at another gateway.
     var watched: Set<String> { here.union(away.values.map(\.callID)) }
-
-    mutating func begin(adopted ids: Set<String>, open: [LedgerCall]) {
-        adopted = Dictionary(uniqueKeysWithValues: ids.map { ($0, "") })
-        here = Set(open.map(\.callID)).intersection(ids)
-        counts.here = here.count
-        isChanged = true
-    }
 
     func isAway(_ name: CallIdentifier) -> Bool { !away.isEmpty && away[name] != nil }
 
@@ -36,47 +42,17 @@ struct HandoverJournal {
 
     func isAdopted(_ callID: String) -> Bool { adopted[callID] != nil }
 
-    mutating func keep(_ update: @autoclosure () -> ForeignUpdate) { kept?.append(update()) }
-
     mutating func adopt(_ call: LedgerCall, from gateway: String) {
         adopted[call.callID] = gateway
         here.insert(call.callID)
-        (counts.here, isChanged) = (here.count, true)
     }
 
     mutating func lend(_ call: LedgerCall) {
         away[call.name] = call
         here.remove(call.callID)
-        (counts.here, counts.away, isChanged) = (here.count, away.count, true)
     }
 
-    /// Calls that are away, by their identifier.
-    var awayByID: [String: LedgerCall] {
-        Dictionary(away.values.map { ($0.callID, $0) }) { first, _ in first }
-    }
-
-    mutating func takeBack(_ call: LedgerCall) {
-        away[call.name] = nil
-        (counts.away, isChanged) = (away.count, true)
-    }
-
-    /// Shifts the times of calls that are away by a step of the clock.
-    func clockWasSet(_ step: ClockStep) {
-        for call in away.values { _ = call.machine.clockWasSet(by: step.microseconds, now: step.noticedAt) }
-    }
-
-    mutating func ended(_ call: LedgerCall) {
-        guard !here.isEmpty, here.remove(call.callID) != nil else { return }
-        (counts.here, isChanged) = (here.count, true)
-    }
-
-    mutating func leftForRedial() { counts.redials += 1 }
-
-    /// Counts what a stored batch has taken over.
-    mutating func stored(_ batch: LedgerBatch) {
-        counts.calls += batch.adopted.count
-        counts.events += batch.takenEvents.count
-    }
+    mutating func ended(_ call: LedgerCall) { if !here.isEmpty { here.remove(call.callID) } }
 }
 
 /// The latest updates without an open call, for a call that is taken over after them.

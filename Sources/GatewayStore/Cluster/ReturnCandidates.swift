@@ -17,11 +17,6 @@ struct ReturnCandidates {
     ///
     /// - Parameter corrected: calls that ended before, and are originals since a late report.
     func store(_ batch: LedgerBatch, corrected: [LedgerCall]) throws {
-        for clock in batch.clocks {
-            let shift = try LedgerStatement(database, "UPDATE return_candidate SET at = at + ?1")
-            shift.bind(1, clock.setBy)
-            try shift.run()
-        }
         for call in batch.calls {
             let record = call.machine.record
             guard let endedAt = record.endedAt, call.continuedAs == nil, returns.isOriginal(record) else { continue }

@@ -8,41 +8,31 @@ import CallAccounting
 /// A batch that could not be stored stays, and is tried again before any further update is applied. So memory and disk
 /// never differ, and the ring keeps the later updates.
 struct LedgerJournal {
-    private(set) var open: [CallIdentifier: LedgerCall] = [:]
-    private(set) var batch: LedgerBatch
+    var open: [CallIdentifier: LedgerCall] = [:]
+    var batch: LedgerBatch
     /// The database has refused the batch; no further update may be applied.
     private(set) var isRefused = false
     /// Updates without an open call: retransmissions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
-    /// Applied updates for the siblings of the gateway; nil without siblings.
-    var reported: [ReportedUpdate]?
-    /// Updates that were reported to siblings before they were applied.
-    private var early = EarlyReports()
-    /// Updates of siblings.
-    var foreign = ForeignJournal()
-    /// Calls that have moved between gateways.
-    var handover = HandoverJournal()
-    /// Whether other gateways get what passes here of their calls through a shared ledger.
-    var isShared = false
-    /// Open calls that the call path of this process did not see begin: of an earlier run, and of other gateways.
-    private var inherited: Set<CallIdentifier>
+    /// The part of a gateway with siblings or a shared ledger; nil for a gateway alone.
+    var cluster: ClusterJournal?
+    /// Open calls that the call path of this process did not see begin.
+    var inherited: Set<CallIdentifier>
     /// End of the updates that an earlier run left in the ring.
     var inheritedEnd: UInt64 = 0
 
     private var minter: EventMinter
-    private var limits: CallStateMachine.Limits
+    private(set) var limits: CallStateMachine.Limits
     /// Names by the mark of the trunk.
     var trunks: [UInt16: String]
     /// Names by the mark of the customer.
     var customers: CustomerNames
     private var nextCall: Int64
-    private var nextEvent: Int64
+    private(set) var nextEvent: Int64
     private(set) var ended: EndedCalls
     /// Calls that failed before any phone rang; the carrier may try again with another Call-ID.
-    private var failed: [RedialPair: LedgerCall] = [:] { didSet { redials.isChanged = true } }
-    /// Calls whose further attempts other gateways have.
-    var redials = RedialJournal()
-    private var deadlines = CallDeadlines()
+    var failed: [RedialPair: LedgerCall] = [:]
+    var deadlines = CallDeadlines()
     /// Time of the last look at the recently ended calls.
     private var lastForgetting = Int64(0)
     /// Steps of the clock with unread updates of before in the ring, oldest first.
@@ -50,7 +40,7 @@ struct LedgerJournal {
     /// Ring position at the last look at the clock.
     var lookedAt: UInt64
     /// The number of the present clock; 0 until one was set.
-    private var clock: Int64
+    private(set) var clock: Int64
 
     /// Continues with the calls and row numbers of the ledger.
     init(
@@ -73,14 +63,12 @@ struct LedgerJournal {
             recordRedial(of: call)
             deadlines.follow(call, limits: limits)
         }
-        handover.begin(adopted: state.adopted, open: state.calls)
     }
 
     /// Takes over other settings for the next updates.
     mutating func use(_ settings: OutcomeRecorder.Settings, _ minter: EventMinter) {
         self.minter = minter
         limits = settings.limits
-        isShared = settings.isShared
         trunks.merge(settings.trunks) { _, new in new }
         customers.merge(settings.customers)
     }
@@ -89,23 +77,23 @@ struct LedgerJournal {
     mutating func apply(_ update: CallUpdate, texts: CallTexts?) {
         batch.updates += 1
         let update = clockSteps.reduce(update) { $1.retimed($0, at: batch.position) }
-        if !foreign.waiting.isEmpty { applyForeign(before: update.wallMicroseconds) }
+        cluster?.applyForeign(before: update.wallMicroseconds, to: &self)
         let known = call(of: update)
-        if reported != nil {
-            let begins = update.kind == .invite && !handover.isAway(update.call)
-            let isOwn = known != nil || begins
-            if isOwn || !early.wasReported(update) { reported?.append(ReportedUpdate(update: update, isOwn: isOwn)) }
-        }
-        if let call = known {
-            if update.kind == .invite, begins(update, texts: texts, after: call) { return }
-            mark(call.machine.receive(update), of: call)
-        } else if update.kind == .invite, !handover.isAway(update.call) {
-            begin(update, texts: texts)
-        } else {
+        let isInvite = update.kind == .invite
+        guard cluster?.take(update, isOpen: known != nil) ?? (isInvite || known != nil) else {
             unclaimed += 1
-            handover.keep(ForeignUpdate(seenHere: update))
-            if isShared { batch.signals.append(update) }
+            return
         }
+        guard let call = known else { return begin(update, texts: texts) }
+        if isInvite, begins(update, texts: texts, after: call) { return }
+        mark(call.machine.receive(update), of: call)
+    }
+
+    /// The open call of an update, whichever side sent the message.
+    func call(of update: CallUpdate) -> LedgerCall? {
+        if let call = open[update.call] { return call }
+        guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
+        return open[call]
     }
 
     /// The number of open calls that the call path of this process does not count.
@@ -114,25 +102,9 @@ struct LedgerJournal {
         return inherited.count
     }
 
-    /// Reports the waiting updates of calls that other gateways have, which need them before this ledger does.
-    ///
-    /// - Parameter read: passes the updates after a position, and returns the position reached.
-    mutating func reportEarly(_ read: (UInt64, (CallUpdate) -> Void) -> UInt64) {
-        guard reported != nil, !isRefused, clockSteps.isEmpty else { return }
-        var found: [CallUpdate] = []
-        early.position = read(max(early.position, batch.position)) { update in
-            if early.isOfOther(update), call(of: update) == nil { found.append(update) }
-        }
-        for update in found {
-            early.report(update)
-            reported?.append(ReportedUpdate(update: update, isOwn: false))
-        }
-    }
-
     /// Records the position up to which the ring has been read.
     mutating func reached(_ position: UInt64) {
         batch.position = position
-        early.applied(through: position)
         clockSteps.removeAll { $0.position <= position }
     }
 
@@ -147,9 +119,8 @@ struct LedgerJournal {
             mark(change, of: call)
             batch.retimed.append(call)
         }
-        handover.clockWasSet(step)
         ended.clockWasSet(by: step.microseconds)
-        for place in batch.signals.indices { batch.signals[place].wallMicroseconds &+= step.microseconds }
+        cluster?.clockWasSet(step)
     }
 
     /// Closes calls whose deadline has passed at `now`, microseconds since 1970.
@@ -165,6 +136,9 @@ struct LedgerJournal {
     /// Records that the database refuses the batch.
     mutating func refused() { isRefused = true }
 
+    /// Whether there is anything to store.
+    var hasChanges: Bool { !batch.isEmpty || cluster?.batch.isEmpty == false }
+
     /// Begins the next batch after this one is stored.
     ///
     /// - Parameter events: number of events that the store added (returned calls).
@@ -174,8 +148,8 @@ struct LedgerJournal {
             call.isInBatch = false
         }
         nextEvent += events
-        handover.stored(batch)
         isRefused = false
+        cluster?.stored()
         batch = LedgerBatch(position: batch.position)
     }
 
@@ -187,9 +161,9 @@ struct LedgerJournal {
         nextEvent = state.nextEvent
         var names: [Int64: Int64] = [:]
         for place in batch.events.indices {
-            names[batch.events[place].id] = nextEvent
-            batch.events[place].id = nextEvent
-            nextEvent += 1
+            let id = newEvent()
+            names[batch.events[place].id] = id
+            batch.events[place].id = id
         }
         let there = Dictionary(state.calls.map { ($0.name, $0) }) { first, _ in first }
         batch.calls += open.values.filter { !$0.isInBatch }.sorted { $0.row < $1.row }
@@ -214,22 +188,11 @@ struct LedgerJournal {
             open[call.name] = call
             deadlines.follow(call, limits: limits)
         }
-        for place in batch.takenEvents.indices {
-            batch.takenEvents[place].id = nextEvent
-            nextEvent += 1
-        }
-        // The other ledger does not know which calls were taken over.
-        let isNew = Set(batch.adopted.map(\.call.callID))
-        batch.adopted += open.values.filter { !isNew.contains($0.callID) }.compactMap { call in
-            handover.origin(of: call).map { (call, $0) }
-        }
         batch.renumbered = batch.calls.filter { !$0.machine.record.alsoCalled.isEmpty }
-        (batch.retimed, batch.corrected, foreign.late) = ([], [], [])
+        batch.retimed = []
+        cluster?.move(&self)
         refused()
     }
-
-    /// Row number of the next event that the store adds.
-    var firstFreeEvent: Int64 { nextEvent }
 
     /// Records events that were stored beside a batch.
     mutating func added(events: Int64) { nextEvent += events }
@@ -276,16 +239,18 @@ struct LedgerJournal {
             record.becomeAnother()
         }
         if goesOn(record) { return }
-        let call = LedgerCall(
-            row: nextCall, callID: record.call.description, record: record, isStored: false,
-            limits)
-        nextCall += 1
+        let call = newCall(record)
         open[record.name] = call
         if batch.position < inheritedEnd { inherited.insert(record.name) }
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
         mark(.changed, of: call)
-        // An INVITE that waited in a socket is later than the call that a sibling has carried meanwhile.
-        for report in foreign.takeEarly(of: record.name) { applyForeign(report) }
+        cluster?.began(record.name, in: &self)
+    }
+
+    /// A call in the next row.
+    mutating func newCall(_ record: CallRecord) -> LedgerCall {
+        defer { nextCall += 1 }
+        return LedgerCall(row: nextCall, callID: record.call.description, record: record, isStored: false, limits)
     }
 
     /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.
@@ -308,9 +273,7 @@ struct LedgerJournal {
         return true
     }
 
-    /// Stores another time of a call's INVITE.
-    mutating func retime(_ call: LedgerCall) { batch.retimed.append(call) }
-
+    /// Puts a changed call into the batch, with what follows from the change.
     mutating func mark(_ step: CallStateMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
         recordRedial(of: call)
@@ -333,12 +296,13 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
-            handover.ended(call)
+            cluster?.handover.ended(call)
             rememberEnd(of: call)
         }
     }
 
-    private mutating func reached(_ call: LedgerCall) {
+    /// Reports that a call has reached the other side: it may be a return, or its display may not be reported yet.
+    mutating func reached(_ call: LedgerCall) {
         if call.machine.record.direction == .outbound {
             batch.reachedOutbound.append(call)
         } else if call.shownEvent == nil, let event = minter.displayed(call.machine.record, callID: call.callID) {
@@ -347,78 +311,12 @@ struct LedgerJournal {
         }
     }
 
-    /// Corrects a call that has ended.
-    mutating func correct(_ call: LedgerCall, to record: CallRecord) {
-        let wasReached = call.machine.record.isReached
-        call.machine = CallStateMachine(record)
-        batch.corrected.append(call)
-        if record.isReached, !wasReached { reached(call) }
-    }
-
-    /// Goes on with a call that is in no update of the ring: one of another gateway.
-    mutating func goOn(with record: CallRecord, from gateway: String) -> LedgerCall {
-        let call = LedgerCall(
-            row: nextCall, callID: record.call.description, record: record, isStored: false,
-            limits)
-        nextCall += 1
-        batch.adopted.append((call, gateway))
-        if !record.alsoCalled.isEmpty { batch.renumbered.append(call) }
-        goOn(with: call)
-        return call
-    }
-
-    /// Goes on with a call that was away.
-    mutating func goOn(with call: LedgerCall) {
-        open[call.name] = call
-        inherited.insert(call.name)
-        mark(.changed, of: call)
-    }
-
-    /// Takes a call out of those in progress; it ends elsewhere.
-    mutating func takeOut(_ call: LedgerCall) {
-        if call.isKeptForRedial, let pair = RedialPair(call.machine.record), failed[pair] === call {
-            failed[pair] = nil
-        }
-        call.isKeptForRedial = false
-        deadlines.remove(call)
-        if open[call.name] === call { open[call.name] = nil }
-    }
-
-    /// Closes a call that has ended or goes on at another gateway; without an event.
-    ///
-    /// - Parameter end: ends the call; empty if it has ended.
-    mutating func close(_ call: LedgerCall, by end: (inout CallStateMachine) -> CallStateMachine.Step) {
-        takeOut(call)
-        let step = end(&call.machine)
-        guard !step.isEmpty else { return }
-        call.isClosedElsewhere = true
-        call.endClock = clock == 0 ? nil : clock
-        mark(.changed, of: call)
-        rememberEnd(of: call)
-    }
-
-    private mutating func rememberEnd(of call: LedgerCall) {
+    /// Keeps an ended call for late retransmissions of its INVITE.
+    mutating func rememberEnd(of call: LedgerCall) {
         let record = call.machine.record
         guard let endedAt = record.endedAt else { return }
         ended.add(call.name, to: record.called, endedAt: endedAt, row: call.row)
         for party in record.alsoCalled { ended.add(call.name, to: party.name, endedAt: endedAt, row: call.row) }
-    }
-
-    /// Applies an update to a call of this gateway, or reports it to the gateway that has the call.
-    mutating func report(_ update: CallUpdate) {
-        if let call = open[update.call] { return mark(call.machine.receive(update), of: call) }
-        batch.signals.append(update)
-    }
-
-    /// The failed calls that wait for another attempt.
-    var awaitedRedials: [AwaitedRedial] {
-        failed.values.compactMap { AwaitedRedial($0.machine.record, window: limits.redial) }
-    }
-
-    /// Takes over an event that another gateway has not sent.
-    mutating func take(event row: ForeignRow) {
-        batch.takenEvents.append((nextEvent, row))
-        nextEvent += 1
     }
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.
@@ -434,8 +332,14 @@ struct LedgerJournal {
     }
 
     private mutating func add(_ event: OutcomeEvent) -> Int64 {
+        let id = newEvent()
+        batch.events.append((id, event))
+        return id
+    }
+
+    /// The next row of an event.
+    mutating func newEvent() -> Int64 {
         defer { nextEvent += 1 }
-        batch.events.append((nextEvent, event))
         return nextEvent
     }
 }

@@ -9,10 +9,9 @@ import GRDB
 /// A changed call takes one statement per batch, also if it begins and ends within the batch.
 struct LedgerWriter: ~Copyable {
     let database: Database
-    private let minter: EventMinter
-    private let returns: ReturnPolicy
+    let minter: EventMinter
+    let returns: ReturnPolicy
     private let outputs: [CallOutputSink]
-    private let isShared: Bool
     let now: Int64
     private var meta = OutboxMeta()
 
@@ -20,13 +19,11 @@ struct LedgerWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - outputs: outputs of ended calls beside the directory.
-    ///   - isShared: leaves returns to the shared ledger, which knows the calls of all gateways.
     ///   - now: seconds since 1970.
     init(
-        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [],
-        isShared: Bool = false, now: Int64
+        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [], now: Int64
     ) {
-        (self.outputs, self.isShared) = (outputs, isShared)
+        self.outputs = outputs
         self.database = database
         self.minter = minter
         self.returns = returns
@@ -35,32 +32,29 @@ struct LedgerWriter: ~Copyable {
 
     /// Stores the batch.
     ///
-    /// - Parameter firstFreeEvent: row number of the first event that this adds.
+    /// - Parameters:
+    ///   - cluster: has the rows that several gateways add to the batch; nil for a gateway alone.
+    ///   - firstFreeEvent: row number of the first event that this adds.
     /// - Returns: the number of added events.
-    mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
+    mutating func store(
+        _ batch: LedgerBatch, _ cluster: ClusterJournal?, ringID: Int64, firstFreeEvent: Int64
+    ) throws -> Int64 {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
         try store(renumbered: batch.renumbered)
-        let originals = try store(corrected: batch.corrected)
         try LedgerClock.store(batch.clocks, in: database)
-        try LedgerSignals(database).store(batch.signals, after: batch.clocks)
         for call in batch.calls
         where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
-        try store(adopted: batch.adopted)
-        try store(taken: batch.takenEvents)
         let insertEvent = try LedgerStatement(database, Self.insertEvent, lendsTexts: true)
         // By index, because iteration would copy each event with its eighteen texts.
         for place in batch.events.indices {
             try store(batch.events[place].event, id: batch.events[place].id, with: insertEvent)
         }
+        if let cluster { try store(cluster, with: batch) }
         var nextEvent = firstFreeEvent
-        if isShared {
-            try ReturnCandidates(database, returns).store(batch, corrected: originals)
-        } else {
-            for call in batch.reachedOutbound {
-                if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
-            }
+        for call in batch.reachedOutbound where cluster?.isShared != true {
+            if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
         }
         try RingPosition(database).store(batch.position, of: ringID, now: now)
         return nextEvent - firstFreeEvent
@@ -132,37 +126,8 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    /// Stores what a late report has changed of ended calls; the other columns stay.
-    ///
-    /// - Returns: calls that may be returned from now on: their name was shown.
-    private func store(corrected calls: [LedgerCall]) throws -> [LedgerCall] {
-        guard !calls.isEmpty else { return [] }
-        var originals: [LedgerCall] = []
-        let hasKey = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND subscriber_key IS NOT NULL")
-        let update = try LedgerStatement(database, CallStatements.correctCall)
-        for call in calls {
-            let record = call.machine.record
-            update.bind(1, call.row)
-            update.bind(2, record.progressAt)
-            update.bind(3, record.ringingAt)
-            update.bind(4, record.answeredAt)
-            update.bind(5, record.isForwarded ? 1 : nil)
-            update.bind(6, record.machine?.rawValue)
-            update.bind(7, record.ringSeconds)
-            update.bind(8, record.callSeconds)
-            update.bind(9, call.shownEvent)
-            hasKey.bind(1, call.row)
-            let key = try returns.isOriginal(record) ? storeKeys(of: call) : nil
-            let isNew = try key != nil && hasKey.firstRow { _ in true } == nil
-            update.bind(10, isNew ? key : nil)
-            if isNew { originals.append(call) }
-            try update.run()
-        }
-        return originals
-    }
-
     /// Stores the further names under which a call may be returned; returns the first one, which is in its row.
-    private func storeKeys(of call: LedgerCall) throws -> String? {
+    func storeKeys(of call: LedgerCall) throws -> String? {
         let record = call.machine.record
         guard !record.alsoCalled.isEmpty else { return returns.subscriberKeys(of: record).first }
         let keys = returns.originalKeys(of: record)
@@ -206,7 +171,7 @@ struct LedgerWriter: ~Copyable {
         statement.bind(39, record.customer)
     }
 
-    private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
+    mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
         meta.encode(event.meta)
         statement.bind(1, id)
         statement.bind(2, event.key)
@@ -234,35 +199,6 @@ struct LedgerWriter: ~Copyable {
             return true
         }
         return false
-    }
-
-    /// Stores a return that was found among all gateways; returns the number of added events.
-    mutating func store(_ found: SharedReturn, event: Int64) throws -> Int64 {
-        var added: Int64 = 0
-        if let row = found.callBack, let call = try LedgerState.call(at: row, in: database),
-            try isUnreturned(row)
-        {
-            let insert = try LedgerStatement(database, Self.insertEvent)
-            let minted = minter.returned(call.machine.record, original: found.original, latency: found.latency)
-            try store(minted, id: event, with: insert)
-            try mark(row, returnEvent: event, returnedAt: nil)
-            added = 1
-        }
-        if let row = found.originalCall {
-            let settle = try LedgerStatement(database, Self.settleFound)
-            settle.bind(1, row)
-            settle.bind(2, found.returnedAt)
-            settle.bind(3, added > 0 ? event : nil)
-            settle.bind(4, found.original.callID)
-            try settle.run()
-        }
-        return added
-    }
-
-    private func isUnreturned(_ row: Int64) throws -> Bool {
-        let select = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND return_event IS NULL")
-        select.bind(1, row)
-        return try select.firstRow { _ in true } ?? false
     }
 
     /// The newest original that ended within the window before the outbound INVITE.
@@ -297,7 +233,7 @@ struct LedgerWriter: ~Copyable {
         try settleFurther.run()
     }
 
-    private func mark(_ row: Int64, returnEvent event: Int64, returnedAt: Int64?) throws {
+    func mark(_ row: Int64, returnEvent event: Int64, returnedAt: Int64?) throws {
         let mark = try LedgerStatement(database, Self.markReturn)
         mark.bind(1, row)
         mark.bind(2, event)
@@ -330,13 +266,6 @@ private struct CallStatements {
             ?, ?, ?, ?, ?)
         """
 
-    static let correctCall = """
-        UPDATE call SET progress_at = ?2, ringing_at = ?3, answered_at = ?4, forwarded = ?5, answered_by = ?6,
-            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9,
-            subscriber_key = coalesce(?10, subscriber_key), returnable = CASE WHEN ?10 IS NULL THEN returnable ELSE 1 END
-        WHERE id = ?1
-        """
-
     private static let updateCall = "UPDATE call SET \(progress) WHERE id = ?1"
     private static let endCall = "UPDATE call SET \(progress), \(ending) WHERE id = ?1"
 
@@ -354,7 +283,7 @@ private struct CallStatements {
 }
 
 extension LedgerWriter {
-    private static let insertEvent = """
+    static let insertEvent = """
         INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at, customer)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
         """
@@ -381,11 +310,6 @@ extension LedgerWriter {
         UPDATE call SET returnable = 0
         WHERE id IN (SELECT call FROM return_key WHERE caller = ?1 AND subscriber_key = ?2)
             AND returnable = 1 AND \(LedgerClock.endedAt) <= ?3
-        """
-
-    private static let settleFound = """
-        UPDATE call SET returnable = 0, returned_at = coalesce(returned_at, ?2), return_event = coalesce(return_event, ?3)
-        WHERE id = ?1 AND call_id = ?4
         """
 
     private static let markReturn = """

@@ -79,9 +79,9 @@ extension OutcomeRecorder {
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
                     trunks: trunks.withLock { $0 }, customers: customers.withLock { $0 })
-                if moves.isExpected { journal.handover.kept = KeptUpdates() }
-                journal.isShared = settings.isShared
-                journal.reported = updateListener.withLock { $0 == nil ? nil : [] }
+                if !state.adopted.isEmpty {
+                    journal.cluster = ClusterJournal(cluster, adopted: state.adopted, open: state.calls)
+                }
                 let position = journal.batch.position
                 journal.reached(isStart ? ring.resume(after: position) : ring.join(after: position))
                 if isStart { journal.inheritedEnd = ring.claimed }

@@ -99,12 +99,8 @@ package final class OutcomeRecorder: Sendable {
     let clockSteps: Mutex<ClockStepDetector>
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
-    /// Updates of sibling gateways.
-    let foreign = ForeignUpdates()
-    /// Calls and events that move between gateways.
-    let moves = PendingHandovers()
-    /// Receives the applied updates for sibling gateways.
-    let updateListener = Mutex<(@Sendable ([ReportedUpdate]) -> Void)?>(nil)
+    /// The exchange with other gateways; unused by a gateway alone.
+    package let cluster = RecorderCluster()
     /// Learns of each transaction.
     let storeListener = Mutex<(@Sendable () -> Void)?>(nil)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
@@ -187,15 +183,13 @@ package final class OutcomeRecorder: Sendable {
     /// Detects a step of the wall clock between two drains.
     ///
     /// Frequent looks detect a step while few updates of the new clock are in the ring.
-    /// Siblings get what concerns their calls at each look.
     func look() {
         _ = withJournal { journal in
             lookAtClock(&journal)
-            journal.reportEarly { position, body in
+            journal.cluster?.look(journal) { position, body in
                 ring.read(after: position, through: ring.claimed, limit: Self.mostAtOnce) { update, _ in body(update) }
                     .position
             }
-            reportUpdates(of: &journal)
         }
     }
 
@@ -207,25 +201,22 @@ package final class OutcomeRecorder: Sendable {
     @discardableResult
     package func drain(limit: Int = mostAtOnce) throws -> DrainResult {
         let result = try withJournal { journal in
-            // Read before the ring's end: the INVITE of each such update is in the ring by now.
-            let arrived = foreign.arrived
+            let cluster = journal.cluster
             let end = ring.claimed
             let time = lookAtClock(&journal)
             var result = DrainResult()
             if !journal.isRefused {
-                if let (steps, batch) = moves.next() { journal.apply(steps, of: batch) }
-                journal.foreign.append(foreign.take(through: arrived))
+                cluster?.willRead(into: &journal)
                 let taken = take(limit, through: end, into: &journal)
                 result.skipped = taken.skipped
                 let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end {
-                    journal.applyForeign(through: arrived, now: time ?? now())
-                    try correctEnded(&journal, now: time ?? now())
-                    if let time, moves.mayAssume(now: SteadyClock.microseconds) { journal.sweep(now: time) }
+                    let mayEnd = try cluster?.haveRead(&journal, of: self, now: time ?? now()) ?? true
+                    if let time, mayEnd { journal.sweep(now: time) }
                 }
-                reportUpdates(of: &journal)
+                cluster?.haveApplied(journal)
             }
-            if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
+            if journal.isRefused || journal.hasChanges || result.skipped > 0 {
                 result.updates = journal.batch.updates
                 result.calls = journal.batch.calls.count
                 result.events = journal.batch.events.count
@@ -240,8 +231,7 @@ package final class OutcomeRecorder: Sendable {
                 ring.release(through: journal.batch.position)
                 if let report = storeListener.withLock({ $0 }) { report() }
             }
-            foreignStored(&journal)
-            handoversStored(&journal)
+            cluster?.end(journal)
             count(result, &journal)
             return result
         }
@@ -314,6 +304,7 @@ package final class OutcomeRecorder: Sendable {
         try journal.withLock { taken throws(Failure) in
             guard var journal = taken.take() else { return nil }
             defer { taken = journal }
+            cluster.begin(&journal, isShared: settings.isShared)
             return try work(&journal)
         }
     }
@@ -357,9 +348,9 @@ package final class OutcomeRecorder: Sendable {
             let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
                 var writer = LedgerWriter(
-                    database, minter: minter, returns: settings.returns, outputs: settings.outputs,
-                    isShared: settings.isShared, now: now)
-                return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
+                    database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
+                return try writer.store(
+                    journal.batch, journal.cluster, ringID: ring.ringID, firstFreeEvent: journal.nextEvent)
             }
         } catch {
             journal.refused()

@@ -111,21 +111,14 @@ struct OutcomeRounds {
     /// Stores the updates of the ring when they are due.
     private mutating func take() {
         let time = recorder.now()
+        let awaitsReports = recorder.cluster.awaitsReports(after: pause, at: steady() / 1_000)
         let isCrowded = !isRefused && recorder.waiting >= Self.crowded
-        guard isCrowded || !waitsForSiblings && Self.isDue(lastStored, after: recorder.settings.storing, at: time)
+        guard isCrowded || !awaitsReports && Self.isDue(lastStored, after: recorder.settings.storing, at: time)
         else {
             return recorder.look()
         }
         // After a refusal the next attempt waits as long as after a success, because it writes the whole batch again.
         if storeAll() > 0 || isRefused { lastStored = time }
-    }
-
-    /// Whether the ring waits for the reports of siblings after a pause.
-    ///
-    /// A message that waited in a socket has the time of the reading. A sibling that got a repetition forwarded it long
-    /// before, and updates of one call are applied in the order of their times.
-    private var waitsForSiblings: Bool {
-        pause.isRecent(at: steady() / 1_000) && recorder.updateListener.withLock { $0 != nil }
     }
 
     /// Whether the ledger refused the last batch.

@@ -1,41 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import GRDB
-
-/// Writes updates of calls that other gateways have, inside the transaction that stores the position in the ring.
-///
-/// A row is a fact: nothing changes it but a step of the clock before it was shipped.
-struct LedgerSignals {
-    private let database: Database
-
-    init(_ database: Database) { self.database = database }
-
-    /// Stores updates.
-    ///
-    /// - Parameter clocks: the steps of the clock in the same batch, by which older rows move.
-    func store(_ signals: [CallUpdate], after clocks: [LedgerClock]) throws {
-        for clock in clocks {
-            let shift = try LedgerStatement(database, "UPDATE call_signal SET at = at + ?1")
-            shift.bind(1, clock.setBy)
-            try shift.run()
-        }
-        guard !signals.isEmpty else { return }
-        let insert = try LedgerStatement(
-            database, "INSERT INTO call_signal (at, call_id, other_call_id, bytes) VALUES (?1, ?2, ?3, ?4)")
-        for signal in signals {
-            insert.bind(1, signal.wallMicroseconds)
-            insert.bind(2, signal.call.description)
-            if case .callIfSentByCallee(let other) = signal.counterpart {
-                insert.bind(3, other.description)
-            } else {
-                insert.bind(3, String?.none)
-            }
-            insert.bind(4, blob: signal.bytes)
-            try insert.run()
-        }
-    }
-}
 
 /// The positions of this gateway in the signals of other gateways; safe from any thread, blocks on the disk.
 package struct LedgerSignalCursors: Sendable {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import GRDB
+import Synchronization
+
+extension LedgerWriter {
+    /// Stores the cluster's part of a batch, after the calls and the clocks of the batch.
+    func store(_ cluster: ClusterJournal, with batch: LedgerBatch) throws {
+        let originals = try store(corrected: cluster.batch.corrected)
+        for clock in batch.clocks {
+            for table in SharedTable.allCases where table.isAppendOnly {
+                let shift = try LedgerStatement(database, "UPDATE \(table.name) SET at = at + ?1")
+                shift.bind(1, clock.setBy)
+                try shift.run()
+            }
+        }
+        try store(signals: cluster.batch.signals)
+        try store(adopted: cluster.batch.adopted)
+        try store(taken: cluster.batch.takenEvents)
+        // The shared ledger finds returns among the calls of all gateways.
+        if cluster.isShared { try ReturnCandidates(database, returns).store(batch, corrected: originals) }
+    }
+
+    /// Stores what a late report has changed of ended calls; the other columns stay.
+    ///
+    /// - Returns: calls that may be returned from now on: their name was shown.
+    private func store(corrected calls: [LedgerCall]) throws -> [LedgerCall] {
+        guard !calls.isEmpty else { return [] }
+        var originals: [LedgerCall] = []
+        let hasKey = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND subscriber_key IS NOT NULL")
+        let update = try LedgerStatement(database, Self.correctCall)
+        for call in calls {
+            let record = call.machine.record
+            update.bind(1, call.row)
+            update.bind(2, record.progressAt)
+            update.bind(3, record.ringingAt)
+            update.bind(4, record.answeredAt)
+            update.bind(5, record.isForwarded ? 1 : nil)
+            update.bind(6, record.machine?.rawValue)
+            update.bind(7, record.ringSeconds)
+            update.bind(8, record.callSeconds)
+            update.bind(9, call.shownEvent)
+            hasKey.bind(1, call.row)
+            let key = try returns.isOriginal(record) ? storeKeys(of: call) : nil
+            let isNew = try key != nil && hasKey.firstRow { _ in true } == nil
+            update.bind(10, isNew ? key : nil)
+            if isNew { originals.append(call) }
+            try update.run()
+        }
+        return originals
+    }
+
+    /// Stores updates of calls that other gateways have; a row is a fact and stays as it is.
+    private func store(signals: [CallUpdate]) throws {
+        guard !signals.isEmpty else { return }
+        let insert = try LedgerStatement(
+            database, "INSERT INTO call_signal (at, call_id, other_call_id, bytes) VALUES (?1, ?2, ?3, ?4)")
+        for signal in signals {
+            insert.bind(1, signal.wallMicroseconds)
+            insert.bind(2, signal.call.description)
+            if case .callIfSentByCallee(let other) = signal.counterpart {
+                insert.bind(3, other.description)
+            } else {
+                insert.bind(3, String?.none)
+            }
+            insert.bind(4, blob: signal.bytes)
+            try insert.run()
+        }
+    }
+
+    /// Records which calls were taken over, so that none is a second time.
+    private func store(adopted calls: [(call: LedgerCall, gateway: String)]) throws {
+        guard !calls.isEmpty else { return }
+        let insert = try LedgerStatement(
+            database, "INSERT OR REPLACE INTO adopted_call (call_id, call, gateway) VALUES (?1, ?2, ?3)")
+        for (call, gateway) in calls {
+            insert.bind(1, call.callID)
+            insert.bind(2, call.row)
+            insert.bind(3, gateway)
+            try insert.run()
+        }
+    }
+
+    /// Stores events of another gateway as they are there, due at once.
+    private func store(taken events: [(id: Int64, row: ForeignRow)]) throws {
+        guard !events.isEmpty else { return }
+        let insert = try LedgerStatement(
+            database,
+            """
+            INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at, customer)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """)
+        for (id, row) in events {
+            insert.bind(1, id)
+            insert.bind(2, row.text("key") ?? "")
+            insert.bind(3, row.text("number") ?? "")
+            insert.bind(4, row.text("surface") ?? "")
+            insert.bind(5, row.text("displayed_at") ?? "")
+            insert.bind(6, row.text("meta") ?? "{}")
+            insert.bind(7, row.integer("created_at") ?? now)
+            insert.bind(8, now)
+            insert.bind(9, row.text("customer"))
+            try insert.run()
+        }
+    }
+
+    /// Stores a return that was found among all gateways; returns the number of added events.
+    fileprivate mutating func store(_ found: SharedReturn, event: Int64) throws -> Int64 {
+        var added: Int64 = 0
+        if let row = found.callBack, let call = try LedgerState.call(at: row, in: database),
+            try isUnreturned(row)
+        {
+            let insert = try LedgerStatement(database, Self.insertEvent)
+            let minted = minter.returned(call.machine.record, original: found.original, latency: found.latency)
+            try store(minted, id: event, with: insert)
+            try mark(row, returnEvent: event, returnedAt: nil)
+            added = 1
+        }
+        if let row = found.originalCall {
+            let settle = try LedgerStatement(database, Self.settleFound)
+            settle.bind(1, row)
+            settle.bind(2, found.returnedAt)
+            settle.bind(3, added > 0 ? event : nil)
+            settle.bind(4, found.original.callID)
+            try settle.run()
+        }
+        return added
+    }
+
+    private func isUnreturned(_ row: Int64) throws -> Bool {
+        let select = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND return_event IS NULL")
+        select.bind(1, row)
+        return try select.firstRow { _ in true } ?? false
+    }
+
+    private static let correctCall = """
+        UPDATE call SET progress_at = ?2, ringing_at = ?3, answered_at = ?4, forwarded = ?5, answered_by = ?6,
+            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9,
+            subscriber_key = coalesce(?10, subscriber_key), returnable = CASE WHEN ?10 IS NULL THEN returnable ELSE 1 END
+        WHERE id = ?1
+        """
+
+    private static let settleFound = """
+        UPDATE call SET returnable = 0, returned_at = coalesce(returned_at, ?2), return_event = coalesce(return_event, ?3)
+        WHERE id = ?1 AND call_id = ?4
+        """
+}
+
+extension OutcomeRecorder {
+    /// Stores returns that were found among all gateways, with the events of call backs of this one; a repetition changes
+    /// nothing.
+    ///
+    /// Waits for the disk and for a round of the recorder; not for its thread.
+    package func store(_ returns: [SharedReturn]) throws {
+        guard try addReturns(returns) else {
+            throw HeraldDatabaseError(path: database.ledgerFile.path, problem: .missing)
+        }
+    }
+
+    /// False without a ledger.
+    private func addReturns(_ returns: [SharedReturn]) throws -> Bool {
+        try journal.withLock { taken in
+            guard let free = taken?.nextEvent else { return false }
+            let (settings, minter, now) = (settings, minter, now() / 1_000_000)
+            let added = try database.ledger.write { database in
+                var writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
+                var next = free
+                for found in returns { next += try writer.store(found, event: next) }
+                return next - free
+            }
+            taken?.added(events: added)
+            shared.withLock { $0.events += Int(added) }
+            return true
+        }
+    }
+}
