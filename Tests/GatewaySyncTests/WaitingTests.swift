@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewaySyncTesting
+import Host
 import TestFixtures
 import Testing
 

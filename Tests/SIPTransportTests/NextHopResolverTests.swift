@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Host
 import SIPCore
 import SIPTransport
 import Testing
@@ -104,7 +105,7 @@ struct NextHopResolverTests {
         (1, 0.0, 1000), (1, 0.999, 1200), (3, 0.0, 3200), (3, 0.999, 4800), (40, 0.0, 48_000), (40, 0.999, 60_000),
     ])
     func `chance spreads the waits by a fifth, within the limits`(failures: Int, chance: Double, milliseconds: Int) {
-        let delay = NextHopBackoff().delay(afterFailures: failures, chance: chance)
+        let delay = NextHopResolver.Settings().backoff.delay(afterFailures: failures, chance: chance)
         #expect(abs(delay / .milliseconds(1) - Double(milliseconds)) < 2)
     }
 

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import Host
 import Logging
 import Primitives
 

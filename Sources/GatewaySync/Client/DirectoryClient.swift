@@ -2,6 +2,7 @@
 
 import AsyncHTTPClient
 import Foundation
+import Host
 package import Logging
 import NIOCore
 import NIOHTTP1

@@ -2,6 +2,7 @@
 
 import Crypto
 import Foundation
+package import Host
 import Primitives
 
 /// Address, credentials, timeouts and limits of the directory client.

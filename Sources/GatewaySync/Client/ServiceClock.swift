@@ -38,23 +38,6 @@ package struct ServiceClock: Sendable {
     }
 }
 
-/// Waiting times that double from `first` to `limit`.
-package struct Backoff: Hashable, Sendable {
-    package var first: Duration
-    package var limit: Duration
-
-    package init(first: Duration, limit: Duration) {
-        self.first = first
-        self.limit = limit
-    }
-
-    /// Returns the wait after the given number of failures in a row, counted from one.
-    package func delay(afterFailures count: Int) -> Duration {
-        let doublings = min(max(count - 1, 0), 30)
-        return min(first * (1 << doublings), limit)
-    }
-}
-
 extension Duration {
     /// Whole seconds, rounded up, at least one.
     var wholeSeconds: Int64 {

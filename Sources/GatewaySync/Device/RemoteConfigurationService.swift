@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import Host
 package import Logging
 import ServiceLifecycle
 import Synchronization

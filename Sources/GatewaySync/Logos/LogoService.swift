@@ -3,6 +3,7 @@
 import Branding
 package import CallAccounting
 import Crypto
+import Host
 package import Logging
 import Primitives
 import ServiceLifecycle

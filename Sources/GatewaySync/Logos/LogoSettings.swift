@@ -2,6 +2,7 @@
 
 package import CallAccounting
 import Foundation
+package import Host
 
 /// Permitted hosts, limits and forms of logos.
 package struct LogoSettings: Sendable {

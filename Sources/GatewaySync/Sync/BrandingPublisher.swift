@@ -3,6 +3,7 @@
 package import Branding
 import BrandingAPI
 package import CallAccounting
+import Host
 package import Logging
 
 /// The only writer of the branding snapshot: publishes gates and indexes to the call path, then stores them.

@@ -3,6 +3,7 @@
 package import Branding
 package import BrandingAPI
 package import CallAccounting
+import Host
 package import Logging
 import ServiceLifecycle
 import Synchronization

@@ -48,22 +48,3 @@ struct NextHopEntry: Hashable, Sendable {
         due = now + retry(failures)
     }
 }
-
-/// Waits after failures: doubled between two limits, spread by ± 20 %.
-package struct NextHopBackoff: Hashable, Sendable {
-    /// The delay after the first failure.
-    package var first: Duration
-    /// The largest delay.
-    package var limit: Duration
-
-    package init(first: Duration = .seconds(1), limit: Duration = .seconds(60)) {
-        self.first = first
-        self.limit = limit
-    }
-
-    /// Returns the wait after consecutive failures, counted from one. `chance` in 0 ..< 1 spreads it by ± 20 %.
-    package func delay(afterFailures count: Int, chance: Double) -> Duration {
-        let doubled = min(first * (1 << min(max(count - 1, 0), 30)), limit)
-        return min(max(doubled * (0.8 + 0.4 * chance), first), limit)
-    }
-}

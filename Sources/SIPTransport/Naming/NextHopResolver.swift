@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Host
 import Synchronization
 
 /// Refreshes the addresses of configured next hops, off the call path.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Host
+
 extension NextHopResolver {
     /// Time and random numbers. Tests inject their own.
     package struct Time: Sendable {
@@ -25,13 +27,13 @@ extension NextHopResolver {
     /// Rules of the resolution, waits after failures, and the file of the results.
     package struct Settings: Hashable, Sendable {
         package var resolution: NextHopResolution
-        package var backoff: NextHopBackoff
+        package var backoff: Backoff
         /// The file that keeps results over restarts; nil for none.
         package var path: String?
 
         package init(
-            resolution: NextHopResolution = NextHopResolution(), backoff: NextHopBackoff = NextHopBackoff(),
-            path: String? = nil
+            resolution: NextHopResolution = NextHopResolution(),
+            backoff: Backoff = Backoff(first: .seconds(1), limit: .seconds(60)), path: String? = nil
         ) {
             self.resolution = resolution
             self.backoff = backoff
