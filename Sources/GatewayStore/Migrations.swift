@@ -41,9 +41,9 @@ struct Migrations: Sendable {
         migrator.registerMigration(name) { _ in throw BeforeFirstVersion() }
     }
 
-    /// Adds a step from version 0.2.0 to the present tables.
-    private mutating func add(_ name: String, _ statements: String) {
-        migrator.registerMigration(name) { try $0.execute(sql: statements) }
+    /// Adds a step from version 0.2.0 to the present tables, with the columns of calls that it adds.
+    private mutating func add(_ name: String, _ statements: String = "") {
+        migrator.registerMigration(name) { try $0.execute(sql: CallColumn.additions(in: name) + statements) }
     }
 }
 
@@ -58,12 +58,11 @@ extension Migrations {
         ledger.addReleased("ledger events without computed columns")
         ledger.addReleased("ledger clocks")
         ledger.addReleased("ledger callers as received")
-        ledger.add("ledger evidence of decisions", "ALTER TABLE call ADD COLUMN evidence INTEGER")
+        ledger.add("ledger evidence of decisions")
         ledger.add("ledger changes for other gateways", sharedChange + sharedOrigin)
         ledger.add(
             "ledger customers",
             """
-            ALTER TABLE call ADD COLUMN customer TEXT;
             ALTER TABLE event ADD COLUMN customer TEXT;
             DROP INDEX event_due;
             \(eventDue)
@@ -71,15 +70,12 @@ extension Migrations {
         ledger.add("ledger adopted calls", adoptedCall)
         ledger.add("ledger signals for other gateways", callSignal)
         ledger.add("ledger returns over gateways", returnCandidate)
-        ledger.add(
-            "ledger redials over gateways",
-            """
-            ALTER TABLE call ADD COLUMN attempt_at INTEGER;
-            ALTER TABLE call ADD COLUMN continued_as TEXT;
-            ALTER TABLE call ADD COLUMN earlier_attempts TEXT;
-            """)
+        ledger.add("ledger redials over gateways")
         ledger.add("ledger copies of the file", originOpenings)
-        ledger.add("ledger called parties", "ALTER TABLE call ADD COLUMN also_called TEXT; \(returnKey)")
+        ledger.add("ledger called parties", returnKey)
+        for step in CallColumn.all.compactMap(\.added?.file) where !ledger.migrator.migrations.contains(step) {
+            ledger.add(step)
+        }
         return ledger
     }()
 
@@ -91,53 +87,7 @@ extension Migrations {
     /// events. `call_id` and `outcome` of an event are in its key, because every byte of a row is written twice.
     private static let ledgerTables =
         """
-        CREATE TABLE call (
-            id INTEGER PRIMARY KEY,
-            call_id TEXT NOT NULL,
-            sip_call_id TEXT NOT NULL,
-            direction INTEGER NOT NULL,
-            trunk TEXT,
-            caller INTEGER,
-            destination INTEGER,
-            subscriber TEXT,
-            subscriber_key TEXT,
-            brand_id TEXT,
-            brand_name TEXT,
-            carrier_name TEXT,
-            decision TEXT NOT NULL,
-            invite_at INTEGER NOT NULL,
-            progress_at INTEGER,
-            ringing_at INTEGER,
-            answered_at INTEGER,
-            cancelled_at INTEGER,
-            ended_at INTEGER,
-            refused_at INTEGER,
-            status INTEGER,
-            q850 INTEGER,
-            sip_cause INTEGER,
-            attempts INTEGER NOT NULL DEFAULT 1,
-            outcome TEXT,
-            ring_seconds INTEGER,
-            call_seconds INTEGER,
-            shown_event INTEGER,
-            end_event INTEGER,
-            return_event INTEGER,
-            returnable INTEGER NOT NULL DEFAULT 0,
-            returned_at INTEGER,
-            forwarded INTEGER,
-            answered_by TEXT,
-            session_until INTEGER,
-            attempt_call_id TEXT,
-            attempt_sip_call_id TEXT,
-            end_clock INTEGER,
-            caller_received TEXT,
-            evidence INTEGER,
-            customer TEXT,
-            attempt_at INTEGER,
-            continued_as TEXT,
-            earlier_attempts TEXT,
-            also_called TEXT
-        );
+        \(CallColumn.table)
         CREATE INDEX call_open ON call (id) WHERE ended_at IS NULL;
         CREATE INDEX call_returnable ON call (caller, subscriber_key, ended_at) WHERE returnable = 1;
 

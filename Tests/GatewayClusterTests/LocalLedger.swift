@@ -125,9 +125,7 @@ struct SharedDatabase {
     func calls(_ change: (inout CallFilter) -> Void = { _ in }) throws -> [LedgerCallRow] {
         var filter = CallFilter()
         change(&filter)
-        return try SharedLedgerReader(address).calls(matching: filter, limit: 1_000).map { call in
-            LedgerCallRow(shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
-        }
+        return try SharedLedgerReader(address).calls(matching: filter, limit: 1_000)
     }
 }
 

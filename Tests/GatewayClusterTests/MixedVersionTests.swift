@@ -48,6 +48,18 @@ struct MixedVersionTests {
             """)
     }
 
+    @Test func `a step has the columns of calls that it adds`() {
+        #expect(
+            SharedSchema.steps[3].hasPrefix(
+                """
+                ALTER TABLE ledger.call ADD COLUMN attempt_at bigint, ADD COLUMN continued_as text, \
+                ADD COLUMN earlier_attempts text;
+
+                """))
+        #expect(SharedSchema.steps[6] == "ALTER TABLE ledger.call ADD COLUMN also_called text;\n")
+        #expect([0, 1, 2, 4, 5, 7].allSatisfy { !SharedSchema.steps[$0].contains("TABLE ledger.call ADD") })
+    }
+
     @Test func `a step may take longer than a statement of a round`() throws {
         let (shared, ledger) = (try SharedDatabase(), try LocalLedger())
         let session = PostgreSQLSession(shared.address, timeLimit: .seconds(2))

@@ -69,7 +69,7 @@ struct SharedCallSearchTests {
             do {
                 let reader = SharedLedgerReader(shared.address)
                 let found = try reader.calls(matching: filter, limit: 50)
-                #expect(found.compactMap { $0.values["id"]?.integer } == example.expected, "\(example)")
+                #expect(found.map(\.row) == example.expected, "\(example)")
                 #expect(reader.searchedSince == nil)
             }
             let read = try rowsRead(shared, after: before) - before
@@ -101,9 +101,7 @@ struct SharedCallSearchTests {
         func found(_ limit: Int = 50, _ change: (inout CallFilter) -> Void) throws -> [Int64] {
             var filter = CallFilter()
             change(&filter)
-            return try SharedLedgerReader(shared.address).calls(matching: filter, limit: limit).compactMap {
-                $0.values["id"]?.integer
-            }
+            return try SharedLedgerReader(shared.address).calls(matching: filter, limit: limit).map(\.row)
         }
         #expect(
             try found { $0.callIDPart = "d-5999" } == [
@@ -128,8 +126,8 @@ struct SharedCallSearchTests {
             """)
         let calls = try SharedLedgerReader(shared.address).calls(matching: CallFilter(), limit: 100_000)
         #expect(calls.count == 7_000)
-        #expect(Set(calls.compactMap { $0.values["call_id"]?.text }).count == 7_000)
-        let times = calls.compactMap { $0.values["invite_at"]?.integer }
+        #expect(Set(calls.map(\.callID)).count == 7_000)
+        let times = calls.map(\.inviteAt)
         #expect(times == times.sorted(by: >))
     }
 

@@ -187,7 +187,6 @@ struct LedgerCalledPartiesTests {
         }
         #expect(row.calls.first?.machine.record.parties.map(\.name) == ["+61291234567", "+61291234568"])
         #expect(SharedTable.call.columns.contains { $0.name == "also_called" && $0.isText })
-        #expect(StoredCall.columns.contains("also_called"))
     }
 
     @Test func `the shared ledger has a fact for each number that may return the call`() throws {

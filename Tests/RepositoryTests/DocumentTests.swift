@@ -65,18 +65,6 @@ struct DocumentTests {
         for word in words { #expect(page.contains("| `\(word)` |"), "\(word)") }
     }
 
-    @Test func `the page on records has every field, and CSV has those of JSON`() throws {
-        let page = try Repository.text("docs/records.md")
-        let sources = try Repository.paths(under: "Sources", endingWith: [".swift"]).map { try Repository.text($0) }
-        let source = try #require(sources.first { $0.contains("csvTitles = [") })
-        let fields = source.matches(of: /"([a-z0-9_]+)": (?:\.|JSONValue)/).map { String($0.1) }
-        let list = try #require(source.firstMatch(of: /csvTitles = \[([^\]]*)\]/))
-        let titles = list.1.matches(of: /"([a-z0-9_]+)"/).map { String($0.1) }
-        #expect(fields.count > 20)
-        #expect(Set(fields) == Set(titles) && titles.count == fields.count)
-        for field in fields { #expect(page.contains("`\(field)`"), "\(field)") }
-    }
-
     @Test func `the licence is the whole Apache licence`() throws {
         let text = try Repository.text("LICENSE")
         #expect(text.contains("Version 2.0, January 2004"))

@@ -6,13 +6,6 @@ package import PostgreSQL
 
 /// Reads calls of all gateways from the shared ledger; blocks, one thread.
 package final class SharedLedgerReader {
-    /// A call with its gateway and its events.
-    package struct Call: Sendable {
-        package let node: String
-        package let values: [String: SharedValue]
-        package let events: [[String: SharedValue]]
-    }
-
     /// A gateway that writes to the shared ledger.
     package struct Node: Sendable, Hashable {
         package let name: String
@@ -36,10 +29,10 @@ package final class SharedLedgerReader {
             address, application: "herald calls", timeLimit: timeLimit, setup: SharedSchema.setup)
     }
 
-    /// The newest calls that pass the filter, newest first.
+    /// The newest calls that pass the filter with their gateways and events, newest first.
     ///
     /// Row numbers of the filter belong to one gateway and are ignored.
-    package func calls(matching filter: CallFilter, limit: Int) throws -> [Call] {
+    package func calls(matching filter: CallFilter, limit: Int) throws -> [LedgerCallRow] {
         var search = SharedCallSearch(session, filter, limit: limit)
         try search.run()
         searchedSince = search.searchedSince
@@ -50,10 +43,10 @@ package final class SharedLedgerReader {
             let some = calls[first..<min(first + Self.mostAtOnce, calls.count)]
             events += try session.run(some.map { try Self.events(of: $0.values, in: $0.row) })
         }
-        return try zip(calls, events).map { call, events in
-            Call(
-                node: try call.row.text(0) ?? "", values: call.values,
-                events: Self.once(try events.map { try Self.values($0, SharedTable.event.columns, from: 0) }))
+        return try zip(calls, events).map { call, rows in
+            let events = Self.once(try rows.map { try Self.values($0, SharedTable.event.columns, from: 0) })
+            return LedgerCallRow(
+                shared: call.values, node: try call.row.text(0) ?? "", events: events.map(LedgerEventRow.init(shared:)))
         }
     }
 

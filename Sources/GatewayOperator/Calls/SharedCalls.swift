@@ -31,10 +31,7 @@ package struct SharedCalls {
                         + "go on with --until \(UTCTimestamp.string(seconds: since)), or give --since or a whole identifier"
                 )
             }
-            return calls.map { call in
-                LedgerCallRow(
-                    shared: call.values, node: call.node, events: call.events.map { LedgerEventRow(shared: $0) })
-            }
+            return calls
         } catch {
             Output.warn(
                 "warning: only calls of this gateway are listed, because the shared ledger cannot be read: \(error)")

@@ -27,28 +27,20 @@ extension LedgerWriter {
     /// - Returns: calls that may be returned from now on: their name was shown.
     private func store(corrected calls: [LedgerCall]) throws -> [LedgerCall] {
         guard !calls.isEmpty else { return [] }
-        var originals: [LedgerCall] = []
+        try store(calls, .correct)
         let hasKey = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND subscriber_key IS NOT NULL")
-        let update = try LedgerStatement(database, Self.correctCall)
-        for call in calls {
-            let record = call.machine.record
-            update.bind(1, call.row)
-            update.bind(2, record.progressAt)
-            update.bind(3, record.ringingAt)
-            update.bind(4, record.answeredAt)
-            update.bind(5, record.isForwarded ? 1 : nil)
-            update.bind(6, record.machine?.rawValue)
-            update.bind(7, record.ringSeconds)
-            update.bind(8, record.callSeconds)
-            update.bind(9, call.shownEvent)
+        let makeReturnable = try LedgerStatement(
+            database, "UPDATE call SET subscriber_key = ?2, returnable = 1 WHERE id = ?1")
+        return try calls.filter { call in
             hasKey.bind(1, call.row)
-            let key = try returns.isOriginal(record) ? storeKeys(of: call) : nil
-            let isNew = try key != nil && hasKey.firstRow { _ in true } == nil
-            update.bind(10, isNew ? key : nil)
-            if isNew { originals.append(call) }
-            try update.run()
+            guard returns.isOriginal(call.machine.record), let key = try storeKeys(of: call),
+                try hasKey.firstRow({ _ in true }) == nil
+            else { return false }
+            makeReturnable.bind(1, call.row)
+            makeReturnable.bind(2, key)
+            try makeReturnable.run()
+            return true
         }
-        return originals
     }
 
     /// Stores updates of calls that other gateways have; a row is a fact and stays as it is.
@@ -133,13 +125,6 @@ extension LedgerWriter {
         select.bind(1, row)
         return try select.firstRow { _ in true } ?? false
     }
-
-    private static let correctCall = """
-        UPDATE call SET progress_at = ?2, ringing_at = ?3, answered_at = ?4, forwarded = ?5, answered_by = ?6,
-            ring_seconds = ?7, call_seconds = ?8, shown_event = ?9,
-            subscriber_key = coalesce(?10, subscriber_key), returnable = CASE WHEN ?10 IS NULL THEN returnable ELSE 1 END
-        WHERE id = ?1
-        """
 
     private static let settleFound = """
         UPDATE call SET returnable = 0, returned_at = coalesce(returned_at, ?2), return_event = coalesce(return_event, ?3)

@@ -11,7 +11,7 @@ extension ClusterJournal {
         var calls = Dictionary(journal.open.values.map { ($0.callID, $0) }) { first, _ in first }
         var kept: [CallIdentifier: [ForeignUpdate]] = [:]
         let names = steps.compactMap { step -> CallIdentifier? in
-            if case .adopt(let row) = step { StoredCall(row).record?.name } else { nil }
+            if case .adopt(let row) = step { LedgerCallRow(row).record?.name } else { nil }
         }
         if !names.isEmpty { kept = handover.kept?.updates(of: Set(names)) ?? [:] }
         let away = Dictionary(handover.away.values.map { ($0.callID, $0) }) { first, _ in first }
@@ -25,7 +25,7 @@ extension ClusterJournal {
                 if let call = calls.removeValue(forKey: callID) { lend(call, &journal) }
             case .close(let row):
                 guard let callID = row.text("call_id"), let call = calls[callID] ?? away[callID],
-                    let record = StoredCall(row).record
+                    let record = LedgerCallRow(row).record
                 else { continue }
                 let unknown = call.machine.record.facts.filter { record.corrected(byLate: $0) != nil }
                 handover.away[call.name] = nil
@@ -43,7 +43,7 @@ extension ClusterJournal {
     private func adopt(
         _ row: ForeignRow, _ calls: [String: LedgerCall], _ away: [String: LedgerCall], _ journal: inout LedgerJournal
     ) -> LedgerCall? {
-        guard let record = StoredCall(row).record, record.endedAt == nil else { return nil }
+        guard let record = LedgerCallRow(row).record, record.endedAt == nil else { return nil }
         let callID = record.call.description
         if let own = calls[callID] {
             // Both gateways had its INVITE, or each that of another called number; this one's row is shown from now on.

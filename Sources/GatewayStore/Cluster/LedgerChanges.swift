@@ -150,25 +150,15 @@ private struct ColumnValues {
     }
 }
 
-extension LedgerCallRow {
-    /// A call of the shared ledger, by the columns of `SharedTable.call`.
-    package init(shared values: [String: SharedValue], node: String, events: [LedgerEventRow]) {
-        self.init(row: Self.row(values), events: events)
-        self.node = node
-    }
-
-    static func row(_ values: [String: SharedValue]) -> Row {
-        Row(
-            values.mapValues { value -> (any DatabaseValueConvertible)? in
-                switch value {
-                case .integer(let number): number
-                case .text(let text): text
-                }
-            })
-    }
-}
-
 extension LedgerEventRow {
     /// An event of the shared ledger, by the columns of `SharedTable.event`.
-    package init(shared values: [String: SharedValue]) { self.init(row: LedgerCallRow.row(values)) }
+    package init(shared values: [String: SharedValue]) {
+        let values = values.mapValues { value -> (any DatabaseValueConvertible)? in
+            switch value {
+            case .integer(let number): number
+            case .text(let text): text
+            }
+        }
+        self.init(row: Row(values))
+    }
 }

@@ -2,7 +2,7 @@
 
 /// Tables of the ledger that gateways share, with the columns that both databases have under one name.
 ///
-/// A column that is added here needs a step in the migrations of both databases.
+/// Those of calls come from `CallColumn`. A column that is added here needs a step in the migrations of both databases.
 package enum SharedTable: Int64, CaseIterable, Sendable {
     case call = 0
     case event = 1
@@ -21,6 +21,8 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
 
         package let name: String
         package let kind: Kind
+        /// The step of the shared ledger's schema that adds it; 1 for a column of the first table.
+        package var step = 1
         package var isText: Bool { kind == .text }
     }
 
@@ -50,18 +52,11 @@ package enum SharedTable: Int64, CaseIterable, Sendable {
         }
     }
 
-    private static let callColumns = columns(
-        integers: [
-            "id", "direction", "caller", "destination", "invite_at", "progress_at", "ringing_at", "answered_at",
-            "cancelled_at", "ended_at", "refused_at", "status", "q850", "sip_cause", "attempts", "ring_seconds",
-            "call_seconds", "shown_event", "end_event", "return_event", "returnable", "returned_at", "forwarded",
-            "session_until", "end_clock", "evidence", "attempt_at",
-        ],
-        texts: [
-            "call_id", "sip_call_id", "trunk", "subscriber", "subscriber_key", "brand_id", "brand_name", "carrier_name",
-            "decision", "outcome", "answered_by", "attempt_call_id", "attempt_sip_call_id", "caller_received",
-            "customer", "continued_as", "earlier_attempts", "also_called",
-        ])
+    private static let callColumns = [false, true].flatMap { isText in
+        CallColumn.all.filter { ($0.kind == .text) == isText }.map { column in
+            Column(name: column.name, kind: isText ? .text : .integer, step: column.added?.shared ?? 1)
+        }
+    }
 
     private static let eventColumns = columns(
         integers: ["id", "created_at", "state", "attempts", "due_at", "counted", "status", "settled_at"],

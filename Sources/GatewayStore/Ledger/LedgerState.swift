@@ -51,7 +51,7 @@ struct LedgerState {
             while let (row, invite, end, names, called, alsoCalled) = try newest.row({
                 (
                     $0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)],
-                    CalledParty(number: StoredCall.number($0.integer(5)), user: $0.text(6) ?? ""), $0.text(7)
+                    CalledParty(number: LedgerCallRow.number($0.integer(5)), user: $0.text(6) ?? ""), $0.text(7)
                 )
             }) {
                 (before, isDone) = (row, !repeated.contains(invite))
@@ -81,21 +81,17 @@ struct LedgerState {
         return try select.firstRow { call($0, CallStateMachine.Limits()) } ?? nil
     }
 
-    private static let columns = ["id", "shown_event", "end_event"] + StoredCall.columns
-    private static let places = Dictionary(
-        uniqueKeysWithValues: columns.enumerated().map { ($1, CInt($0)) })
-    private static let calls = "SELECT \(columns.joined(separator: ", ")) FROM call"
+    private static let calls = "SELECT \(LedgerCallRow.columns) FROM call"
     private static let openCalls = calls + " WHERE ended_at IS NULL ORDER BY id"
 
     /// Nil for a row that no gateway wrote.
     private static func call(_ row: LedgerRow, _ limits: CallStateMachine.Limits) -> LedgerCall? {
-        let stored = StoredCall(
-            integer: { places[$0].flatMap { row.integer($0) } }, text: { places[$0].flatMap { row.text($0) } })
-        guard let id = row.integer(0), let record = stored.record else { return nil }
+        let row = LedgerCallRow(row)
+        guard let record = row.record else { return nil }
         let open = LedgerCall(
-            row: id, callID: record.call.description, record: record, isStored: true, limits)
-        open.shownEvent = row.integer(1)
-        open.endEvent = row.integer(2)
+            row: row.row, callID: record.call.description, record: record, isStored: true, limits)
+        open.shownEvent = row.integer("shown_event")
+        open.endEvent = row.integer("end_event")
         return open
     }
 }

@@ -31,6 +31,16 @@ struct LedgerStatement {
 
     func bind(_ index: CInt, _ value: Int?) { bind(index, value.map(Int64.init)) }
 
+    /// A parameter of a statement, called with its value.
+    struct Parameter {
+        let statement: LedgerStatement
+        let index: CInt
+
+        func callAsFunction(_ value: Int64?) { statement.bind(index, value) }
+
+        func callAsFunction(_ value: String?) { statement.bind(index, value) }
+    }
+
     /// Binds a text.
     func bind(_ index: CInt, _ value: String?) {
         guard var value else {

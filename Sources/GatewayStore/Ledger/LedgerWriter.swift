@@ -39,10 +39,9 @@ struct LedgerWriter: ~Copyable {
     mutating func store(
         _ batch: LedgerBatch, _ cluster: ClusterJournal?, ringID: Int64, firstFreeEvent: Int64
     ) throws -> Int64 {
-        let statements = try CallStatements(database)
-        for call in batch.calls { try store(call, statements) }
-        try store(retimed: batch.retimed)
-        try store(renumbered: batch.renumbered)
+        try store(batch.calls)
+        try store(batch.retimed, .retime)
+        try store(batch.renumbered, .renumber)
         try LedgerClock.store(batch.clocks, in: database)
         for call in batch.calls
         where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
@@ -60,70 +59,23 @@ struct LedgerWriter: ~Copyable {
         return nextEvent - firstFreeEvent
     }
 
-    private func store(_ call: LedgerCall, _ statements: CallStatements) throws {
-        let record = call.machine.record
-        let isEnded = record.endedAt != nil
-        let statement = !call.isStored ? statements.insert : isEnded ? statements.end : statements.update
-        statement.bind(1, call.row)
-        statement.bind(2, record.progressAt)
-        statement.bind(3, record.ringingAt)
-        statement.bind(4, record.answeredAt)
-        statement.bind(5, record.cancelledAt)
-        statement.bind(6, record.refusedAt)
-        statement.bind(7, record.status == 0 ? nil : Int(record.status))
-        statement.bind(8, record.q850Cause == 0 ? nil : Int(record.q850Cause))
-        statement.bind(9, record.sipCause == 0 ? nil : Int(record.sipCause))
-        statement.bind(10, record.attempts)
-        statement.bind(11, call.shownEvent)
-        statement.bind(12, record.isForwarded ? 1 : nil)
-        statement.bind(13, record.machine?.rawValue)
-        statement.bind(14, record.sessionUntil)
-        statement.bind(15, record.attempt?.call.description)
-        statement.bind(16, record.attempt.flatMap { $0.sipCallID.isEmpty ? nil : $0.sipCallID })
-        statement.bind(40, record.attemptAt)
-        statement.bind(
-            42, record.earlierAttempts.isEmpty ? nil : record.earlierAttempts.map(\.description).joined(separator: " "))
-        if isEnded || !call.isStored {
-            let isOriginal = call.continuedAs == nil && returns.isOriginal(record)
+    private func store(_ calls: [LedgerCall]) throws {
+        let (begin, change, end) = try (
+            CallStatement(database, .begin), CallStatement(database, .change), CallStatement(database, .end)
+        )
+        for call in calls {
+            let isEnded = call.machine.record.endedAt != nil
+            let isOriginal = isEnded && call.continuedAs == nil && returns.isOriginal(call.machine.record)
             let key = try isOriginal ? storeKeys(of: call) : nil
-            statement.bind(17, record.endedAt)
-            statement.bind(18, record.outcome?.rawValue)
-            statement.bind(19, isEnded ? record.ringSeconds : nil)
-            statement.bind(20, record.callSeconds)
-            statement.bind(21, call.endEvent)
-            statement.bind(22, key)
-            statement.bind(23, key == nil ? 0 : 1)
-            statement.bind(36, call.endClock)
-            statement.bind(41, call.continuedAs?.description)
-        }
-        if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
-        try statement.run()
-    }
-
-    /// Stores times of INVITEs, which change only with a step of the clock or the report of a sibling.
-    private func store(retimed calls: [LedgerCall]) throws {
-        guard !calls.isEmpty else { return }
-        let update = try LedgerStatement(database, "UPDATE call SET invite_at = ?2 WHERE id = ?1")
-        for call in calls {
-            update.bind(1, call.row)
-            update.bind(2, call.machine.record.inviteAt)
-            try update.run()
+            try (!call.isStored ? begin : isEnded ? end : change).run(call, subscriberKey: key)
         }
     }
 
-    /// Stores called parties, which few calls change.
-    private func store(renumbered calls: [LedgerCall]) throws {
+    /// Stores other columns of calls, which few calls change.
+    func store(_ calls: [LedgerCall], _ form: CallStatement.Form) throws {
         guard !calls.isEmpty else { return }
-        let update = try LedgerStatement(
-            database, "UPDATE call SET destination = ?2, subscriber = ?3, also_called = ?4 WHERE id = ?1")
-        for call in calls {
-            let record = call.machine.record
-            update.bind(1, call.row)
-            update.bind(2, record.destination.map { Int64($0.digits) })
-            update.bind(3, record.subscriber.isEmpty ? nil : record.subscriber)
-            update.bind(4, CalledParty.stored(record.alsoCalled))
-            try update.run()
-        }
+        let update = try CallStatement(database, form)
+        for call in calls { try update.run(call) }
     }
 
     /// Stores the further names under which a call may be returned; returns the first one, which is in its row.
@@ -150,25 +102,6 @@ struct LedgerWriter: ~Copyable {
             insert.bind(2, sink.rawValue)
             try insert.run()
         }
-    }
-
-    /// Binds the values that never change after the INVITE.
-    private func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
-        statement.bind(24, callID)
-        statement.bind(25, record.sipCallID)
-        statement.bind(26, Int(record.direction.rawValue))
-        statement.bind(27, record.trunk)
-        statement.bind(28, record.caller.map { Int64($0.digits) })
-        statement.bind(29, record.destination.map { Int64($0.digits) })
-        statement.bind(30, record.subscriber.isEmpty ? nil : record.subscriber)
-        statement.bind(31, record.brandID)
-        statement.bind(32, record.brandName)
-        statement.bind(33, record.decision)
-        statement.bind(34, record.inviteAt)
-        statement.bind(35, record.carrierName)
-        statement.bind(37, record.callerReceived)
-        statement.bind(38, record.evidence.map { Int64($0.rawValue) })
-        statement.bind(39, record.customer)
     }
 
     mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -240,46 +173,6 @@ struct LedgerWriter: ~Copyable {
         mark.bind(3, returnedAt)
         try mark.run()
     }
-}
-
-/// The statements for a begun, a changed and an ended call; most changes touch no indexed column.
-private struct CallStatements {
-    let insert: LedgerStatement
-    let update: LedgerStatement
-    let end: LedgerStatement
-
-    init(_ database: Database) throws {
-        insert = try LedgerStatement(database, Self.insertCall, lendsTexts: true)
-        update = try LedgerStatement(database, Self.updateCall, lendsTexts: true)
-        end = try LedgerStatement(database, Self.endCall, lendsTexts: true)
-    }
-
-    private static let insertCall = """
-        INSERT INTO call (
-            id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
-            shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
-            ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
-            caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock,
-            caller_received, evidence, customer, attempt_at, continued_as, earlier_attempts)
-        VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            ?, ?, ?, ?, ?)
-        """
-
-    private static let updateCall = "UPDATE call SET \(progress) WHERE id = ?1"
-    private static let endCall = "UPDATE call SET \(progress), \(ending) WHERE id = ?1"
-
-    private static let progress = """
-        progress_at = ?2, ringing_at = ?3, answered_at = ?4, cancelled_at = ?5, refused_at = ?6, status = ?7,
-        q850 = ?8, sip_cause = ?9, attempts = ?10, shown_event = ?11, forwarded = ?12, answered_by = ?13,
-        session_until = ?14, attempt_call_id = ?15, attempt_sip_call_id = ?16,
-        attempt_at = ?40, earlier_attempts = ?42
-        """
-
-    private static let ending = """
-        ended_at = ?17, outcome = ?18, ring_seconds = ?19, call_seconds = ?20, end_event = ?21, subscriber_key = ?22,
-        returnable = ?23, end_clock = ?36, continued_as = ?41
-        """
 }
 
 extension LedgerWriter {
