@@ -24,7 +24,7 @@ struct OperatorTests {
     @Test func `a query without options is valid and selects all calls`() {
         let query = CallQuery()
         #expect(query.problem == nil && query.limit == 20)
-        #expect(query.filter == LedgerReader.CallFilter())
+        #expect(query.filter == CallFilter())
     }
 
     @Test(arguments: [

@@ -30,8 +30,8 @@ struct CallSearchTests {
                 caller: try #require(E164Number(caller)).digits, reason: nil), texts: texts)
     }
 
-    private func found(_ change: (inout LedgerReader.CallFilter) -> Void) throws -> [String?] {
-        var filter = LedgerReader.CallFilter()
+    private func found(_ change: (inout CallFilter) -> Void) throws -> [String?] {
+        var filter = CallFilter()
         change(&filter)
         return try ledger.calls(filter).map(\.caller)
     }

@@ -44,7 +44,7 @@ struct LedgerCustomerTests {
         #expect(try ledger.calls().map(\.customer) == ["acme", nil])
         #expect(try ledger.events().map(\.customer) == ["acme", "acme", nil, nil])
         let reader = LedgerReader(try ledger.database.ledger)
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.customer = "acme"
         #expect(try reader.calls(matching: filter, limit: 9).count == 1)
         #expect(try reader.events(customer: "acme", limit: 9).count == 2)

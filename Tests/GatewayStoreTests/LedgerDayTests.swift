@@ -62,10 +62,10 @@ struct LedgerDayTests {
     @Test func `a page begins before the last row of the one before`() throws {
         let first = try reader.calls(limit: 2)
         #expect(first.map(\.sipCallID) == ["c5", "c4"])
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.before = first.last?.row
         #expect(try reader.calls(matching: filter, limit: 10).map(\.sipCallID) == ["c3", "c2", "c1"])
-        var one = LedgerReader.CallFilter()
+        var one = CallFilter()
         one.row = first.last?.row
         #expect(try reader.calls(matching: one, limit: 10).map(\.sipCallID) == ["c4"])
     }

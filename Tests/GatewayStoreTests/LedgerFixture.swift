@@ -99,7 +99,7 @@ final class LedgerFixture {
         try database.ledger.read { try String.fetchAll($0, sql: "SELECT key FROM event ORDER BY id") }
     }
 
-    func calls(_ filter: LedgerReader.CallFilter = .init()) throws -> [LedgerCallRow] {
+    func calls(_ filter: CallFilter = .init()) throws -> [LedgerCallRow] {
         try LedgerReader(database.ledger).calls(matching: filter, limit: 100).reversed()
     }
 

@@ -26,8 +26,8 @@ struct LedgerReaderTests {
         other.bye(at: 120)
         try ledger.recorder.drain()
 
-        func ids(_ change: (inout LedgerReader.CallFilter) -> Void) throws -> [String] {
-            var filter = LedgerReader.CallFilter()
+        func ids(_ change: (inout CallFilter) -> Void) throws -> [String] {
+            var filter = CallFilter()
             change(&filter)
             return try ledger.calls(filter).map { String($0.callID.suffix(1)) }
         }
@@ -57,14 +57,14 @@ struct LedgerReaderTests {
         call.bye(at: 3)
         try ledger.recorder.drain()
         for text in [whole, String(whole.prefix(200)), String(whole.prefix(160))] {
-            var filter = LedgerReader.CallFilter()
+            var filter = CallFilter()
             filter.callID = text
             #expect(try ledger.calls(filter).count == 1)
-            var part = LedgerReader.CallFilter()
+            var part = CallFilter()
             part.callIDPart = text
             #expect(try ledger.calls(part).count == 1)
         }
-        var other = LedgerReader.CallFilter()
+        var other = CallFilter()
         other.callID = "1" + whole
         #expect(try ledger.calls(other).isEmpty)
     }

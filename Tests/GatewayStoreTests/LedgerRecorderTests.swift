@@ -110,7 +110,7 @@ struct LedgerRecorderTests {
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.outcome = "OPEN"
         #expect(try ledger.calls(filter).count == 1)
         #expect(ledger.recorder.totals.openCalls == 1)

@@ -46,7 +46,7 @@ struct LedgerRedialTests {
         #expect(row.latestSIPCallID == "c2@carrier")
         #expect(row.events.map(\.key) == ["displayed:\(first.id)", "call_seen:\(first.id)"])
         #expect(try OutboxMeta.decode(try #require(row.events.last).meta).attempts == 2)
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.callID = "c2@carrier"
         #expect(try ledger.calls(filter).count == 1)
     }

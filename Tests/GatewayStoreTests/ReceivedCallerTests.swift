@@ -28,7 +28,7 @@ struct ReceivedCallerTests {
         #expect(
             try ledger.calls().map(\.callerReceived) == ["570157", "0255501301;phone-context=example.com", "5%"])
         func found(_ text: String) throws -> [String?] {
-            var filter = LedgerReader.CallFilter()
+            var filter = CallFilter()
             filter.number = E164Number(text)
             filter.received = text
             return try ledger.calls(filter).map(\.callerReceived)

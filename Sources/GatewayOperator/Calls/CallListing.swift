@@ -92,7 +92,7 @@ package struct CallListing {
 
     /// The one call with a part of its Call-ID.
     private func foundByPart() throws -> [LedgerCallRow] {
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.callIDPart = query.callID
         filter.customer = query.customer
         let calls = try read(filter, limit: 2)

@@ -53,8 +53,8 @@ package struct CallQuery: Hashable, Sendable {
     }
 
     /// The query in the form of the ledger.
-    var filter: LedgerReader.CallFilter {
-        var filter = LedgerReader.CallFilter()
+    var filter: CallFilter {
+        var filter = CallFilter()
         filter.number = number.flatMap { E164Number($0) }
         filter.received = number
         filter.numberEnd = filter.number == nil ? number.flatMap { Self.lastDigits($0) } : nil

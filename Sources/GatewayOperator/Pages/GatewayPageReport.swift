@@ -90,7 +90,7 @@ package struct GatewayPageReport: GatewayPageSource {
     }
 
     func story(row: Int64) async throws -> PageCallStory? {
-        var filter = LedgerReader.CallFilter()
+        var filter = CallFilter()
         filter.row = row
         return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first.map { call in
             CallStory(call).page

@@ -18,8 +18,6 @@ package struct LedgerReader: Sendable {
 
     var database: any DatabaseReader { get throws { try source() } }
 
-    package typealias CallFilter = GatewayStore.CallFilter
-
     /// The newest calls that pass the filter, newest first.
     package func calls(matching filter: CallFilter = .init(), limit: Int) throws -> [LedgerCallRow] {
         var conditions: [String] = []

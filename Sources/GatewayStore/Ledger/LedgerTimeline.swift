@@ -40,12 +40,12 @@ extension LedgerCallRow {
 /// Returns each call once when it has ended: `herald calls --follow`.
 package struct CallFollower: Sendable {
     private let reader: LedgerReader
-    private let filter: LedgerReader.CallFilter
+    private let filter: CallFilter
     private var newest: Int64
     private var open: Set<Int64>
 
     /// Begins after the present calls of the ledger; open calls are still awaited.
-    package init(_ reader: LedgerReader, _ filter: LedgerReader.CallFilter) throws {
+    package init(_ reader: LedgerReader, _ filter: CallFilter) throws {
         self.reader = reader
         self.filter = filter
         (newest, open) = try reader.standing()
