@@ -58,9 +58,9 @@ struct PageReportTests {
     @Test func `calls are listed, a withheld caller without a number`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
             let calls = try await report.calls(CallFilter(), limit: 50)
-            #expect(calls.map(\.caller) == [.number("+61255501009"), .withheld, .number("+61255501001")])
+            #expect(calls.map(\.callerShown) == ["+61255501009", "withheld", "+61255501001"])
             #expect(calls.map(\.decision) == ["no_match", "privacy", "matched"])
-            #expect(calls.last?.brand == "Acme Bank" && calls.last?.at == (Self.start + 1) * 1_000_000)
+            #expect(calls.last?.brandName == "Acme Bank" && calls.last?.inviteAt == (Self.start + 1) * 1_000_000)
         }
     }
 
@@ -71,24 +71,18 @@ struct PageReportTests {
         try await report(Self.calls) { report in
             var search = CallFilter()
             search.setNumber(asWritten: number)
-            let rows = try await report.calls(search, limit: 50).map(\.row)
-            var ids: [String] = []
-            for row in rows {
-                let story = try #require(try await report.story(row: row))
-                ids.append(story.facts.first { $0.name == "SIP Call-ID" }?.value ?? "")
-            }
-            #expect(ids == found)
+            #expect(try await report.calls(search, limit: 50).map(\.sipCallID) == found)
         }
     }
 
     @Test func `the story marks the facts that are numbers`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
             let row = try #require(try await report.calls(CallFilter(), limit: 50).last?.row)
-            let story = try #require(try await report.story(row: row))
-            #expect(story.decision == "matched")
-            #expect(story.facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
-            #expect(story.timeline.first?.what == "INVITE with the brand")
-            #expect(try await report.story(row: 999) == nil)
+            let call = try #require(try await report.call(row: row))
+            #expect(call.decision == "matched")
+            #expect(CallStory(call).facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
+            #expect(call.timeline.first?.what == "INVITE with the brand")
+            #expect(try await report.call(row: 999) == nil)
         }
     }
 

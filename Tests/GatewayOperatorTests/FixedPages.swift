@@ -9,8 +9,8 @@ import Synchronization
 /// A gateway whose pages show what the test sets.
 final class FixedPages: GatewayPageSource {
     struct Content: Sendable {
-        var calls: [ListedCall] = []
-        var story: PageCallStory?
+        var calls: [LedgerCallRow] = []
+        var call: LedgerCallRow?
         var preview: RingPreview?
         var day = CallsOfDay()
         var troubles: [PageTrouble] = []
@@ -37,14 +37,14 @@ final class FixedPages: GatewayPageSource {
     func traffic() -> CallTraffic { CallTraffic(inbound: 10, branded: 4, outbound: 1, inProgress: 2) }
     func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
     func lastDay() async throws -> CallsOfDay { content.withLock(\.day) }
-    func story(row: Int64) async throws -> PageCallStory? { row == 7 ? content.withLock(\.story) : nil }
+    func call(row: Int64) async throws -> LedgerCallRow? { row == 7 ? content.withLock(\.call) : nil }
     func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
     func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
     func hasUsualBrands() -> Bool { content.withLock(\.hasUsualBrands) }
     func trunkNames() -> [String] { ["carrier", "<other>"] }
     func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
 
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall] {
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow] {
         asked.withLock { $0.searches.append(filter) }
         return content.withLock(\.calls)
     }

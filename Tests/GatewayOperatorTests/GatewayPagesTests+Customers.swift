@@ -52,7 +52,7 @@ extension GatewayPagesTests {
 
     @Test func `the list of calls says whose each call is, also after the customer was removed`() async throws {
         var content = FixedPages.Content()
-        content.calls = [Self.call(.number("+61255501001"), customer: "gone"), Self.call(.withheld)]
+        content.calls = [Self.call(.number(61_255_501_001), customer: "gone"), Self.call(.withheld)]
         try await run(FixedPages(content)) { person in
             let page = try await person.get("/calls?customer=gone").body
             #expect(page.contains("<th scope=\"col\">Trunk, customer</th>"))

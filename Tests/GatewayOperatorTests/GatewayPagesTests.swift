@@ -30,28 +30,37 @@ struct GatewayPagesTests {
         }
     }
 
-    static func call(_ caller: PageCaller, brand: String? = nil, customer: String? = nil) -> ListedCall {
-        ListedCall(
-            row: 7, at: 1_700_000_000_000_000, direction: "inbound", trunk: "carrier", customer: customer,
-            caller: caller,
-            called: "+61255501002", brand: brand, decision: "matched", outcome: "ANSWERED", ringSeconds: 3,
-            talkSeconds: 60)
-    }
+    /// A caller of a call: a number, a text that the carrier sent instead of one, or none.
+    enum Caller { case number(Int64), unclear(String), withheld }
 
-    private static func story(_ text: String) -> PageCallStory {
-        PageCallStory(
-            id: "id", decision: "no_match",
-            facts: [
-                .init(name: "SIP Call-ID", value: text), .init(name: "from", value: "+61255501001", isNumber: true),
-            ], steps: [.init(name: "identity", before: "caller ", number: "+61255501001", after: " from \(text)")],
-            timeline: [.init(at: 0, offset: "0.000", what: text)], events: [.init(outcome: text, fate: text)],
-            isInProgress: true)
+    /// A call in progress.
+    ///
+    /// - Parameter text: the text of all columns that come from the network.
+    static func call(_ caller: Caller, text: String? = nil, customer: String? = nil) -> LedgerCallRow {
+        var values: [String: SharedValue] = [
+            "id": .integer(7), "call_id": .text("id"), "sip_call_id": .text(text), "direction": .integer(1),
+            "trunk": .text("carrier"), "customer": .text(customer), "destination": .integer(61_255_501_002),
+            "brand_name": .text(text), "decision": .text("matched"), "invite_at": .integer(1_700_000_000_000_000),
+            "evidence": .integer(Int64(DecisionEvidence().rawValue)), "answered_at": .integer(1_700_000_003_000_000),
+            "answered_by": .text(text), "attempts": .integer(1),
+        ]
+        switch caller {
+        case .number(let number): values["caller"] = .integer(number)
+        case .unclear(let text): values["caller_received"] = .text(text)
+        case .withheld: values["decision"] = .text("privacy")
+        }
+        let event = LedgerEventRow(shared: [
+            "key": .text("missed:id"), "number": .text(""), "displayed_at": .text(""), "meta": .text("{}"),
+            "state": .integer(2), "attempts": .integer(1), "created_at": .integer(0), "due_at": .integer(0),
+            "reason": .text(text),
+        ])
+        return LedgerCallRow(shared: values, node: "", events: [event])
     }
 
     @Test func `no hostile text becomes markup, turns the text around it or stays invisible`() async throws {
         var content = FixedPages.Content()
-        content.calls = [Self.call(.unclear(Self.hostile), brand: Self.hostile)]
-        content.story = Self.story(Self.hostile)
+        content.calls = [Self.call(.unclear(Self.hostile), text: Self.hostile)]
+        content.call = content.calls[0]
         content.day = CallsOfDay(brands: [.init(name: Self.hostile, calls: 1, answered: 0)])
         content.preview = RingPreview(
             number: nil, trunk: "carrier", conditions: Self.hostile, decision: Self.hostile,
@@ -83,8 +92,8 @@ struct GatewayPagesTests {
 
     @Test func `numbers are masked until this session asks for them, a withheld one is never there`() async throws {
         var content = FixedPages.Content()
-        content.calls = [Self.call(.number("+61255501001")), Self.call(.withheld)]
-        content.story = Self.story("x")
+        content.calls = [Self.call(.number(61_255_501_001)), Self.call(.withheld)]
+        content.call = content.calls[0]
         try await run(FixedPages(content)) { person in
             let masked = try await person.get("/calls")
             #expect(masked.body.contains("+61******001") && !masked.body.contains("+61255501001"))
@@ -104,7 +113,7 @@ struct GatewayPagesTests {
     @Test(arguments: [(NumberDisplay.full, "+61255501001", false), (.none, "hidden", true)])
     func `log.numbers is the form at the begin`(numbers: NumberDisplay, shown: String, hasSwitch: Bool) async throws {
         var content = FixedPages.Content()
-        content.calls = [Self.call(.number("+61255501001"))]
+        content.calls = [Self.call(.number(61_255_501_001))]
         try await run(FixedPages(content), numbers: numbers) { person in
             let page = try await person.get("/calls").body
             #expect(page.contains(">\(shown)<"))

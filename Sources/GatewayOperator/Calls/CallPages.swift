@@ -66,7 +66,12 @@ struct CallValues: Sendable {
     let steps: [Fact]
     let timeline: [Moment]
     let isInProgress: Bool
-    let events: [PageCallStory.Event]
+    let events: [Event]
+
+    struct Event: Sendable {
+        let outcome: String
+        let fate: String
+    }
 }
 
 /// The fields of the search form, as the address of the page has them.
@@ -129,42 +134,38 @@ extension GatewayPages {
     }
 
     func call(_ page: PageRequest) async throws -> PageResult {
-        guard let row = Int64(page.pathPart("row")), let story = try await source.story(row: row) else {
+        guard let row = Int64(page.pathPart("row")), let call = try await source.call(row: row) else {
             throw PageProblem(
                 .notFound, "There is no such call in the ledger. It may have been removed; see outcomes.retention.")
         }
+        let story = CallStory(call)
         let values = CallValues(
             facts: story.facts.map { fact in
                 CallValues.Fact(name: fact.name, value: fact.isNumber ? shown(fact.value, page) : fact.value)
             },
-            decision: story.decision, explanation: DecisionText.of(story.decision),
-            tag: story.decision == "matched" ? "good" : "soft",
+            decision: call.decision, explanation: DecisionText.of(call.decision),
+            tag: call.decision == "matched" ? "good" : "soft",
             steps: story.steps.map { step in
                 CallValues.Fact(name: step.name, value: step.finding { shown($0, page) })
             },
-            timeline: story.timeline.map { moment in
+            timeline: call.timeline.map { moment in
                 CallValues.Moment(
                     time: PageTime.text(microseconds: moment.at), offset: moment.offset, what: moment.what)
             },
-            isInProgress: story.isInProgress, events: story.events)
-        return .page(template: "call", title: "Call \(story.id)", content: values)
+            isInProgress: call.outcome == nil,
+            events: call.events.map { CallValues.Event(outcome: $0.outcome, fate: $0.fate) })
+        return .page(template: "call", title: "Call \(call.callID)", content: values)
     }
 
-    private func row(_ call: ListedCall, _ page: PageRequest) -> CallsValues.Row {
-        let caller =
-            switch call.caller {
-            case .number(let number): shown(number, page)
-            case .unclear(let text): shown(text, page) + " (unclear)"
-            case .withheld: "withheld"
-            case .unknown: "–"
-            }
-        return CallsValues.Row(
-            path: "/calls/\(call.row)", time: PageTime.text(microseconds: call.at),
+    private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
+        CallsValues.Row(
+            path: "/calls/\(call.row)", time: PageTime.text(microseconds: call.inviteAt),
             isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
-            caller: caller,
-            called: call.called.map { shown($0, page) } ?? "–", brand: call.brand ?? "–", decision: call.decision,
-            outcome: call.outcome, tag: call.decision == "matched" ? "good" : "soft",
-            ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.talkSeconds.map { "\($0) s" } ?? "–")
+            caller: call.callerShown { shown($0, page) } ?? "–",
+            called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
+            brand: call.brandName ?? "–", decision: call.decision, outcome: call.outcomeShown,
+            tag: call.decision == "matched" ? "good" : "soft",
+            ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
     }
 
     private static let outcomes = [("OPEN", "in progress")] + CallOutcome.allCases.map { ($0.rawValue, $0.rawValue) }

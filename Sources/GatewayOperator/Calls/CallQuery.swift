@@ -84,3 +84,14 @@ package struct CallQuery: Hashable, Sendable {
 
     private static let outcomes = CallOutcome.allCases.map(\.rawValue) + ["OPEN"]
 }
+
+extension CallFilter {
+    /// Selects a caller or called number as people write it, such as +49 (89) 123-456, or by its last digits.
+    mutating func setNumber(asWritten text: String) {
+        let written = text.filter { !" ()-./".contains($0) }
+        number = E164Number(written)
+        received = written
+        // Fewer than three digits are the end of too many numbers.
+        if number == nil { numberEnd = CallQuery.lastDigits(written, fewest: 3) }
+    }
+}

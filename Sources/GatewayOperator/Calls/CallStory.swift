@@ -12,12 +12,9 @@ struct CallStory {
 
     var text: String {
         var text = "call \(call.callID)\n"
-        for fact in facts {
-            guard let value = fact.value, !value.isEmpty else { continue }
-            text += "  \(fact.name.padding(12)) \(TerminalText.visible(value))\n"
-        }
+        for fact in facts { text += "  \(fact.name.padding(12)) \(TerminalText.visible(fact.value))\n" }
         text += "\n"
-        for step in DecisionSteps(call)?.all ?? [] {
+        for step in steps {
             text += "  \(step.name.padding(12)) \(TerminalText.visible(step.finding { $0 }))\n"
         }
         text += "\n"
@@ -32,22 +29,26 @@ struct CallStory {
         return text
     }
 
-    /// A fact with its name; nil where the ledger does not know it.
+    /// The steps of the decision; none for a call from the PBX and for one of an earlier version.
+    var steps: [DecisionSteps.Step] { DecisionSteps(call)?.all ?? [] }
+
+    /// A fact with its name.
     struct Fact {
         let name: String
-        let value: String?
-        /// True for telephone numbers.
+        let value: String
+        /// True for telephone numbers, which pages may mask.
         let isNumber: Bool
 
-        init(_ name: String, _ value: String?, isNumber: Bool = false) {
-            self.name = name
-            self.value = value
-            self.isNumber = isNumber
+        /// Nil where the ledger does not know it.
+        init?(_ name: String, _ value: String?, isNumber: Bool = false) {
+            guard let value, !value.isEmpty else { return nil }
+            (self.name, self.value, self.isNumber) = (name, value, isNumber)
         }
     }
 
+    /// The known facts.
     var facts: [Fact] {
-        [
+        let facts = [
             Fact("SIP Call-ID", call.sipCallID), Fact("then", call.latestSIPCallID), Fact("direction", call.direction),
             Fact("trunk", call.trunk), Fact("customer", call.customer), Fact("from", call.callerShown, isNumber: true),
             Fact("to", call.destination ?? call.subscriber, isNumber: true),
@@ -58,6 +59,7 @@ struct CallStory {
             Fact("Q.850 cause", call.q850Cause.map(String.init)), Fact("ring", call.ringSeconds.map { "\($0) s" }),
             Fact("talk", call.callSeconds.map { "\($0) s" }),
         ]
+        return facts.compactMap { $0 }
     }
 }
 

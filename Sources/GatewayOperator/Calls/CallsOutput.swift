@@ -51,9 +51,12 @@ package enum CallsOutput: CaseIterable {
 
 extension LedgerCallRow {
     /// The caller's number, the text of an unclear one, or `withheld`.
-    var callerShown: String? {
-        if caller == nil, decision == PassThroughReason.privacy.description { return "withheld" }
-        return caller ?? callerReceived.map { "\($0) (unclear)" }
+    var callerShown: String? { callerShown { $0 } }
+
+    /// - Parameter shown: the form in which the reader may see a number.
+    func callerShown(_ shown: (String) -> String) -> String? {
+        if decision == PassThroughReason.privacy.description { return "withheld" }
+        return caller.map(shown) ?? callerReceived.map { shown($0) + " (unclear)" }
     }
 
     /// The outcome with its answerer, forwarding and number of attempts.

@@ -16,8 +16,26 @@ struct DecisionSteps {
     /// The brand with its identifier; nil without one.
     let brand: String?
 
+    /// A step with its finding, which may have a telephone number inside.
+    struct Step {
+        let name: String
+        let before: String
+        /// A number, or the text of the carrier instead of one; pages may mask it.
+        let number: String?
+        let after: String
+
+        init(_ name: String, _ before: String, number: String? = nil, _ after: String = "") {
+            (self.name, self.before, self.number, self.after) = (name, before, number, after)
+        }
+
+        /// The whole finding.
+        ///
+        /// - Parameter shown: the form in which the reader may see the number.
+        func finding(shown: (String) -> String) -> String { before + (number.map(shown) ?? "") + after }
+    }
+
     /// All steps in the order of the walk.
-    var all: [PageCallStory.Step] { [identity, trust, policy, lookup, gates, decoration] }
+    var all: [Step] { [identity, trust, policy, lookup, gates, decoration] }
 
     /// Every finding in one line.
     ///
@@ -26,7 +44,7 @@ struct DecisionSteps {
         all.map { $0.finding(shown: shown) }.joined(separator: "; ")
     }
 
-    private var identity: PageCallStory.Step {
+    private var identity: Step {
         if evidence.isWithheld { return .init("identity", "the caller withholds the number") }
         guard let header = evidence.header.title else { return .init("identity", "no header field names the caller") }
         guard isCertain, let caller else {
@@ -35,13 +53,13 @@ struct DecisionSteps {
         return .init("identity", "caller ", number: caller, " from \(header)")
     }
 
-    private var trust: PageCallStory.Step {
+    private var trust: Step {
         guard evidence.isTrusted else { return .init("trust", "untrusted trunk, its attestation does not count") }
         let source = evidence.source.title.map { " in \($0)" } ?? ""
         return .init("trust", "trusted trunk, \(evidence.verification.finding(evidence.isUnchecked))\(source)")
     }
 
-    private var policy: PageCallStory.Step {
+    private var policy: Step {
         .init("policy", "policy \(evidence.policy?.rawValue ?? "of another version"): \(policyFinding)")
     }
 
@@ -59,7 +77,7 @@ struct DecisionSteps {
         }
     }
 
-    private var lookup: PageCallStory.Step {
+    private var lookup: Step {
         let finding =
             switch evidence.lookup {
             case .notMade: "no lookup"
@@ -69,13 +87,13 @@ struct DecisionSteps {
         return .init("lookup", finding)
     }
 
-    private var gates: PageCallStory.Step {
+    private var gates: Step {
         guard evidence.lookup == .brandFound else { return .init("gates", "gates not asked") }
         let closed = reason.flatMap { $0.isGate || $0 == .stale ? $0.description : nil }
         return .init("gates", closed.map { "gate closed, \($0)" } ?? "gates open")
     }
 
-    private var decoration: PageCallStory.Step {
+    private var decoration: Step {
         .init("decoration", decorationFinding)
     }
 
@@ -131,12 +149,6 @@ extension DecisionSteps {
         self.init(
             evidence: evidence, reason: CallRecord.reason(ofDecision: call.decision),
             caller: call.caller ?? call.callerReceived, isCertain: call.caller != nil, brand: brand)
-    }
-}
-
-extension PageCallStory.Step {
-    fileprivate init(_ name: String, _ before: String, number: String? = nil, _ after: String = "") {
-        self.init(name: name, before: before, number: number, after: after)
     }
 }
 

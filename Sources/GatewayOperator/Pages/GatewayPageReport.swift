@@ -76,7 +76,7 @@ package struct GatewayPageReport: GatewayPageSource {
         }
     }
 
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall] {
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow] {
         let secret = settings.current.load().secret
         return try await ledger.read { reader in
             let calls = try reader.calls(matching: filter, limit: limit)
@@ -86,15 +86,13 @@ package struct GatewayPageReport: GatewayPageSource {
                 if !calls.isEmpty { return calls }
             }
             return []
-        }.map(ListedCall.init)
+        }
     }
 
-    func story(row: Int64) async throws -> PageCallStory? {
+    func call(row: Int64) async throws -> LedgerCallRow? {
         var filter = CallFilter()
         filter.row = row
-        return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first.map { call in
-            CallStory(call).page
-        }
+        return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first
     }
 
     func furtherTroubles() async -> [PageTrouble] {

@@ -20,12 +20,11 @@ protocol GatewayPageSource: Sendable {
     /// Calls of the ledger, newest first.
     ///
     /// - Throws: an error of the ledger.
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [ListedCall]
-    /// The story of a call; nil for an unknown id.
+    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow]
+    /// The call with a row in the ledger; nil for an unknown one.
     ///
-    /// - Parameter row: the row of the call in the ledger.
     /// - Throws: an error of the ledger.
-    func story(row: Int64) async throws -> PageCallStory?
+    func call(row: Int64) async throws -> LedgerCallRow?
     /// The call of a number as a phone would show it at this moment.
     ///
     /// - Throws: `RingPreviewProblem` for a question without a response.
