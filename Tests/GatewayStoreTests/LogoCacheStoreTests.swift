@@ -17,7 +17,7 @@ struct LogoCacheStoreTests {
 
     /// A store over a database in which two numbers share one logo and a third has another.
     private func store(
-        forms: LogoForms = LogoStoreTests.forms, configure: (inout LogoCacheStore.Settings) -> Void = { _ in }
+        forms: LogoForms = LogoCacheStoreTests.forms, configure: (inout LogoCacheStore.Settings) -> Void = { _ in }
     ) async throws -> (LogoCacheStore, HeraldDatabase) {
         let database = try HeraldDatabase(folder: folder)
         try await name(["a", "a", "b"], in: database)
