@@ -171,9 +171,8 @@ struct BrandingDecisionTests {
         #expect(try Self.reason(Self.evidence(), gates: gates) == expected)
         #expect(gates.all.allSatisfy(\.isOpen) == (expected == nil))
         // A status set later has the same effect as a status set at creation.
-        var later = BrandingGates(
-            brandingEnabled: gates.brandingEnabled, capReached: gates.capReached, authorised: gates.authorised,
-            voipDialerEnabled: gates.voipDialerEnabled, obeysVoipDialer: gates.obeysVoipDialer)
+        var later = gates
+        later.accountStatus = "trial"
         later.accountStatus = gates.accountStatus
         #expect(later == gates)
         #expect(expected?.isGate != false)
