@@ -57,6 +57,6 @@ extension HeraldConfiguration.DirectoryTLS {
 }
 
 extension HeraldConfiguration {
-    /// The file of the tokens of `directory.bearer`.
-    package var tokenFile: String { state + "/directory-tokens" }
+    /// The file of the tokens of `directory.bearer`, in the folder of its account.
+    package static func tokenFile(in folder: String) -> String { folder + "/directory-tokens" }
 }

@@ -243,21 +243,21 @@ struct RunningCustomerTests {
         try await makeRoots()
         let access = "{url: 'https://127.0.0.1:9', api_key_file: acme, tls: {roots: roots.pem}}"
         let text = text.with("customers", "[{name: acme, directory: \(access)}]")
-        let (_, state) = try await fixture.state(text)
+        let (resources, state) = try await fixture.state(text)
         let configuration = try folder.configuration(text)
-        let directories = CustomerDirectories(
-            configuration, state.customers, state.database, logger: fixture.log.logger)
-        let before = state.customers.account(configuration.customers[0].directory)
-        #expect(try directories.prepare(configuration) == nil)
+        let accounts = try DirectoryAccounts(
+            try fixture.start(text), state, resources.troubles, whileSyncing: { _ in })
+        let before = accounts.owner("acme")
+        #expect(try accounts.prepare(configuration) == nil)
         try folder.put(Array("no pem".utf8), in: "roots.pem")
-        #expect(throws: (any Error).self) { try directories.prepare(configuration) }
+        #expect(throws: (any Error).self) { try accounts.prepare(configuration) }
         try await makeRoots()
-        let renew = try #require(try directories.prepare(configuration))
+        let renew = try #require(try accounts.prepare(configuration))
         await renew()
-        let after = state.customers.account(configuration.customers[0].directory)
+        let after = accounts.owner("acme")
         #expect(before != nil && after != nil && before !== after)
-        #expect(before?.current === after?.current, "the brands stay in force")
-        #expect(try directories.prepare(configuration) == nil)
+        #expect(before?.brands === after?.brands, "the brands stay in force")
+        #expect(try accounts.prepare(configuration) == nil)
         try state.database.close()
     }
 

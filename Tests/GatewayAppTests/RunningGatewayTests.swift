@@ -97,7 +97,7 @@ struct RunningGatewayTests {
         let names = gateway.services.map { String(describing: type(of: $0)) }
         #expect(
             names == [
-                "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
+                "RecorderService", "RecorderWatchService", "StateWatchService",
                 "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
                 "ReplaceableServices", "RejectionService", "ControlServer", "TraceService", "HEPExporter",
                 "AddressWatch",

@@ -14,6 +14,7 @@ import Testing
 
 @testable import GatewayApp
 @testable import GatewayConfiguration
+@testable import GatewayOperator
 
 @Suite("The phases of a start", .serialized, .timeLimit(.minutes(8)))
 struct StartPhaseTests {
@@ -75,7 +76,7 @@ struct StartPhaseTests {
         for name in ["state/herald.sqlite", "state/brands.sqlite", "state/secret", "run/signals.ring"] {
             #expect(folder.bytes(of: name) != nil, "\(name)")
         }
-        #expect(state.brands.current.load().index.count == 0)
+        #expect(state.accounts.usual.current.load().index.count == 0)
         try state.database.close()
     }
 
@@ -118,7 +119,7 @@ struct StartPhaseTests {
     @Test func `a file of brands is loaded instead of the stored ones`() async throws {
         try folder.put(Array("+61255501001|Acme|||b-7\n".utf8), in: "brands.psv")
         let (resources, state) = try await fixture.state(folder.sections.with("brands", "{file: brands.psv}"))
-        #expect(state.brands.current.load().index.count == 1)
+        #expect(state.accounts.usual.current.load().index.count == 1)
         #expect(resources.savedIndex == nil)
         try state.database.close()
     }

@@ -32,13 +32,13 @@ struct CallPathParts {
             bound: transport.bound, secret: resources.secret.secret,
             health: disabledTargets.registry(of: configuration, onChange: reachability.targetChanged),
             trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most,
-            customer: state.customers.customer)
+            customer: state.accounts.customer)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         names = LiveNameLookup(configuration.nameServers)
         resolver = NextHopResolver(configuration, asking: names, settings: settings, logger: start.logger)
         shared = GatewayShared(
-            settings: settings.current, branding: state.brands.current, counters: GatewayCounters(),
+            settings: settings.current, branding: state.accounts.usual.current, counters: GatewayCounters(),
             updates: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
             calls: CallsInProgress())
         workers = GatewayWorkers(shared, threads: transport.workers)

@@ -24,8 +24,7 @@ struct GatewayServices {
     private let state: StoredState
     private let callPath: CallPathParts
     private let gate = StartGate()
-    private let directory: CurrentDirectory
-    private let customers: CustomerDirectories
+    private let accounts: DirectoryAccounts
     private let outputs: CallOutputs
     private let rejections: RejectionService
     let configurationReload: ConfigurationReload
@@ -57,16 +56,12 @@ struct GatewayServices {
         let traces = TraceServices(callPath.shared.trace, start.configuration.trace, callPath.settings.current)
         self.traces = traces
         state.recorder.onEndedCalls { traces.ended($0) }
-        let directory = try CurrentDirectory(
+        let accounts = try DirectoryAccounts(
             start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
-        self.directory = directory
-        state.customers.use(whileSyncing: callPath.workers.setRealTime)
-        let customers = CustomerDirectories(
-            start.configuration, state.customers, state.database, logger: Logger(label: "herald.customers"))
-        self.customers = customers
+        self.accounts = accounts
         outputs = CallOutputs(
             start.configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
-        let (workers, shared, branding) = (callPath.workers, callPath.shared, state.brands.current)
+        let (workers, shared, branding) = (callPath.workers, callPath.shared, state.accounts.usual.current)
         let present = PresentCalls(shared.calls, state.recorder)
         self.present = present
         systemd = SystemdReport(
@@ -79,7 +74,7 @@ struct GatewayServices {
             line: {
                 StatusLine(
                     calls: present.count, numbers: branding.load().index.count,
-                    syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
+                    syncAge: accounts.owner(nil)?.sync.successAge, isDraining: shared.isDraining
                 ).text
             })
         admin = try AdminPort(start.configuration, expectServer: gate.expectServer, logger: start.logger)
@@ -97,7 +92,7 @@ struct GatewayServices {
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
             recorder: state.recorder,
-            parts: [directory, customers, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
+            parts: [accounts, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
             last: LastReload(), report: systemd, logger: start.logger)
         statusReport = GatewayStatusReport(
             id: start.configuration.id, listening: resources.transport.bound.map(\.description),
@@ -107,13 +102,8 @@ struct GatewayServices {
             streams: streams?.counters, identities: resources.transport.identities,
             branding: branding, recorder: state.recorder, reader: LedgerReader(state.database),
             stateProblems: { [troubles = resources.troubles] in troubles.texts },
-            currentLink: { directory.link },
-            customers: CustomerMetrics(
-                customers: { [register = state.customers] in register.customers },
-                indexes: { [register = state.customers] in register.indexes },
-                count: { customers.customerCount }, accounts: { customers.accounts },
-                reader: LedgerReader(state.database)),
-            logos: state.logos, rejections: rejections, lastReload: configurationReload.last,
+            accounts: { accounts.all }, routed: { [stored = state.accounts] in stored.customers },
+            logos: state.accounts.usual.logos, rejections: rejections, lastReload: configurationReload.last,
             endedCalls: endedCalls, traces: traces, siblings: cluster?.metrics,
             sharedLedger: sharedLedger?.metrics, outputs: outputs)
     }
@@ -137,12 +127,11 @@ struct GatewayServices {
 
     /// The services that a reload replaces, and the server of logos.
     private var links: [any Service] {
-        directory.begin(statusReport)
         let settings = callPath.settings.current
-        let logos = state.logos?.server(state.brands.current, onListening: gate.expectServer()) {
+        let logos = state.accounts.usual.logos?.server(state.accounts.usual.current, onListening: gate.expectServer()) {
             settings.load().brands
         }
-        return [directory.services] + customers.services + (logos.map { [$0] } ?? []) + outputs.services
+        return accounts.services(statusReport) + (logos.map { [$0] } ?? []) + outputs.services
     }
 
     private var operation: [any Service] {
@@ -153,9 +142,9 @@ struct GatewayServices {
 
     /// Carries out the commands of the control socket.
     var operatorControl: OperatorControl {
-        let directory = directory
+        let accounts = accounts
         return OperatorControl(
-            sync: directory.link?.sync, branding: state.brands.current,
+            sync: accounts.owner(nil)?.sync, branding: state.accounts.usual.current,
             report: statusReport, reload: { [configurationReload] in await configurationReload.run() }, log: start.log,
             disabledTargets: callPath.disabledTargets)
     }
@@ -170,7 +159,7 @@ struct GatewayServices {
         let announcement = StartAnnouncement(
             configuration: configuration, bound: resources.transport.bound, budget: callPath.budget,
             memory: resources.memory, logger: start.logger)
-        let branding = state.brands.current
+        let branding = state.accounts.usual.current
         return WorkerService(
             workers: callPath.workers, streams: resources.transport.streams,
             drain: CallDrain(

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 import ConfigurationFiles
 import GatewayConfiguration
 import GatewayOperator
 import GatewayStore
+import GatewaySync
 import Logging
 
 /// Databases, brands and the ring of call updates, as an earlier run left them.
@@ -13,11 +15,8 @@ import Logging
 /// the ring moves to memory. `StateTroubles` reports each.
 struct StoredState {
     let database: HeraldDatabase
-    /// Nil where logos are neither fetched nor served.
-    let logos: LogoServices?
-    let brands: LoadedBrands
-    /// The accounts of customers.
-    let customers: CustomerRegister
+    /// The brands of the directory accounts.
+    let accounts: StoredAccounts
     let ring: UpdateRing
     let recorder: OutcomeRecorder
 
@@ -25,9 +24,9 @@ struct StoredState {
     ///
     /// - Throws: an error of the local brand file, of a ring in use by another process, or of the trunk names.
     init(_ start: GatewayStart, _ resources: GatewayResources) async throws {
-        let loading = BrandLoading(start, resources)
-        (database, logos, brands) = try await loading.run()
-        customers = try await CustomerRegister(start, resources.troubles)
+        let usual: AccountBrands
+        (database, usual) = try await BrandLoading(start, resources).run()
+        accounts = try await StoredAccounts(usual, start.configuration)
         ring = try Self.ring(start.configuration, resources.troubles)
         recorder = OutcomeRecorder(
             database: database, ring: ring, settings: try start.configuration.recorderSettings(),
@@ -61,8 +60,9 @@ private struct BrandLoading {
         self.resources = resources
     }
 
-    /// Returns the database with logos and brands; the directory still has records that cannot be read here.
-    func run() async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
+    /// Returns the database with the brands of calls without a customer; the directory still has records that cannot be
+    /// read here.
+    func run() async throws -> (HeraldDatabase, AccountBrands) {
         let database = HeraldDatabase(
             ofGateway: configuration.state, spare: configuration.runtime,
             sharesLedger: configuration.cluster?.ledger != nil)
@@ -74,13 +74,21 @@ private struct BrandLoading {
         }
     }
 
-    private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
+    private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, AccountBrands) {
         for notice in database.notices { resources.troubles.add(notice) }
+        let profile = configuration.renderingProfile
         let logos = configuration.logos.map {
             LogoServices($0, trunks: configuration.trunks, database, stateFolder: configuration.state)
         }
-        let brands = try await LoadedBrands(
-            configuration, database, resources.savedIndex, logos: logos, logger: start.logger)
-        return (database, logos, brands)
+        let brands = AccountBrands(
+            in: configuration.state, BrandCacheStore(database), profile: profile, logos: logos, logger: start.logger)
+        if let path = configuration.brandsFile {
+            let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: start.logger)
+            await brands.publisher.begin(try file.loadIndex(), BrandingGates())
+        } else {
+            try await brands.load(
+                obeysVoipDialer: configuration.directory?.voipDialer == .obey, resources.savedIndex)
+        }
+        return (database, brands)
     }
 }

@@ -1,65 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import CallAccounting
-package import CallPath
+import Branding
+import CallAccounting
+import CallPath
 import ConfigurationFiles
-package import GatewayStore
-package import GatewaySync
+import GatewayStore
+import GatewaySync
 import Host
 
 /// Metrics of customers: at most five series a customer, and at most a thousand customers.
-package struct CustomerMetrics: Sendable {
-    /// The account of a customer, which other customers may share.
-    package struct Account: Sendable {
-        /// Its name.
-        package let customer: String
-        /// The URL of its directory.
-        let url: String
-        let current: CurrentBranding
-        let sync: SyncService
-
-        /// - Parameter url: the URL of its directory.
-        package init(customer: String, url: String, current: CurrentBranding, sync: SyncService) {
-            self.customer = customer
-            self.url = url
-            self.current = current
-            self.sync = sync
-        }
-    }
-
+struct CustomerMetrics: Sendable {
     /// The customers that calls have been routed to.
-    let customers: @Sendable () -> [CallCustomer]
-    /// The indexes in force, one of each account.
-    let indexes: @Sendable () -> [BrandIndex]
-    /// The number of configured customers.
-    let count: @Sendable () -> Int
-    /// The account of each customer, by name.
-    let accounts: @Sendable () -> [Account]
+    let routed: @Sendable () -> [CallCustomer]
+    /// The directory accounts in force.
+    let accounts: @Sendable () -> [DirectoryAccount]
     let reader: LedgerReader
 
-    /// - Parameters:
-    ///   - customers: the customers that calls have been routed to.
-    ///   - indexes: the indexes in force, one of each account.
-    ///   - count: the number of configured customers.
-    ///   - accounts: the account of each customer, by name.
-    package init(
-        customers: @escaping @Sendable () -> [CallCustomer], indexes: @escaping @Sendable () -> [BrandIndex],
-        count: @escaping @Sendable () -> Int, accounts: @escaping @Sendable () -> [Account], reader: LedgerReader
-    ) {
-        self.customers = customers
-        self.indexes = indexes
-        self.count = count
-        self.accounts = accounts
-        self.reader = reader
+    /// Each customer with its account, which others may share, by name.
+    private var owners: [(customer: String, account: DirectoryAccount)] {
+        accounts().flatMap { account in account.settings.customers.map { ($0, account) } }.sorted { $0.0 < $1.0 }
     }
 
     /// The account of a customer; nil for an unknown one.
-    func account(of customer: String) -> Account? { accounts().first { $0.customer == customer } }
+    func account(of customer: String) -> DirectoryAccount? {
+        accounts().first { $0.settings.customers.contains(customer) }
+    }
 
     /// Calls of each customer since the start.
     var counters: [CounterSample] {
-        customers().flatMap { customer in
+        routed().flatMap { customer in
             let branded = customer.brandedCallCount
             return [("branded", branded), ("unbranded", customer.callCount - min(branded, customer.callCount))].map {
                 CounterSample(
@@ -72,30 +41,30 @@ package struct CustomerMetrics: Sendable {
 
     /// How customers share accounts and brands; nil without customers.
     var status: GatewayStatus.Customers? {
-        let indexes = indexes()
+        let indexes = accounts().filter { $0.settings.key != .usual }.map { $0.brands.current.load().index }
         guard !indexes.isEmpty else { return nil }
         let sets = Dictionary(indexes.map { ($0.memoryIdentity, $0.memory) }) { first, _ in first }
         return GatewayStatus.Customers(
-            count: count(), accounts: indexes.count, brandSets: sets.count,
-            memory: sets.values.reduce(0, +), troubled: accounts().count { problem(of: $0) != nil })
+            count: owners.count, accounts: indexes.count, brandSets: sets.count,
+            memory: sets.values.reduce(0, +), troubled: owners.count { problem(of: $0.account) != nil })
     }
 
     /// The names that operators may use.
-    var known: KnownCustomers { KnownCustomers(accounts().map(\.customer)) }
+    var known: KnownCustomers { KnownCustomers(owners.map(\.customer)) }
 
     /// The customers for pages and commands, by name.
     ///
     /// - Parameter backlog: their events on the way, by customer.
     func list(_ backlog: [String: GatewayStatus.Outbox]) -> [GatewayStatus.Customer] {
-        let counts = Dictionary(customers().map { ($0.name, $0) }) { first, _ in first }
+        let counts = Dictionary(routed().map { ($0.name, $0) }) { first, _ in first }
         var first: [ObjectIdentifier: String] = [:]
-        return accounts().map { account in
-            let (name, snapshot) = (account.customer, account.current.load())
+        return owners.map { name, account in
+            let snapshot = account.brands.current.load()
             // Customers with one account have one sync.
-            let identity = ObjectIdentifier(account.sync)
+            let identity = ObjectIdentifier(account)
             defer { first[identity] = first[identity] ?? name }
             return GatewayStatus.Customer(
-                name: name, directory: account.url, numbers: snapshot.index.count,
+                name: name, directory: account.settings.access.url, numbers: snapshot.index.count,
                 brands: snapshot.index.brandCount, sharesAccountOf: first[identity],
                 gate: snapshot.gates.closed?.description, problem: problem(of: account),
                 syncAge: account.sync.successAge, outbox: backlog[name] ?? .init(),
@@ -104,38 +73,38 @@ package struct CustomerMetrics: Sendable {
     }
 
     /// Why calls of an account have no brands, or those of an old sync; nil normally.
-    private func problem(of account: Account) -> String? {
+    private func problem(of account: DirectoryAccount) -> String? {
         let sync = account.sync.status
         let failure = sync.lastError.map { error in
             sync.failuresInARow > 1
                 ? "\(sync.failuresInARow) syncs in a row have failed: \(error)" : "the last sync has failed: \(error)"
         }
-        let gate = account.current.load().gates.closed.map { "calls pass without a brand (\($0))" }
+        let gate = account.brands.current.load().gates.closed.map { "calls pass without a brand (\($0))" }
         let problems = [gate, failure].compactMap { $0 }
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
     /// Brands, waiting events and the age of the last sync of each customer.
     func gauges() -> [GaugeSample] {
-        guard !customers().isEmpty else { return [] }
+        guard !routed().isEmpty else { return [] }
         let waiting = (try? reader.backlogOfCustomers()) ?? [:]
-        let numbers = customers().map { customer in
+        let numbers = routed().map { customer in
             GaugeSample(
                 name: "herald_customer_brand_numbers", help: "Numbers that a customer's calls can be branded from",
                 labels: [MetricLabel("customer", customer.name)], value: Double(customer.branding.load().index.count))
         }
-        let events = customers().map { customer in
+        let events = routed().map { customer in
             GaugeSample(
                 name: "herald_customer_events_waiting", help: "Events that wait for a customer's directory",
                 labels: [MetricLabel("customer", customer.name)], value: Double(waiting[customer.name]?.waiting ?? 0))
         }
-        let ages = accounts().map { account in
+        let ages = owners.map { customer, account in
             GaugeSample(
                 name: "herald_customer_sync_age_seconds",
                 help: """
                     Seconds since the last successful sync of a customer's directory, or since the start before the first
                     """,
-                labels: [MetricLabel("customer", account.customer)], value: Double(account.sync.age))
+                labels: [MetricLabel("customer", customer)], value: Double(account.sync.age))
         }
         return numbers + events + ages
     }

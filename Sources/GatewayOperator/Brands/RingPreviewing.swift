@@ -43,7 +43,7 @@ extension GatewayPageReport {
     /// The brands and gates in force of a customer, or those of calls without one.
     private func branding(of customer: HeraldConfiguration.Customer?) -> CurrentBranding {
         guard let customer else { return status.branding }
-        return status.customers.account(of: customer.name)?.current ?? status.branding
+        return status.customers.account(of: customer.name)?.brands.current ?? status.branding
     }
 
     /// The header lines to the PBX: the brand's own lines, and those of the trunk that stay.

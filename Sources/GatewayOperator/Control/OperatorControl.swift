@@ -50,7 +50,7 @@ package struct OperatorControl: GatewayControl {
         guard let account = report.customers.account(of: customer) else {
             return ControlledSync(.unavailable, error: report.customers.known.problem(of: customer))
         }
-        return await Self.run(account.sync, full: full, account.current)
+        return await Self.run(account.sync, full: full, account.brands.current)
     }
 
     package func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer] {
@@ -140,7 +140,7 @@ package struct OperatorControl: GatewayControl {
     }
 
     package func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
-        guard let logos = report.logos, let keeper = report.link?.logos else {
+        guard let logos = report.logos, let keeper = report.directory?.logos else {
             throw ControlProblem(
                 error: "no copies of logos are kept: herald.yaml has no section logos, or no directory")
         }

@@ -86,7 +86,7 @@ struct DoctorDirectory: Sendable {
     private func findings(
         _ client: DirectoryClient, _ access: HeraldConfiguration.DirectoryAccess
     ) async -> [DoctorFinding] {
-        let tokens = configuration.tokenFile
+        let tokens = HeraldConfiguration.tokenFile(in: configuration.state)
         let token = access.isBearer ? client.storedToken(inFile: tokens) : nil
         do throws(DirectoryError) {
             let probe = try await client.probe(

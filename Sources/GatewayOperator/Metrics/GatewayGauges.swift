@@ -101,12 +101,12 @@ extension GatewayStatusReport {
 
     /// The age of the last good sync, and the gates; empty without a directory.
     func directoryGauges(_ snapshot: BrandingSnapshot) -> [GaugeSample] {
-        guard let link else { return [] }
+        guard let directory else { return [] }
         let age = GaugeSample(
             name: "herald_sync_age_seconds",
             help: "Seconds since the last successful sync, or since the start before the first",
-            value: Double(link.sync.age))
-        return [age] + link.gauges(snapshot.gates)
+            value: Double(directory.sync.age))
+        return [age] + directory.gauges(snapshot.gates)
     }
 }
 

@@ -32,7 +32,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
     let reader: LedgerReader
     /// Problems of folders and files, each with its remedy.
     let stateProblems: @Sendable () -> [String]
-    private let currentLink: @Sendable () -> DirectoryLink?
+    private let accounts: @Sendable () -> [DirectoryAccount]
     let customers: CustomerMetrics
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
@@ -49,13 +49,15 @@ package struct GatewayStatusReport: GatewayStatusSource {
     /// - Parameters:
     ///   - startedAt: seconds since 1970.
     ///   - delays: the delay that the threads add to calls, in seconds.
-    ///   - currentLink: the link to the directory in force; nil where none is configured.
+    ///   - accounts: the directory accounts in force.
+    ///   - routed: the customers that calls have been routed to.
     package init(
         id: String, listening: [String], startedAt: Int64, counters: GatewayCounters, present: PresentCalls,
         shards: GatewayShards, delays: @escaping @Sendable () -> Distribution, health: TargetRegistry,
         settings: LiveSettings, streams: StreamCounters?, identities: [ListenerIdentity], branding: CurrentBranding,
         recorder: OutcomeRecorder, reader: LedgerReader, stateProblems: @escaping @Sendable () -> [String],
-        currentLink: @escaping @Sendable () -> DirectoryLink?, customers: CustomerMetrics, logos: LogoServices?,
+        accounts: @escaping @Sendable () -> [DirectoryAccount], routed: @escaping @Sendable () -> [CallCustomer],
+        logos: LogoServices?,
         rejections: RejectionService, lastReload: LastReload, endedCalls: EndedCallCounts, traces: TraceServices,
         siblings: SiblingMetrics?, sharedLedger: SharedLedgerMetrics?, outputs: CallOutputs
     ) {
@@ -74,8 +76,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
         self.recorder = recorder
         self.reader = reader
         self.stateProblems = stateProblems
-        self.currentLink = currentLink
-        self.customers = customers
+        self.accounts = accounts
+        customers = CustomerMetrics(routed: routed, accounts: accounts, reader: reader)
         self.logos = logos
         self.rejections = rejections
         self.lastReload = lastReload
@@ -86,15 +88,15 @@ package struct GatewayStatusReport: GatewayStatusSource {
         self.outputs = outputs
     }
 
-    /// The link to the directory in force; nil where none is configured.
-    var link: DirectoryLink? { currentLink() }
+    /// The account of the section `directory`; nil where none is configured.
+    var directory: DirectoryAccount? { accounts().first { $0.settings.key == .usual } }
 
     /// True where no sync is awaited: no directory is configured, or branding is off.
-    private var isSettledWithoutSync: Bool { link == nil || !shards.shared.settings.load().brands }
+    private var isSettledWithoutSync: Bool { directory == nil || !shards.shared.settings.load().brands }
 
     package func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
-            + (link?.counters ?? [])
+            + (directory?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
             + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
     }
@@ -113,8 +115,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
         let backlog = try? reader.backlog()
         var status = GatewayStatus(
             gateway: id, version: HeraldVersion.current, startedAt: startedAt, listening: listening,
-            branding: brandingStatus(snapshot), sync: syncStatus, gates: await link?.gates(snapshot.gates) ?? [],
-            directory: link?.standing,
+            branding: brandingStatus(snapshot), sync: syncStatus, gates: await directory?.gates(snapshot.gates) ?? [],
+            directory: directory?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             stateProblems: stateProblems(), isDraining: shards.shared.isDraining)
@@ -131,7 +133,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
     }
 
     private func brandingStatus(_ snapshot: BrandingSnapshot) -> GatewayStatus.Branding {
-        let isLoaded = snapshot.index.count > 0 || link?.sync.status.lastSuccess != nil
+        let isLoaded = snapshot.index.count > 0 || directory?.sync.status.lastSuccess != nil
         return .init(
             isSettled: isSettledWithoutSync || isLoaded || snapshot.gates.closed != nil,
             numbers: snapshot.index.count, brands: snapshot.index.brandCount, generation: snapshot.index.generation,
@@ -139,7 +141,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
     }
 
     private var syncStatus: GatewayStatus.Sync? {
-        link.map(\.sync.status).map { sync in
+        directory.map(\.sync.status).map { sync in
             .init(
                 result: sync.result.rawValue, lastSuccess: sync.lastSuccess, lastFullSuccess: sync.lastFullSuccess,
                 nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)

@@ -30,11 +30,11 @@ extension GatewayStatusReport {
             name: "herald_added_delay_seconds",
             help: "Seconds from the wake-up for an INVITE received by UDP to the INVITE that leaves",
             value: delays())
-        guard let link else { return [delay] + endedCalls.histograms }
+        guard let directory, let sender = directory.senders[nil] else { return [delay] + endedCalls.histograms }
         let delivery = HistogramSample(
             name: "herald_event_delivery_seconds",
             help: "Seconds from the storing of an event to its acceptance by the directory",
-            value: link.sender.deliveryTimes)
-        return [delay] + endedCalls.histograms + link.sync.durations.samples + [delivery]
+            value: sender.deliveryTimes)
+        return [delay] + endedCalls.histograms + directory.sync.durations.samples + [delivery]
     }
 }

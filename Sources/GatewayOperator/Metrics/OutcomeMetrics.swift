@@ -30,7 +30,7 @@ extension GatewayStatusReport {
     }
 
     private func deliveryCounters() -> [CounterSample] {
-        guard let counts = link?.sender.counts else { return [] }
+        guard let counts = directory?.senders[nil]?.counts else { return [] }
         let results = [("delivered", counts.delivered), ("refused", counts.refused), ("postponed", counts.postponed)]
         return results.map { result, count in
             CounterSample(

@@ -121,6 +121,12 @@ package actor BrandingPublisher {
         }
     }
 
+    /// Puts the stored index and gates of an earlier run in force.
+    package func begin(_ index: BrandIndex, _ stored: BrandingGates) {
+        (gates, storedGates) = (stored, stored)
+        share(index) { current.store(BrandingSnapshot(index: $0, gates: stored)) }
+    }
+
     /// Publishes an index unless the one in use is as new.
     func publishNewer(_ index: BrandIndex) {
         if index.generation > generation { publish(index) }

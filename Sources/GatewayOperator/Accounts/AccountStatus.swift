@@ -7,10 +7,10 @@ import GatewaySync
 import Host
 import Primitives
 
-extension DirectoryLink {
+extension DirectoryAccount {
     /// Every gate with its last change and the reason of its state.
     func gates(_ gates: BrandingGates) async -> [GatewayStatus.Gate] {
-        let changedAt = await publisher.changedAt
+        let changedAt = await brands.publisher.changedAt
         let reasons = GateReasons(sync, gates)
         return gates.all.map { gate, isOpen in
             GatewayStatus.Gate(gate: gate, open: isOpen, since: changedAt[gate], reason: reasons.reason(gate, isOpen))
