@@ -34,6 +34,22 @@ struct CustomersSchemaTests {
         #expect(configuration.remarks.filter { $0.contains("has no route") }.count == 2)
     }
 
+    @Test func `lookups and debug uploads are those of the section directory, or the own ones of the customer`() throws
+    {
+        let configuration = try folder.load(
+            smallest + """
+                directory: {url: "https://one.example", api_key_file: api-key, debug_upload: true, lookup: {enabled: true}}
+                customers:
+                  - {name: acme, directory: {api_key_file: api-key}}
+                  - {name: beta, directory: {api_key_file: api-key, debug_upload: false, lookup: {enabled: false}}}
+                  - {name: gamma, directory: {url: "https://two.example", api_key_file: api-key}}
+                  - {name: delta, directory: {url: "https://two.example", api_key_file: api-key,
+                     lookup: {enabled: true, per_minute: 7}}}
+                """)
+        #expect(configuration.customers.map(\.directory.lookup?.perMinute) == [30, nil, nil, 7])
+        #expect(configuration.customers.map(\.directory.allowsDebugUpload) == [true, false, false, false])
+    }
+
     @Test func `a customer's key that travels unencrypted is a remark, as that of the gateway is`() throws {
         func remarks(_ text: String) throws -> [String] {
             try folder.load(smallest + text).remarks.filter { $0.contains("travels unencrypted") }
@@ -52,10 +68,6 @@ struct CustomersSchemaTests {
         ("customers: [{name: a}]", "directory: is missing"),
         ("customers: [{name: a, directory: {api_key_file: absent}}]", "cannot be read"),
         ("customers: [{name: a b, directory: {api_key_file: api-key}}]", "name: must be"),
-        (
-            "customers: [{name: a, directory: {api_key_file: api-key, lookup: {}}}]",
-            "lookup: is not available for customers"
-        ),
         ("routes: {table: [{numbers: +4930*, pbx: pbx1, customer: a}]}", "no entry is named \"a\""),
         (
             "customers: [{name: a, directory: {api_key_file: api-key}}]\nroutes: {table: [{numbers: +4930*, customer: a}]}",

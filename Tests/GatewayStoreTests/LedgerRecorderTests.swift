@@ -72,7 +72,9 @@ struct LedgerRecorderTests {
 
     @Test func `unknown callers are reported once their call has ended, withheld and branded ones never`() throws {
         let told = Mutex<[String]>([])
-        ledger.recorder.onUnknownCaller { number in told.withLock { $0.append(number.description) } }
+        ledger.recorder.onUnknownCaller { number, customer in
+            told.withLock { $0.append(number.description + (customer ?? "")) }
+        }
         let reasons: [PassThroughReason?] = [.noMatch, .privacy, .untrusted, .numberUnclear, nil, .gatedCapReached]
         var calls = reasons.enumerated().map { position, reason in
             var call = ScriptedCall(ledger.ring, UInt64(position))

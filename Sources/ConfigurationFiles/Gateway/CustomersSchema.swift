@@ -25,21 +25,12 @@ extension HeraldSchema {
             let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "customer\(position + 1)"
             if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
             if !section.has("directory") { section.missing("directory", "{api_key_file: keys/\(name)}") }
-            let access = section.section("directory") { customerDirectory($0, usual) }
+            let access = section.section("directory") { directoryAccess($0, usual) }
             let subscribers = subscribers(section)
             return access.map { HeraldConfiguration.Customer(name: name, directory: $0, subscribers: subscribers) }
         }
         guard let customers, customers.count > HeraldConfiguration.mostCustomers else { return customers ?? [] }
         root.problem("customers", "must have at most \(HeraldConfiguration.mostCustomers) entries")
         return []
-    }
-
-    private func customerDirectory(
-        _ section: ConfigurationSection, _ usual: HeraldConfiguration.DirectoryAccess?
-    ) -> HeraldConfiguration.DirectoryAccess? {
-        for key in ["lookup", "debug_upload"] where section.has(key) {
-            section.problem(key, "is not available for customers; it belongs to the section directory")
-        }
-        return directoryAccess(section, usual)
     }
 }

@@ -8,12 +8,7 @@ private let day = Duration.seconds(86_400)
 
 extension HeraldSchema {
     func directory() -> HeraldConfiguration.DirectoryAccess? {
-        root.section("directory") { section in
-            var access = directoryAccess(section, nil)
-            access.lookup = section.section("lookup", directoryLookup)
-            access.allowsDebugUpload = section.bool("debug_upload", default: access.allowsDebugUpload)
-            return access
-        }
+        root.section("directory") { directoryAccess($0, nil) }
     }
 
     /// Reads URL, key and settings of an account.
@@ -30,7 +25,6 @@ extension HeraldSchema {
         if !section.has("url"), let usual {
             access = usual
             access.key = key
-            (access.lookup, access.allowsDebugUpload) = (nil, false)
         }
         intervals(section, &access)
         access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
@@ -46,6 +40,8 @@ extension HeraldSchema {
             section.problem("tls", "pins need an https url; http has no certificate to check")
         }
         access.signing = section.section("signing", directorySigning)
+        if section.has("lookup") { access.lookup = section.section("lookup", directoryLookup) }
+        access.allowsDebugUpload = section.bool("debug_upload", default: access.allowsDebugUpload)
         return access
     }
 

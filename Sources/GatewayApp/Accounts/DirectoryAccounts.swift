@@ -52,7 +52,7 @@ final class DirectoryAccounts: ReloadablePart {
         self.whileSyncing = whileSyncing
         let accounts = try start.configuration.accounts.compactMap { try account($0) }
         use(accounts, for: start.configuration.customers)
-        stored.recorder.onUnknownCaller { [self] in owner(nil)?.lookup?.ended(callFrom: $0) }
+        stored.recorder.onUnknownCaller { [self] in owner($1)?.lookup?.ended(callFrom: $0) }
     }
 
     /// The accounts in force, in no order.
@@ -189,11 +189,8 @@ final class DirectoryAccounts: ReloadablePart {
     }
 
     private func uploader(of account: DirectoryAccount) -> [any Service] {
-        guard let report = state.withLock({ $0.report }), account.settings.key == .usual else { return [] }
-        let content = DebugUploader.Content(
-            logs: { [recent = start.log.recent] in recent.lines },
-            state: { try? JSONEncoder().encode(await report.status()) })
-        return account.debugUploader(content).map { [$0] } ?? []
+        guard let report = state.withLock({ $0.report }) else { return [] }
+        return account.debugUploader(report.debugContent(of: account, start.log.recent)).map { [$0] } ?? []
     }
 
     /// The services of a removed account: its senders, until nothing of its customers waits.

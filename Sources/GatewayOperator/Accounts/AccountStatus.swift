@@ -3,7 +3,9 @@
 import Branding
 import BrandingAPI
 import CallAccounting
-import GatewaySync
+import Foundation
+import GatewayStore
+package import GatewaySync
 import Host
 import Primitives
 
@@ -58,5 +60,24 @@ extension DirectoryAccount {
                 name: "herald_lookups_total", help: "Callers looked up after their call, by result",
                 labels: [MetricLabel("result", result)], value: UInt64(count))
         }
+    }
+}
+
+extension GatewayStatusReport {
+    /// The content of an account's debug upload: the log and the status, or of a customer's account what is about its
+    /// customers alone.
+    package func debugContent(of account: DirectoryAccount, _ log: RecentLog) -> DebugUploader.Content {
+        guard account.settings.key != .usual else {
+            return DebugUploader.Content(
+                logs: { log.lines }, state: { try? JSONEncoder().encode(await status()) })
+        }
+        let names = account.settings.customers
+        return DebugUploader.Content(
+            logs: { log.lines(of: names) },
+            state: {
+                let backlog = (try? reader.backlogOfCustomers()) ?? [:]
+                let own = customers.list(backlog).filter { names.contains($0.name) }
+                return try? JSONEncoder().encode(["customers": own])
+            })
     }
 }

@@ -8,8 +8,14 @@ import Synchronization
 ///
 /// Lines and characters are bounded, control characters are escaped.
 package final class RecentLog: Sendable {
+    private struct Line {
+        let text: String
+        /// The customer that the line is about, if it names one.
+        let customer: String?
+    }
+
     private struct State {
-        var lines: [String] = []
+        var lines: [Line] = []
         /// Position of the oldest line in `lines` once it is full.
         var next = 0
     }
@@ -27,12 +33,20 @@ package final class RecentLog: Sendable {
     }
 
     /// The lines, oldest first.
-    package var lines: [String] {
+    package var lines: [String] { inOrder.map(\.text) }
+
+    /// The lines that name one of these customers, oldest first.
+    func lines(of customers: [String]) -> [String] {
+        inOrder.filter { line in line.customer.map(customers.contains) ?? false }.map(\.text)
+    }
+
+    private var inOrder: [Line] {
         state.withLock { state in Array(state.lines[state.next...] + state.lines[..<state.next]) }
     }
 
-    func append(_ line: String) {
-        let line = TerminalText.visible(String(line.prefix(longest)))
+    /// - Parameter customer: the customer that the line names.
+    func append(_ line: String, customer: String? = nil) {
+        let line = Line(text: TerminalText.visible(String(line.prefix(longest))), customer: customer)
         state.withLock { state in
             guard state.lines.count == capacity else { return state.lines.append(line) }
             state.lines[state.next] = line
@@ -76,7 +90,8 @@ struct RecentLogHandler: LogHandler {
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let details = all.map { " \($0.key)=\($0.value)" }.sorted().joined()
-        recent.append("\(now()) \(event.level) \(label): \(event.message)\(details)")
+        recent.append(
+            "\(now()) \(event.level) \(label): \(event.message)\(details)", customer: all["customer"].map { "\($0)" })
         handler.log(event: event)
     }
 }

@@ -15,8 +15,8 @@ struct LedgerBatch {
     var renumbered: [LedgerCall] = []
     /// Steps of the clock.
     var clocks: [LedgerClock] = []
-    /// Callers of ended calls that were not in the index.
-    var unknownCallers: [E164Number] = []
+    /// Callers of ended calls that were not in the index, each with the customer of the call.
+    var unknownCallers: [(caller: E164Number, customer: String?)] = []
     /// Position in the ring up to which the batch has been read.
     var position: UInt64
     var updates = 0

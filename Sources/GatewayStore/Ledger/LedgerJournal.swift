@@ -290,10 +290,8 @@ struct LedgerJournal {
                 call.endEvent = add(event)
             }
             let record = call.machine.record
-            if record.direction == .inbound, record.reason == .noMatch, record.customer == nil,
-                let caller = record.caller
-            {
-                batch.unknownCallers.append(caller)
+            if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
+                batch.unknownCallers.append((caller, record.customer))
             }
             open[call.name] = nil
             cluster?.handover.ended(call)

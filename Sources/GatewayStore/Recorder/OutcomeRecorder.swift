@@ -103,7 +103,7 @@ package final class OutcomeRecorder: Sendable {
     package let cluster = RecorderCluster()
     /// Learns of each transaction.
     let storeListener = Mutex<(@Sendable () -> Void)?>(nil)
-    private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
+    private let unknownCallers = Mutex<(@Sendable (E164Number, String?) -> Void)?>(nil)
     private let endedCalls = Mutex<[@Sendable ([CallRecord]) -> Void]>([])
 
     /// Loads the open calls and continues the ring after the last stored update; before the first call.
@@ -133,10 +133,11 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
-    /// Passes callers that were not in the index to `listener`, once the call has ended and is stored.
+    /// Passes callers that were not in the index to `listener`, with the customer of the call, once it has ended and is
+    /// stored.
     ///
     /// The listener runs on the recorder's thread and must not wait. It never gets withheld and uncertain numbers.
-    package func onUnknownCaller(_ listener: @escaping @Sendable (E164Number) -> Void) {
+    package func onUnknownCaller(_ listener: @escaping @Sendable (E164Number, String?) -> Void) {
         unknownCallers.withLock { $0 = listener }
     }
 
@@ -222,7 +223,9 @@ package final class OutcomeRecorder: Sendable {
                 result.events = journal.batch.events.count
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
-                if let report = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(report) }
+                if let report = unknownCallers.withLock({ $0 }) {
+                    for unknown in journal.batch.unknownCallers { report(unknown.caller, unknown.customer) }
+                }
                 let ended = journal.batch.calls.filter { !$0.isClosedElsewhere }.map(\.machine.record).filter {
                     $0.endedAt != nil
                 }
