@@ -42,13 +42,16 @@ package protocol GatewayControl: Sendable {
     /// - Parameters:
     ///   - url: the only logo; nil for all.
     ///   - clears: removes their copies first.
-    /// - Throws: for an unknown logo, and where no copies are kept or the store refuses.
-    func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos
+    ///   - customer: the customer whose brands name them; nil for those of calls without a customer.
+    /// - Throws: for an unknown logo or customer, and where no copies are kept or the store refuses.
+    func renewLogos(_ url: String?, clears: Bool, customer: String?) async throws(ControlProblem) -> ControlledLogos
 }
 
 extension GatewayControl {
     /// A gateway without logos.
-    package func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
+    package func renewLogos(
+        _ url: String?, clears: Bool, customer: String?
+    ) async throws(ControlProblem) -> ControlledLogos {
         throw ControlProblem(error: "no copies of logos are kept: herald.yaml has no section logos")
     }
 }

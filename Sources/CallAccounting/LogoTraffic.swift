@@ -14,15 +14,20 @@ package final class LogoTraffic: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    private let total: LogoTraffic?
+
+    /// - Parameter total: counts the fetches and responses of this account too.
+    package init(partOf total: LogoTraffic? = nil) { self.total = total }
 
     /// Counts a fetch by its result: `fetched`, `unchanged`, or the reason of its failure.
     package func countFetch(_ result: String) {
+        total?.countFetch(result)
         state.withLock { $0.fetches[result, default: 0] += 1 }
     }
 
     /// Counts a response to a phone; `name` is the file that was sent, nil for none.
     package func countResponse(_ status: Int, file name: String? = nil, bytes: Int = 0) {
+        total?.countResponse(status, bytes: bytes)
         state.withLock { state in
             state.responses[status, default: 0] += 1
             state.bytesServed += UInt64(bytes)

@@ -10,8 +10,9 @@ struct LogosCommand: AsyncParsableCommand {
         abstract: "List the logos that brands name with their state, or fetch them again.",
         discussion: """
             Reads the database, also beside a running gateway. Logos with a failed last fetch are the first lines. Times \
-            are UTC. Without a copy of any logo the last lines give the reason. Of a customer's logos the gateway keeps no \
-            copies: --customer lists their URLs, the numbers of their brands, and whether calls get them.
+            are UTC. Without a copy of any logo the last lines give the reason. --customer lists those of a \
+            customer. Without the section logos of the customer the list has their URLs, the numbers of their brands, and \
+            whether calls get them.
 
             --fetch makes the running gateway receive every logo again at once, whether it has changed or not. Copies \
             stay in use until the new ones are there. --clear removes the copies first. With --url both concern one logo.
@@ -44,13 +45,10 @@ struct LogosCommand: AsyncParsableCommand {
     func validate() throws {
         try options.check(limit: limit)
         if url != nil, !fetch, !clear { throw ValidationError("--url needs --fetch or --clear") }
-        if customer != nil, fetch || clear {
-            throw ValidationError("the gateway keeps no copies of a customer's logos: leave out --customer")
-        }
     }
 
     func run() async throws {
-        if fetch || clear { return try await options.orders().renewLogos(url, clears: clear) }
+        if fetch || clear { return try await options.orders().renewLogos(url, clears: clear, customer: customer) }
         try LogoListing(try options.configuration(), customer: customer).list(limit: limit, asJSON: options.json)
     }
 }

@@ -50,6 +50,21 @@ struct CustomersSchemaTests {
         #expect(configuration.customers.map(\.directory.allowsDebugUpload) == [true, false, false, false])
     }
 
+    @Test func `a customer has copies of its logos from its own hosts, also without the section directory`() throws {
+        let configuration = try folder.load(
+            smallest + """
+                logos: {listen: 192.0.2.10:9480}
+                customers:
+                  - {name: acme, directory: {url: "https://one.example", api_key_file: api-key}, logos: {}}
+                  - {name: beta, directory: {url: "https://two.example", api_key_file: api-key}, logos: {hosts: [L.example]}}
+                  - {name: gamma, directory: {url: "https://two.example", api_key_file: api-key}}
+                """)
+        #expect(
+            configuration.customers.map(\.logoHosts) == [
+                ["one.example", "assets.securenode.io"], ["l.example"], nil,
+            ])
+    }
+
     @Test func `a customer's key that travels unencrypted is a remark, as that of the gateway is`() throws {
         func remarks(_ text: String) throws -> [String] {
             try folder.load(smallest + text).remarks.filter { $0.contains("travels unencrypted") }
@@ -68,6 +83,7 @@ struct CustomersSchemaTests {
         ("customers: [{name: a}]", "directory: is missing"),
         ("customers: [{name: a, directory: {api_key_file: absent}}]", "cannot be read"),
         ("customers: [{name: a b, directory: {api_key_file: api-key}}]", "name: must be"),
+        ("customers: [{name: a, directory: {api_key_file: api-key}, logos: {}}]", "logos: needs the section logos"),
         ("routes: {table: [{numbers: +4930*, pbx: pbx1, customer: a}]}", "no entry is named \"a\""),
         (
             "customers: [{name: a, directory: {api_key_file: api-key}}]\nroutes: {table: [{numbers: +4930*, customer: a}]}",

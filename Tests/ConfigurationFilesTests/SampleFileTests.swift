@@ -74,7 +74,7 @@ struct SampleFileTests {
                 log: {}
                 trace: {hep: {}}
                 cluster: {}
-                customers: [{directory: {}, subscribers: [{}]}]
+                customers: [{directory: {}, logos: {}, subscribers: [{}]}]
                 routes: {table: [{}]}
                 """
         let file = try ConfigurationFile(path: try folder.write(yaml, to: "herald.yaml"), environment: [:])

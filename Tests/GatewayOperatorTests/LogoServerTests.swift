@@ -78,9 +78,7 @@ struct LogoServerTests {
         let bounds = limits
         try await RunningServer.run(
             {
-                LogoServer(
-                    $0, cache: FixedLogos(files: [Self.name: Array("bytes".utf8)]), traffic: LogoTraffic(),
-                    limits: bounds, logger: $1)
+                LogoServer($0, files: Self.files(), limits: bounds, logger: $1)
             },
             { port in
                 let holder = IdleConnections(20, to: port, from: 2)
@@ -101,10 +99,33 @@ struct LogoServerTests {
         let (traffic, bounds) = (LogoTraffic(), limits)
         try await RunningServer.run(
             {
-                LogoServer(
-                    $0, cache: FixedLogos(files: [Self.name: Array("bytes".utf8)]), traffic: traffic, limits: bounds,
-                    logger: $1)
+                LogoServer($0, files: Self.files(traffic), limits: bounds, logger: $1)
             },
             { try await body($0, traffic) })
+    }
+
+    private static func files(_ traffic: LogoTraffic = LogoTraffic()) -> PhoneFiles.OfCustomer {
+        let files = PhoneFiles(cache: FixedLogos(files: [name: Array("bytes".utf8)]), traffic: traffic)
+        let acme = PhoneFiles(cache: FixedLogos(files: [name: Array("of acme".utf8)]), traffic: traffic)
+        return { customer in customer == nil ? files : customer == "acme" ? acme : nil }
+    }
+
+    @Test func `the paths of a customer lead to the files of its account alone`() async throws {
+        try await withServer { port, _ in
+            @Sendable func get(_ path: String) async throws -> (head: String, body: String) {
+                try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
+            }
+            let (usual, acme) = (
+                try await get("/logos/\(Self.name)"), try await get("/customers/acme/logos/\(Self.name)")
+            )
+            #expect(usual.body == "bytes" && acme.body == "of acme")
+            for path in [
+                "/customers/beta/logos/\(Self.name)", "/customers/logos/\(Self.name)", "/customers/acme",
+                "/customers/acme/customers/acme/logos/\(Self.name)", "/acme/logos/\(Self.name)", "/customers//logos/x",
+            ] {
+                let response = try await get(path)
+                #expect(response.head.hasPrefix("HTTP/1.1 404"), "\(path)")
+            }
+        }
     }
 }

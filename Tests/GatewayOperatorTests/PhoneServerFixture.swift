@@ -69,8 +69,9 @@ final class PhoneServerFixture: Sendable {
             limit: limit, logger: logger)
         try await RunningServer.run(
             {
-                LogoServer(
-                    $0, cache: files, traffic: LogoTraffic(), pictures: pictures, phonebooks: phonebooks, logger: $1)
+                let own = PhoneFiles(
+                    cache: files, traffic: LogoTraffic(), pictures: pictures, phonebooks: phonebooks)
+                return LogoServer($0, files: { $0 == nil ? own : nil }, logger: $1)
             }, body)
     }
 }

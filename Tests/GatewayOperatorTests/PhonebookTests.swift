@@ -154,7 +154,9 @@ struct PhonebookTests {
 
     @Test(arguments: ["/phonebook/yealink.xml", "/phonebook/snom.xml", "/pictures/0255501001.png"])
     func `without the operator's consent neither pictures nor phonebooks exist`(path: String) async throws {
-        try await RunningServer.run({ LogoServer($0, cache: FixedLogos(), traffic: LogoTraffic(), logger: $1) }) {
+        try await RunningServer.run({
+            LogoServer($0, files: { _ in PhoneFiles(cache: FixedLogos(), traffic: LogoTraffic()) }, logger: $1)
+        }) {
             port in
             let response = try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
             #expect(response.head.hasPrefix("HTTP/1.1 404"))

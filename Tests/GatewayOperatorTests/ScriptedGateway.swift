@@ -61,8 +61,8 @@ final class ScriptedGateway: GatewayControl {
         return .init(group: "pbx office", address: name, state: "disabled", takesCalls: false)
     }
 
-    func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
-        orders.withLock { $0.append("logos \(url ?? "-") \(clears)") }
+    func renewLogos(_ url: String?, clears: Bool, customer: String?) async throws(ControlProblem) -> ControlledLogos {
+        orders.withLock { $0.append("logos \(url ?? "-") \(clears)" + (customer.map { " of \($0)" } ?? "")) }
         guard url?.hasSuffix("none.png") != true else { throw ControlProblem(error: "no brand names the logo") }
         return ControlledLogos(logos: url == nil ? 3 : 1, cleared: clears)
     }

@@ -23,7 +23,8 @@ struct LogoCacheStoreTests {
         try await name(["a", "a", "b"], in: database)
         var settings = LogoCacheStore.Settings(forms: forms, publicURL: "http://192.0.2.10:9480", missing: .none)
         configure(&settings)
-        let store = LogoCacheStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
+        let store = LogoCacheStore(
+            BrandCacheStore(database), stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await store.prepare(now: 100)
         _ = try await store.takeOver(now: 100)
         return (store, database)
@@ -218,7 +219,8 @@ struct LogoCacheStoreTests {
         _ = try await keep("1", as: "a", in: first)
         let settings = LogoCacheStore.Settings(
             forms: .squares([256], .png), publicURL: "http://192.0.2.10:9480", missing: .none)
-        let second = LogoCacheStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
+        let second = LogoCacheStore(
+            BrandCacheStore(database), stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await second.prepare(now: 200)
         #expect(try await second.due(limit: 10, now: 200).contains(DueLogo(url: Self.url("a"))))
     }

@@ -43,13 +43,13 @@ final class LogoFixture: Sendable {
         _ = try await cache.apply(
             StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
         let store = LogoCacheStore(
-            database, stateFolder: folder.path,
+            cache, stateFolder: folder.path,
             settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none),
             clock: QueueClock { [time] in time.now * 1_000_000 })
         let log = log
         let logger = Logger(label: "test") { _ in log.handler }
         let index = BrandCacheIndexFile(
-            cache, folder: folder.path, profile: RenderingProfile(), logos: store, logger: logger)
+            cache, folder: folder.path, profile: RenderingProfile(), logos: { store }, logger: logger)
         let current = CurrentBranding(BrandingSnapshot(index: try await index.load(), gates: BrandingGates()))
         let publisher = BrandingPublisher(current: current, cache: cache, logger: logger)
         var settings = LogoSettings(hosts: ["logos.test:\(peer.port)"], forms: .asItCame, version: "1.2.3")
@@ -94,23 +94,6 @@ final class LogoFixture: Sendable {
 private final class Seen: Sendable {
     let builds = Mutex(0)
     let lookups = Mutex<[String]>([])
-}
-
-/// Pictures made by hand: valid to whoever reads the header, never decoded.
-enum Picture {
-    static func png(width: Int = 3, height: Int = 2) -> [UInt8] {
-        func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
-        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + number(13) + Array("IHDR".utf8) + number(width)
-            + number(height) + [8, 6, 0, 0, 0] + number(0) + number(0) + Array("IEND".utf8) + number(0)
-    }
-}
-
-extension FaultyPeer.Response {
-    static func picture(_ bytes: [UInt8], _ headers: [String: String] = [:]) -> Self {
-        var head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(bytes.count)\r\n"
-        for (name, value) in headers { head += "\(name): \(value)\r\n" }
-        return .bytes(Array((head + "Connection: close\r\n\r\n").utf8) + bytes)
-    }
 }
 
 /// Responses of a host instead of a logo.

@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import GatewaySyncTesting
 import Glibc
 import Subprocess
 import SystemPackage

@@ -6,6 +6,8 @@ extension HeraldConfiguration {
         /// Name in routes, ledger, events, metrics and log lines.
         package var name: String
         package var directory: DirectoryAccess
+        /// Hosts of its logos, in the form of `logos.hosts`; nil where no copies of them are kept.
+        package var logoHosts: [String]?
         /// Its subscribers that belong together: PBX user or `+number` → name of the group.
         package var subscribers: [String: String]
     }
@@ -27,10 +29,22 @@ extension HeraldSchema {
             if !section.has("directory") { section.missing("directory", "{api_key_file: keys/\(name)}") }
             let access = section.section("directory") { directoryAccess($0, usual) }
             let subscribers = subscribers(section)
-            return access.map { HeraldConfiguration.Customer(name: name, directory: $0, subscribers: subscribers) }
+            guard let access else { return nil }
+            return HeraldConfiguration.Customer(
+                name: name, directory: access, logoHosts: logoHosts(section, access), subscribers: subscribers)
         }
         guard let customers, customers.count > HeraldConfiguration.mostCustomers else { return customers ?? [] }
         root.problem("customers", "must have at most \(HeraldConfiguration.mostCustomers) entries")
         return []
+    }
+
+    /// Reads the section `logos` of a customer; nil without one.
+    private func logoHosts(
+        _ customer: ConfigurationSection, _ access: HeraldConfiguration.DirectoryAccess
+    ) -> [String]? {
+        if customer.has("logos"), !root.has("logos") {
+            customer.problem("logos", "needs the section logos, which serves the copies to phones")
+        }
+        return customer.section("logos") { logoHosts($0, access) }
     }
 }

@@ -32,7 +32,7 @@ struct HeraldSchema {
         let nameServers = nameServers()
         let strangers = root.choice("strangers", default: StrangerTreatment.refuse)
         let (admin, adminAccess) = admin()
-        let logos = logos(directory, admin: admin, pbx: pbx ?? [])
+        let logos = logos(directory, customers, admin: admin, pbx: pbx ?? [])
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         let cluster = cluster(listen ?? [])

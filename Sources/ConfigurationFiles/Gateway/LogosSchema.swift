@@ -52,14 +52,16 @@ extension HeraldConfiguration {
 extension HeraldSchema {
     /// Reads the `logos` section; nil disables the logo service.
     func logos(
-        _ directory: HeraldConfiguration.DirectoryAccess?, admin: EndpointAddress?, pbx: [HeraldConfiguration.PBX]
+        _ directory: HeraldConfiguration.DirectoryAccess?, _ customers: [HeraldConfiguration.Customer],
+        admin: EndpointAddress?, pbx: [HeraldConfiguration.PBX]
     ) -> HeraldConfiguration.Logos? {
         root.section("logos") { section in
             let listen = logoListener(section, admin: admin)
             let publicURL = publicURL(section, listen)
-            var hosts = section.list("hosts") { text throws(AddressProblem) in try Self.host(text) }
-            if !section.has("hosts") { hosts = Self.usualHosts(directory) }
-            if directory == nil { section.problem("hosts", "logos need a directory, and none is configured") }
+            let hosts = logoHosts(section, directory)
+            if directory == nil, !customers.contains(where: { $0.logoHosts != nil }) {
+                section.problem("hosts", "logos need a directory, and none is configured")
+            }
             var logos = HeraldConfiguration.Logos(
                 listen: listen ?? EndpointAddress(host: "127.0.0.1", port: 9480, isIPv6: false),
                 publicURL: publicURL ?? "", hosts: hosts)
@@ -83,6 +85,14 @@ extension HeraldSchema {
             logos.grace = section.duration("grace", default: logos.grace, in: .zero...(day * 365))
             return logos
         }
+    }
+
+    /// The hosts of logos: those of `hosts`, else the directory's host and that of SecureNode's logos.
+    func logoHosts(
+        _ section: ConfigurationSection, _ directory: HeraldConfiguration.DirectoryAccess?
+    ) -> [String] {
+        let hosts = section.list("hosts") { text throws(AddressProblem) in try Self.host(text) }
+        return section.has("hosts") ? hosts : Self.usualHosts(directory)
     }
 
     private func logoListener(_ section: ConfigurationSection, admin: EndpointAddress?) -> EndpointAddress? {

@@ -79,7 +79,7 @@ final class DirectoryAccounts: ReloadablePart {
         let changed = wanted.filter { present.accounts[$0.key]?.settings != $0 }
         let removed = present.accounts.values.filter { !keys.contains($0.settings.key) }
         guard !changed.isEmpty || !removed.isEmpty || next.customers != present.customers else { return nil }
-        let loads = try stored.accounts.open(next.customers)
+        let loads = try stored.accounts.open(wanted)
         let accounts = try changed.compactMap { try account($0, replacing: present.accounts[$0.key], isReload: true) }
         return { [self] in
             for load in loads { await load() }

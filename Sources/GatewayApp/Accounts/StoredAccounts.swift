@@ -35,7 +35,7 @@ final class StoredAccounts: Sendable {
     init(_ usual: AccountBrands, _ configuration: HeraldConfiguration) async throws {
         self.usual = usual
         self.configuration = configuration
-        let opened = try open(configuration.customers)
+        let opened = try open(configuration.accounts)
         await withTaskGroup(of: Void.self) { group in
             var rest = opened[...]
             for _ in 0..<4 { if let next = rest.popFirst() { group.addTask { await next() } } }
@@ -46,22 +46,25 @@ final class StoredAccounts: Sendable {
     /// Opens the accounts that are not open yet.
     ///
     /// - Returns: the loads of the accounts without brands: the new ones, and those that a refused reload opened.
-    func open(_ customers: [HeraldConfiguration.Customer]) throws -> [@Sendable () async -> Void] {
-        for customer in customers where brands(of: .customers(customer.directory)) == nil {
-            let access = customer.directory
-            let account = try access.settings(version: HeraldVersion.current).account
-            let folder = CustomerFolders.path(ofAccount: account, in: configuration.state)
-            var logger = Logger(label: "herald.customers")
-            logger[metadataKey: "customer"] = "\(customer.name)"
-            let brands = AccountBrands(
-                in: folder, BrandCacheStore(folder: folder), profile: configuration.renderingProfile, logger: logger,
-                sharing: { [self] in share($0, $1) })
-            state.withLock { $0.brands[access] = brands }
+    func open(_ accounts: [AccountSettings]) throws -> [@Sendable () async -> Void] {
+        try accounts.filter { $0.key != .usual }.compactMap { settings in
+            let brands = try brands(of: settings.key) ?? opened(settings)
+            guard !brands.isLoaded else { return nil }
+            return { await brands.loadOrReplace(obeysVoipDialer: settings.access.voipDialer == .obey) }
         }
-        return Set(customers.map(\.directory)).compactMap { access in
-            guard let brands = brands(of: .customers(access)), !brands.isLoaded else { return nil }
-            return { await brands.loadOrReplace(obeysVoipDialer: access.voipDialer == .obey) }
-        }
+    }
+
+    private func opened(_ settings: AccountSettings) throws -> AccountBrands {
+        let account = try settings.access.settings(version: HeraldVersion.current).account
+        let folder = CustomerFolders.path(ofAccount: account, in: configuration.state)
+        var logger = Logger(label: "herald.customers")
+        logger[metadataKey: "customer"] = "\(settings.customers.first ?? "")"
+        let brands = AccountBrands(
+            in: folder, BrandCacheStore(folder: folder), configuration, logos: settings.logos, partOf: usual,
+            logger: logger,
+            sharing: { [self] in share($0, $1) })
+        state.withLock { $0.brands[settings.access] = brands }
+        return brands
     }
 
     /// The brands of an account; nil for one that is not open.

@@ -128,9 +128,11 @@ struct GatewayServices {
     /// The services that a reload replaces, and the server of logos.
     private var links: [any Service] {
         let settings = callPath.settings.current
-        let logos = state.accounts.usual.logos?.server(state.accounts.usual.current, onListening: gate.expectServer()) {
-            settings.load().brands
-        }
+        let (accounts, usual) = (accounts, state.accounts.usual)
+        let logos = configuration.logos?.server(
+            { customer in customer == nil ? usual : accounts.owner(customer)?.brands },
+            onListening: gate.expectServer()
+        ) { settings.load().brands }
         return accounts.services(statusReport) + (logos.map { [$0] } ?? []) + outputs.services
     }
 

@@ -76,14 +76,13 @@ private struct BrandLoading {
 
     private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, AccountBrands) {
         for notice in database.notices { resources.troubles.add(notice) }
-        let profile = configuration.renderingProfile
-        let logos = configuration.logos.map {
-            LogoServices($0, trunks: configuration.trunks, database, stateFolder: configuration.state)
-        }
         let brands = AccountBrands(
-            in: configuration.state, BrandCacheStore(database), profile: profile, logos: logos, logger: start.logger)
+            in: configuration.state, BrandCacheStore(database), configuration, logos: configuration.logos,
+            logger: start.logger)
         if let path = configuration.brandsFile {
-            let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: start.logger)
+            let file = BrandFile(
+                path: path, stateFolder: configuration.state, profile: configuration.renderingProfile,
+                logger: start.logger)
             await brands.publisher.begin(try file.loadIndex(), BrandingGates())
         } else {
             try await brands.load(

@@ -2,6 +2,7 @@
 
 package import Branding
 package import CallAccounting
+package import ConfigurationFiles
 import GatewayConfiguration
 package import GatewayStore
 package import GatewaySync
@@ -19,29 +20,74 @@ package final class AccountBrands: Sendable {
     package let current: CurrentBranding
     /// The one publisher of the snapshot.
     package let publisher: BrandingPublisher
-    /// Nil where logos are neither fetched nor served.
-    package let logos: LogoServices?
     let store: BrandCacheStore
     let rebuild: IndexRebuild
     let logger: Logger
     private let indexFile: BrandCacheIndexFile
+    private let regions: [Region]
+    private let total: AccountBrands?
+    private let held = HeldLogos()
     private let state = Mutex((isLoaded: false, wantsFullSync: false))
 
-    /// - Parameter share: puts an index in force in the memory of an equal one.
+    /// - Parameters:
+    ///   - logos: nil where logos are neither fetched nor served.
+    ///   - total: the account that counts the traffic of all logos.
+    ///   - share: puts an index in force in the memory of an equal one.
     package init(
-        in folder: String, _ store: BrandCacheStore, profile: RenderingProfile, logos: LogoServices? = nil,
-        logger: Logger, sharing share: @escaping BrandingPublisher.Share = { $1($0) }
+        in folder: String, _ store: BrandCacheStore, _ configuration: HeraldConfiguration,
+        logos: HeraldConfiguration.Logos?, partOf total: AccountBrands? = nil, logger: Logger,
+        sharing share: @escaping BrandingPublisher.Share = { $1($0) }
     ) {
         self.folder = folder
         self.store = store
-        self.logos = logos
         self.logger = logger
+        self.total = total
+        regions = configuration.trunks.compactMap(\.region).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        let profile = configuration.renderingProfile
         let indexFile = BrandCacheIndexFile(
-            store, folder: folder, profile: profile, logos: logos?.store, logger: logger)
+            store, folder: folder, profile: profile, logos: { [held] in held.services.withLock { $0?.store } },
+            logger: logger)
         self.indexFile = indexFile
         rebuild = IndexRebuild { try await indexFile.rebuild() }
         current = CurrentBranding(BrandingSnapshot(index: .empty(profile: profile), gates: BrandingGates()))
         publisher = BrandingPublisher(current: current, cache: store, logger: logger, share: share)
+        let services = self.logos(for: logos)
+        held.services.withLock { $0 = services }
+    }
+
+    /// Nil where logos are neither fetched nor served.
+    package var logos: LogoServices? { held.services.withLock { $0 } }
+
+    /// The present services of logos, or new ones.
+    func logos(for configuration: HeraldConfiguration.Logos?) -> LogoServices? {
+        configuration.map {
+            logos ?? LogoServices($0, store, in: folder, current, regions, partOf: total?.logos?.traffic, logger)
+        }
+    }
+
+    /// Puts services of logos and their settings in force.
+    func use(_ services: LogoServices?, _ configuration: HeraldConfiguration.Logos?) async {
+        if let services, let configuration { services.use(configuration) }
+        let before = held.services.withLock { held in
+            defer { held = services }
+            return held
+        }
+        // Calls must not name copies that are served no more.
+        guard before != nil, services == nil else { return }
+        do {
+            await publisher.publish(try await rebuild.run())
+        } catch {
+            logger.warning("the index without copies of logos cannot be built", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Closes the files until their next use; an account with logos uses them all the time.
+    func rest() {
+        if logos == nil { store.rest() }
+    }
+
+    private final class HeldLogos: Sendable {
+        let services = Mutex<LogoServices?>(nil)
     }
 
     /// True once the brands are loaded.
@@ -53,7 +99,7 @@ package final class AccountBrands: Sendable {
     /// - Throws: a database error where the stored records are needed and cannot be read.
     package func load(obeysVoipDialer: Bool, _ savedIndex: Task<SavedBrandIndex, any Error>? = nil) async throws {
         state.withLock { $0.isLoaded = true }
-        defer { store.rest() }
+        defer { rest() }
         var gates = try await store.syncState().gates
         gates.obeysVoipDialer = obeysVoipDialer
         await publisher.begin(try await indexFile.load(savedIndex), gates)

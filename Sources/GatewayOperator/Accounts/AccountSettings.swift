@@ -19,7 +19,7 @@ package struct AccountSettings: Equatable, Sendable {
     /// Those that share the account; empty for the section `directory`, and once the last one is removed.
     package var customers: [String]
     /// Nil where no copies of logos are kept.
-    let logos: HeraldConfiguration.Logos?
+    package let logos: HeraldConfiguration.Logos?
     /// The contents of the files of `tls`.
     private let files: [Data?]
 
@@ -39,11 +39,24 @@ extension HeraldConfiguration {
     /// Every directory account: that of the section `directory` first, those of customers in the order of the file.
     package var accounts: [AccountSettings] {
         let usual = directory.map { AccountSettings(.usual, $0, logos: logos) }
-        let members = Dictionary(grouping: customers, by: \.directory).mapValues { $0.map(\.name) }
+        let members = Dictionary(grouping: customers, by: \.directory)
         var seen: Set<DirectoryAccess> = []
         return (usual.map { [$0] } ?? [])
             + customers.map(\.directory).filter { seen.insert($0).inserted }.map {
-                AccountSettings(.customers($0), $0, customers: members[$0] ?? [])
+                let members = members[$0] ?? []
+                return AccountSettings(
+                    .customers($0), $0, customers: members.map(\.name), logos: logos(of: members))
             }
+    }
+
+    /// The section `logos` as it is for the customers of one account; nil where none of them has logos.
+    ///
+    /// The paths of an account's files begin with the name of the first of them.
+    private func logos(of members: [Customer]) -> Logos? {
+        let members = members.filter { $0.logoHosts != nil }
+        guard var logos, let first = members.first else { return nil }
+        logos.hosts = members.flatMap { $0.logoHosts ?? [] }
+        logos.publicURL += PhonePaths.prefix(of: first.name)
+        return logos
     }
 }

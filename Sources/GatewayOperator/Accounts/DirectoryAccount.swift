@@ -30,6 +30,7 @@ package final class DirectoryAccount: Sendable {
     let logos: LogoService?
     let client: DirectoryClient
     private let device: DeviceIdentity
+    private let copies: LogoServices?
 
     /// Reads the files of `tls`; sends nothing.
     ///
@@ -55,8 +56,10 @@ package final class DirectoryAccount: Sendable {
         let client = DirectoryClient(connection, logger: logger)
         self.client = client
         let rebuild = brands.rebuild
-        let logos = brands.logos?.keeper(settings.logos, brands.current, isReload: isReload) {
-            await publisher.publish(try await rebuild.run())
+        let copies = brands.logos(for: settings.logos)
+        self.copies = copies
+        let logos = settings.logos.flatMap { logos in
+            copies?.keeper(logos, isReload: isReload) { await publisher.publish(try await rebuild.run()) }
         }
         self.logos = logos
         let sync = SyncService(
@@ -64,7 +67,7 @@ package final class DirectoryAccount: Sendable {
             schedule: access.schedule, logger: logger,
             whileSyncing: { isSyncing in
                 whileSyncing(isSyncing)
-                if !isSyncing { store.rest() }
+                if !isSyncing { brands.rest() }
             },
             index: {
                 logos?.brandsChanged()
@@ -117,7 +120,7 @@ package final class DirectoryAccount: Sendable {
             gates.obeysVoipDialer = obeys
             return gates
         }
-        if let logos = settings.logos { brands.logos?.store.use(logos.storeSettings) }
+        await brands.use(copies, settings.logos)
     }
 
     /// The service that sends `content` at the directory's request; nil unless `debug_upload` is true.

@@ -72,7 +72,8 @@ extension HeraldConfiguration {
     func seen(by customer: Customer?) -> HeraldConfiguration {
         guard let customer else { return self }
         var own = self
-        (own.directory, own.brandsFile, own.logos) = (customer.directory, nil, nil)
+        (own.directory, own.brandsFile) = (customer.directory, nil)
+        own.logos = accounts.first { $0.customers.contains(customer.name) }?.logos
         own.state = CustomerFolders.link(of: customer.name, in: state)
         return own
     }

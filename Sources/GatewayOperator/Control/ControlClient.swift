@@ -79,8 +79,11 @@ struct ControlClient: Sendable {
     /// - Parameters:
     ///   - url: the only logo; nil for all.
     ///   - clears: removes their copies first.
-    func renewLogos(_ url: String?, clears: Bool) async throws(ControlFailure) -> ControlledLogos {
-        try await post("/v1/logos", query: ["clear": clears ? "true" : "false", "url": url])
+    ///   - customer: the customer whose brands name them; nil for those of calls without a customer.
+    func renewLogos(
+        _ url: String?, clears: Bool, customer: String? = nil
+    ) async throws(ControlFailure) -> ControlledLogos {
+        try await post("/v1/logos", query: ["clear": clears ? "true" : "false", "url": url, "customer": customer])
     }
 
     /// Asks for a value.

@@ -18,7 +18,7 @@ import Logging
 /// | `POST /v1/log-level` | `?level=debug&seconds=600` sets it for a time; without `level` the configured one returns |
 /// | `GET /v1/targets` | the targets of calls |
 /// | `POST /v1/targets` | `?name=192.0.2.20:5060&enabled=false` takes one out of service |
-/// | `POST /v1/logos` | fetches all logos again; `?url=URL` only one, `clear=true` removes the copies first |
+/// | `POST /v1/logos` | fetches all logos again; `?url=URL` only one, `clear=true` removes the copies first, `customer=NAME` those of a customer |
 /// | `GET /v1/trace` | traces calls by the order in the query; the response goes on until the trace ends. |
 ///
 /// Every POST is logged with its sender.
@@ -56,7 +56,9 @@ struct ControlRoutes: Sendable {
         router.post("/v1/logos") { request, _ in
             let query = request.uri.queryParameters
             return try await Self.refusing { () async throws(ControlProblem) in
-                try await control.renewLogos(query["url"].map(String.init), clears: query["clear"] == "true")
+                try await control.renewLogos(
+                    query["url"].map(String.init), clears: query["clear"] == "true",
+                    customer: query["customer"].map(String.init))
             }
         }
         if let trace { router.get("/v1/trace") { request, _ in try TraceRoute.response(to: request, from: trace) } }

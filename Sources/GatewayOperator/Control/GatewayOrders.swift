@@ -110,8 +110,9 @@ package struct GatewayOrders: Sendable {
     /// - Parameters:
     ///   - url: the only logo; nil for all.
     ///   - clears: removes their copies first.
-    package func renewLogos(_ url: String?, clears: Bool) async throws {
-        let result = try await ordered { try await client.renewLogos(url, clears: clears) }
+    ///   - customer: the customer whose brands name them; nil for those of calls without a customer.
+    package func renewLogos(_ url: String?, clears: Bool, customer: String?) async throws {
+        let result = try await ordered { try await client.renewLogos(url, clears: clears, customer: customer) }
         try write(result, result.text)
     }
 

@@ -139,10 +139,17 @@ package struct OperatorControl: GatewayControl {
         return logLevel()
     }
 
-    package func renewLogos(_ url: String?, clears: Bool) async throws(ControlProblem) -> ControlledLogos {
-        guard let logos = report.logos, let keeper = report.directory?.logos else {
+    package func renewLogos(
+        _ url: String?, clears: Bool, customer: String?
+    ) async throws(ControlProblem) -> ControlledLogos {
+        if let customer, let problem = report.customers.known.problem(of: customer) {
+            throw ControlProblem(error: problem)
+        }
+        let account = customer.map { report.customers.account(of: $0) } ?? report.directory
+        guard let logos = account?.brands.logos, let keeper = account?.logos else {
             throw ControlProblem(
-                error: "no copies of logos are kept: herald.yaml has no section logos, or no directory")
+                error: customer.map { "no copies of logos of \($0) are kept: it has no section logos in herald.yaml" }
+                    ?? "no copies of logos are kept: herald.yaml has no section logos, or no directory")
         }
         let count: Int
         do {

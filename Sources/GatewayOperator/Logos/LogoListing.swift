@@ -33,17 +33,21 @@ package struct LogoListing {
     /// The output: a line for each logo in JSON, else one text.
     func lines(limit: Int, asJSON: Bool) throws -> [String] {
         let reader = try CommandFailure.reported { try LogoReader(folder: configuration.state) }
-        if let customer {
+        if let customer, configuration.logos == nil {
             let logos = try CommandFailure.reported { try reader.named(limit: limit) }
             return asJSON ? try logos.map { try Output.line(json: json($0, customer)) } : [text(logos, customer)]
         }
         let logos = try CommandFailure.reported { try reader.logos(limit: limit) }
-        if asJSON { return try logos.map { try Output.line(json: $0.json) } }
+        if asJSON {
+            return try logos.map { logo in
+                try Output.line(json: logo.json.merging(customer.map { ["customer": .string($0)] } ?? [:]) { $1 })
+            }
+        }
         let remarks = try CommandFailure.reported { try self.remarks(reader) } + otherSets
         return [Self.table(logos) + remarks.map { $0 + "\n" }.joined()]
     }
 
-    /// A customer's logos with what phones get of each: the gateway keeps no copies of them.
+    /// The logos of a customer without copies, with what phones get of each.
     private func text(_ logos: [NamedLogo], _ customer: String) -> String {
         guard !logos.isEmpty else {
             return
@@ -51,7 +55,8 @@ package struct LogoListing {
         }
         var table = TextTable(["NUMBERS", "URL", "IN CALLS"])
         for logo in logos { table.add([String(logo.numbers), logo.url, obstacle(logo).map { "no: \($0)" } ?? "yes"]) }
-        return table.text + "no copies of a customer's logos are kept: phones fetch these URLs\n"
+        return table.text
+            + "no copies of these logos are kept: phones fetch these URLs; see logos of customers in herald.yaml\n"
     }
 
     private func json(_ logo: NamedLogo, _ customer: String) -> [String: JSONValue?] {
@@ -74,7 +79,7 @@ package struct LogoListing {
 
     /// Where the logos of other brands are listed.
     private var otherSets: [String] {
-        configuration.customers.isEmpty
+        configuration.customers.isEmpty || customer != nil
             ? [] : ["logos of calls without a customer; herald logos --customer NAME lists those of a customer"]
     }
 

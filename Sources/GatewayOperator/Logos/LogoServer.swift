@@ -10,15 +10,13 @@ import ServiceLifecycle
 
 /// Serves phones: logos at `/logos/HASH-HxW.ext`, and if enabled, pictures by number and phonebooks.
 ///
+/// The paths of a customer's account begin with `/customers/NAME`. Each account has files of its own.
 /// Only `GET` and `HEAD`, and `POST` for the phonebook of snom.
 /// It has a port of its own, so that phones cannot reach the admin page. Connections are bounded in number and
 /// lifetime. Request bodies are not read. It shares nothing with the call path.
 struct LogoServer: Service {
     private let listener: HTTPListener
-    private let cache: any LogoCache
-    private let traffic: LogoTraffic
-    private let pictures: NumberPictures?
-    private let phonebooks: Phonebooks?
+    private let files: PhoneFiles.OfCustomer
     private let limits: Limits
     private let logger: Logger
 
@@ -34,18 +32,12 @@ struct LogoServer: Service {
     ///
     /// The socket is opened by `run`.
     ///
-    /// - Parameters:
-    ///   - pictures: finds pictures by number at `/pictures/`; nil for none.
-    ///   - phonebooks: makes the files at `/phonebook/`; nil for none.
+    /// - Parameter files: the files of a customer's account, or those of calls without a customer for nil.
     init(
-        _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, pictures: NumberPictures? = nil,
-        phonebooks: Phonebooks? = nil, limits: Limits = Limits(), logger: Logger
+        _ listener: HTTPListener, files: @escaping PhoneFiles.OfCustomer, limits: Limits = Limits(), logger: Logger
     ) {
         self.listener = listener
-        self.cache = cache
-        self.traffic = traffic
-        self.pictures = pictures
-        self.phonebooks = phonebooks
+        self.files = files
         self.limits = limits
         self.logger = logger
     }
@@ -62,8 +54,7 @@ struct LogoServer: Service {
             configuration.availableConnectionsDelegate = MaximumAvailableConnections(
                 limits.connections + 16, logger: quiet)
             return Application(
-                responder: LogoResponder(
-                    cache: cache, traffic: traffic, pictures: pictures, phonebooks: phonebooks),
+                responder: LogoResponder(files: files),
                 server: .http1(
                     configuration: .init(
                         additionalChannelHandlers: [connections.handler(lifetime: lifetime)],
@@ -75,29 +66,65 @@ struct LogoServer: Service {
     }
 }
 
-/// Maps paths to responses.
-struct LogoResponder: HTTPResponder {
+/// What one account serves phones.
+struct PhoneFiles: Sendable {
+    /// Finds the files of a customer's account, or those of calls without a customer for nil.
+    typealias OfCustomer = @Sendable (_ customer: String?) -> PhoneFiles?
+
     let cache: any LogoCache
     let traffic: LogoTraffic
-    let pictures: NumberPictures?
-    let phonebooks: Phonebooks?
+    /// Finds pictures by number at `/pictures/`; nil for none.
+    var pictures: NumberPictures?
+    /// Makes the files at `/phonebook/`; nil for none.
+    var phonebooks: Phonebooks?
+}
+
+/// The paths of a customer's files.
+enum PhonePaths {
+    /// The beginning of the paths, before `/logos/`.
+    static func prefix(of customer: String) -> String { "/customers/\(customer)" }
+
+    /// The customer of a path, and the path behind its prefix; nil for a path of calls without a customer.
+    static func customer(in path: String) -> (name: String, rest: String)? {
+        let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
+        guard path.hasPrefix("/customers/"), parts.count == 3 else { return nil }
+        return (String(parts[1]), "/" + parts[2])
+    }
+}
+
+/// Finds the account of a path.
+struct LogoResponder: HTTPResponder {
+    let files: PhoneFiles.OfCustomer
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        let path = request.uri.path
-        let format = phonebooks == nil ? nil : Self.rest(of: path, behind: "/phonebook/").flatMap(Self.format)
+        let customer = PhonePaths.customer(in: request.uri.path)
+        guard let own = files(customer?.name) else {
+            files(nil)?.traffic.countResponse(404)
+            return Response(status: .notFound)
+        }
+        return await AccountRoute(files: own).response(to: request, at: customer?.rest ?? request.uri.path)
+    }
+}
+
+/// Maps paths of one account to responses.
+private struct AccountRoute {
+    let files: PhoneFiles
+
+    func response(to request: Request, at path: String) async -> Response {
+        let format = files.phonebooks == nil ? nil : Self.rest(of: path, behind: "/phonebook/").flatMap(Self.format)
         guard
             request.method == .get || request.method == .head || request.method == .post && format?.acceptsPost == true
         else {
             return response(.methodNotAllowed, [.allow: "GET, HEAD" + (format?.acceptsPost == true ? ", POST" : "")])
         }
-        if let format, let book = await phonebooks?.book(format) {
+        if let format, let book = await files.phonebooks?.book(format) {
             return content(
                 book.bytes, format.contentType, tag: book.etag, lifetime: "no-cache", of: nil, to: request)
         }
         if let name = Self.rest(of: path, behind: "/logos/") {
             return file(String(name), lifetime: "public, max-age=31536000, immutable", to: request)
         }
-        if let rest = Self.rest(of: path, behind: "/pictures/"), let name = pictures?.file(for: rest) {
+        if let rest = Self.rest(of: path, behind: "/pictures/"), let name = files.pictures?.file(for: rest) {
             // Another brand may take over the number.
             return file(name, lifetime: "max-age=3600", to: request)
         }
@@ -112,7 +139,7 @@ struct LogoResponder: HTTPResponder {
 
     private func file(_ name: String, lifetime: String, to request: Request) -> Response {
         // A small file in the system's cache. Reading it here blocks no call: the call path has threads of its own.
-        guard let bytes = cache.read(name), let type = Self.contentType(name) else { return response(.notFound) }
+        guard let bytes = files.cache.read(name), let type = Self.contentType(name) else { return response(.notFound) }
         return content(bytes, type, tag: "\"\(name)\"", lifetime: lifetime, of: name, to: request)
     }
 
@@ -131,7 +158,7 @@ struct LogoResponder: HTTPResponder {
     private func response(
         _ status: HTTPResponse.Status, _ headers: HTTPFields = [:], file: String? = nil, bytes: [UInt8] = []
     ) -> Response {
-        traffic.countResponse(status.code, file: file, bytes: bytes.count)
+        files.traffic.countResponse(status.code, file: file, bytes: bytes.count)
         var headers = headers
         headers[.xContentTypeOptions] = "nosniff"
         guard !bytes.isEmpty else { return Response(status: status, headers: headers) }

@@ -1,45 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
+import CallAccounting
 package import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
 package import GatewayStore
-package import GatewaySync
+import GatewaySync
 import Host
 import Logging
 package import ServiceLifecycle
+import Synchronization
 
-/// The parts that fetch, keep and serve the gateway's own copies of logos.
-package struct LogoServices: Sendable {
+/// The parts that fetch, keep and serve the gateway's own copies of one account's logos.
+///
+/// Any thread.
+package final class LogoServices: Sendable {
     package let store: LogoCacheStore
-    let traffic = LogoTraffic()
-    private let configuration: HeraldConfiguration.Logos
+    let traffic: LogoTraffic
+    private let current: CurrentBranding
     /// Countries of national numbers in requests of phones.
     private let regions: [Region]
+    private let logger: Logger
+    private let state: Mutex<State>
 
-    /// - Parameter trunks: their regions are those of numbers that phones ask for.
-    package init(
-        _ configuration: HeraldConfiguration.Logos, trunks: [HeraldConfiguration.Trunk], _ database: HeraldDatabase,
-        stateFolder: String
-    ) {
-        self.configuration = configuration
-        regions = trunks.compactMap(\.region).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        store = LogoCacheStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
+    private struct State {
+        var configuration: HeraldConfiguration.Logos
+        /// Made at the first request.
+        var files: PhoneFiles?
     }
 
-    /// The service that fetches logos; nil without settings.
+    /// - Parameters:
+    ///   - store: the brands that name the logos.
+    ///   - folder: the account's folder.
+    ///   - total: counts the traffic of all accounts; nil for the account that has the total itself.
+    ///   - logger: names the account.
+    init(
+        _ configuration: HeraldConfiguration.Logos, _ brands: BrandCacheStore, in folder: String,
+        _ current: CurrentBranding, _ regions: [Region], partOf total: LogoTraffic?, _ logger: Logger
+    ) {
+        traffic = LogoTraffic(partOf: total)
+        self.current = current
+        self.regions = regions
+        var own = Logger(label: "herald.logos")
+        own[metadataKey: "customer"] = logger[metadataKey: "customer"]
+        self.logger = own
+        state = Mutex(State(configuration: configuration))
+        store = LogoCacheStore(brands, stateFolder: folder, settings: configuration.storeSettings)
+    }
+
+    /// Applies other settings.
+    func use(_ configuration: HeraldConfiguration.Logos) {
+        store.use(configuration.storeSettings)
+        state.withLock { $0 = State(configuration: configuration) }
+    }
+
+    /// The service that fetches logos.
     ///
-    /// - Parameter isReload: true starts the first round without a pause.
-    /// - Parameter publish: rebuilds the index and hands it to the call path.
-    package func keeper(
-        _ configuration: HeraldConfiguration.Logos?, _ current: CurrentBranding, isReload: Bool,
+    /// - Parameters:
+    ///   - isReload: true starts the first round without a pause.
+    ///   - publish: rebuilds the index and hands it to the call path.
+    func keeper(
+        _ configuration: HeraldConfiguration.Logos, isReload: Bool,
         publish: @escaping @Sendable () async throws -> Void
-    ) -> LogoService? {
-        guard let configuration else { return nil }
+    ) -> LogoService {
         let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
-        let logger = Logger(label: "herald.logos")
         if configuration.scales { scaler.reportIfMissing(to: logger) }
         var settings = configuration.fetchSettings
         if isReload { settings.startSpread = .zero }
@@ -49,14 +74,21 @@ package struct LogoServices: Sendable {
             publish: publish, logger: logger)
     }
 
-    /// The server of the copies, and of pictures by number and phonebooks where they are wanted.
+    /// The files for phones.
     ///
     /// - Parameter isEnabled: false while `branding.enabled` is false.
-    package func server(
-        _ current: CurrentBranding, onListening: @escaping @Sendable (_ port: Int) -> Void,
-        isEnabled: @escaping @Sendable () -> Bool
-    ) -> any Service {
-        let logger = Logger(label: "herald.logos")
+    func files(isEnabled: @escaping @Sendable () -> Bool) -> PhoneFiles {
+        state.withLock { state in
+            if let files = state.files { return files }
+            let files = files(state.configuration, isEnabled)
+            state.files = files
+            return files
+        }
+    }
+
+    private func files(
+        _ configuration: HeraldConfiguration.Logos, _ isEnabled: @escaping @Sendable () -> Bool
+    ) -> PhoneFiles {
         let pictures = NumberPictures(
             current, isEnabled: isEnabled, regions: regions, forms: configuration.scaledForms,
             families: configuration.phones)
@@ -64,10 +96,9 @@ package struct LogoServices: Sendable {
             current, isEnabled: isEnabled, logos: store,
             photos: .init(publicURL: configuration.publicURL, families: configuration.phones),
             limit: configuration.phonebookContacts, logger: logger)
-        return LogoServer(
-            HTTPListener(configuration.listen, key: "logos.listen", onListening: onListening), cache: store,
-            traffic: traffic, pictures: configuration.servesPictures ? pictures : nil,
-            phonebooks: configuration.servesPhonebook ? phonebooks : nil, logger: logger)
+        return PhoneFiles(
+            cache: store, traffic: traffic, pictures: configuration.servesPictures ? pictures : nil,
+            phonebooks: configuration.servesPhonebook ? phonebooks : nil)
     }
 
     /// Totals for the status page; nil while the store cannot be read.
@@ -94,6 +125,22 @@ package struct LogoServices: Sendable {
                     name: "herald_logos_failed", help: "Logos whose last fetch failed, by reason",
                     labels: [MetricLabel("reason", reason)], value: Double(count))
             }
+    }
+}
+
+extension HeraldConfiguration.Logos {
+    /// The server for phones: copies of logos, and pictures by number and phonebooks where they are wanted.
+    ///
+    /// - Parameters:
+    ///   - brands: the brands of a customer's account, or those of calls without a customer for nil.
+    ///   - isEnabled: false while `branding.enabled` is false.
+    package func server(
+        _ brands: @escaping @Sendable (_ customer: String?) -> AccountBrands?,
+        onListening: @escaping @Sendable (_ port: Int) -> Void, isEnabled: @escaping @Sendable () -> Bool
+    ) -> any Service {
+        LogoServer(
+            HTTPListener(listen, key: "logos.listen", onListening: onListening),
+            files: { brands($0)?.logos?.files(isEnabled: isEnabled) }, logger: Logger(label: "herald.logos"))
     }
 }
 

@@ -8,8 +8,9 @@ extension HeraldConfiguration {
     /// The limit of open files of this process, raised to the need of this configuration.
     package var openFiles: OpenFiles {
         let hasStreams = listen.contains { $0.transport != .udp }
-        // The directory of each customer may have two connections.
-        let connections = (hasStreams ? streams.connections : 0) + 2 * customers.count
+        // The directory of each customer may have two connections. Copies of logos keep the brand file open.
+        let accounts = 2 * customers.count + 6 * customers.count { $0.logoHosts != nil }
+        let connections = (hasStreams ? streams.connections : 0) + accounts
         let http =
             (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
             + ControlServer.connections

@@ -15,7 +15,7 @@ package final class BrandCacheIndexFile: Sendable {
     private let cache: BrandCacheStore
     private let path: String
     private let baseProfile: RenderingProfile
-    private let logos: LogoCacheStore?
+    private let logos: @Sendable () -> LogoCacheStore?
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -29,10 +29,10 @@ package final class BrandCacheIndexFile: Sendable {
         var saidFull = false
     }
 
-    /// - Parameter logos: the gateway's own copies of logos, if it serves any.
+    /// - Parameter logos: the gateway's own copies of logos, if it serves any; asked for each index.
     package init(
-        _ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logos: LogoCacheStore? = nil,
-        logger: Logger
+        _ cache: BrandCacheStore, folder: String, profile: RenderingProfile,
+        logos: @escaping @Sendable () -> LogoCacheStore? = { nil }, logger: Logger
     ) {
         self.cache = cache
         self.logos = logos
@@ -91,7 +91,7 @@ package final class BrandCacheIndexFile: Sendable {
 
     /// The profile with the present logos.
     private func profile() async throws -> RenderingProfile {
-        guard let logos else { return baseProfile }
+        guard let logos = logos() else { return baseProfile }
         var profile = baseProfile
         profile.logos = try await logos.hosted()
         return profile

@@ -10,7 +10,7 @@ import GRDB
 /// Every change is one transaction. Readers see the previous dataset until it commits. Safe from any thread; never
 /// called on the call path. Source: securenode-endpoint-contract §4 and §5.
 package struct BrandCacheStore: BrandCache {
-    private let source: BrandSource
+    let source: BrandSource
     var database: any DatabaseWriter { source.database }
     private let incomingPath: String
 

@@ -30,19 +30,20 @@ package struct LogoCacheStore: LogoCache {
         }
     }
 
-    let database: any DatabaseWriter
+    private let source: BrandSource
+    var database: any DatabaseWriter { source.database }
     let folder: LogoCacheFolder
     /// The settings in force.
     var settings: Settings { settingsInForce.current.withLock { $0 } }
     private let settingsInForce: SettingsInForce
     private let clock: QueueClock
 
-    /// Uses the brand file of an open database.
+    /// Uses the brand file of a store, which must stay open while logos are fetched.
     package init(
-        _ database: HeraldDatabase, stateFolder: String, settings: Settings, clock: QueueClock = QueueClock()
+        _ brands: BrandCacheStore, stateFolder: String, settings: Settings, clock: QueueClock = QueueClock()
     ) {
         self.clock = clock
-        self.database = database.brands
+        source = brands.source
         folder = LogoCacheFolder(stateFolder: stateFolder)
         settingsInForce = SettingsInForce(settings)
     }
