@@ -67,11 +67,15 @@ struct DirectoryExchange: Redacted {
         }
         let message = message(for: request, mount: mount)
         // The library's deadline ends with the head of the response. This one covers the body too.
-        let value = try await within(request.timeout) { () async throws(Failure) -> Value in
-            try await self.exchange(message, request, reading)
+        let result = await within(request.timeout) { () async -> Result<Value, Failure> in
+            do throws(Failure) {
+                return .success(try await self.exchange(message, request, reading))
+            } catch {
+                return .failure(error)
+            }
         }
-        guard let value else { throw network("no complete response within \(request.timeout)") }
-        return value
+        guard let result else { throw network("no complete response within \(request.timeout)") }
+        return try result.get()
     }
 
     /// Reads the body of a response. An error ends the exchange.
