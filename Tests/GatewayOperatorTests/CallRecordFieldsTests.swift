@@ -63,7 +63,7 @@ struct CallRecordFieldsTests {
                 brand_name,carrier_name,matched,2026-01-01T00:00:04.250Z,2026-01-01T00:00:05.250Z,\
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
-                name logo,+61255501002 1003,continued_as,
+                name logo,'+61255501002 1003,continued_as,
 
                 """)
     }
