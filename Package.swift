@@ -198,8 +198,7 @@ let package = Package(
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
-            name: "CallAccounting", dependencies: ["Branding", "Primitives", "Host", atomics],
-            exclude: ["README.md"],
+            name: "CallAccounting", dependencies: ["Branding", "Primitives", atomics], exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "BrandingAPI", dependencies: ["Branding", "Primitives"], exclude: ["README.md"],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import CallPath
 import Foundation
 import GatewayStore

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import CallAccounting
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -76,7 +75,7 @@ extension RunningCustomerTests {
     }
 
     @Test func `the result of a sync has the gates that it switched and those that are closed`() {
-        var result = ControlledSync(.succeeded, isFull: false, written: 0, removed: 0, numbers: 3, seconds: 0.1)
+        var result = ControlledSync(result: .succeeded, isFull: false, written: 0, removed: 0, numbers: 3, seconds: 0.1)
         #expect(result.text == "incremental sync: nothing has changed; 3 numbers in use; 0.1 s\n")
         #expect(result.json["switched_gates"] == .some(nil))
         let cap = ControlledSync.Gate(gate: "cap", open: false, reason: "10 of 10 events")

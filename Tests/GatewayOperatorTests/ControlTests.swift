@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -48,10 +47,9 @@ struct ControlTests {
     }
 
     static let results = [
-        ControlledSync(
-            .succeeded, isFull: true, written: 3, removed: 1, numbers: 12, rejected: ["NUL in a text": 2], seconds: 0.4),
-        ControlledSync(.failed, isFull: false, numbers: 12, seconds: 3.5, error: "the sync failed: nobody is there"),
-        ControlledSync(.busy, error: "a sync runs already"), ControlledSync(.unavailable, error: "no directory"),
+        ControlledSync(result: .succeeded, isFull: true, written: 3, removed: 1, numbers: 12, rejected: ["NUL in a text": 2], seconds: 0.4),
+        ControlledSync(result: .failed, isFull: false, numbers: 12, seconds: 3.5, error: "the sync failed: nobody is there"),
+        ControlledSync(result: .busy, error: "a sync runs already"), ControlledSync(result: .unavailable, error: "no directory"),
     ]
 
     @Test(arguments: results, [true, false])

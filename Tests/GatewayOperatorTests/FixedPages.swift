@@ -57,6 +57,6 @@ final class FixedPages: GatewayPageSource {
 
     func syncNow(customer: String?) async -> ControlledSync {
         asked.withLock { $0.syncs.append(customer) }
-        return ControlledSync(.succeeded, written: 3, removed: 1, numbers: 9)
+        return ControlledSync(result: .succeeded, written: 3, removed: 1, numbers: 9)
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import Synchronization
 
 /// A gateway whose syncs end as the test says.
@@ -20,7 +19,7 @@ final class ScriptedGateway: GatewayControl {
 
     func state() async -> ControlledState {
         ControlledState(
-            at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10, brandedCalls: 7, syncAge: 60,
+            obstacle: FixedStatus.ready.obstacle, at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10, brandedCalls: 7, syncAge: 60,
             recorderAge: 0.1, log: logLevel(), reload: nil, certificates: [], gateway: FixedStatus.ready)
     }
 

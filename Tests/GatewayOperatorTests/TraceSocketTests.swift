@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -62,7 +61,7 @@ struct TraceSocketTests {
         var logger = Logger(label: "test")
         logger.logLevel = .error
         let server = ControlServer(
-            folder: folder, control: ScriptedGateway(ControlledSync(.unavailable)), trace: source, logger: logger
+            folder: folder, control: ScriptedGateway(ControlledSync(result: .unavailable)), trace: source, logger: logger
         ) {
             announced.yield()
         }

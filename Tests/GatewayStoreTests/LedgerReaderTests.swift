@@ -112,8 +112,7 @@ struct LedgerReaderTests {
         #expect(try reader.events(limit: 10).count == 2)
         ScriptedCall(ledger.ring, 2).invite(at: 100)
         try ledger.recorder.drain()
-        #expect(
-            try reader.counts() == LedgerCounts(calls: ["MISSED": 1, "OPEN": 1], waiting: 2, delivered: 0, refused: 0))
+        #expect(try reader.calls(limit: 10).map(\.outcome) == [nil, "MISSED"])
         #expect(throws: DatabaseError.self) {
             try HeraldDatabase.ledgerReader(folder: ledger.folder).read {
                 try $0.execute(sql: "DELETE FROM call")

@@ -105,13 +105,13 @@ struct OutboxStoreTests {
         try await outbox.markRefused(key: "missed:\(id)", status: 422, reason: "bad meta", now: 99)
         #expect(try await outbox.dueEvents(limit: 10, now: now).isEmpty)
         let reader = try LedgerReader(ledger.database.ledger)
-        #expect(try reader.backlog() == (waiting: 0, refused: 2))
+        #expect(try reader.backlog() == .init(refused: 2))
         #expect(try reader.events(state: .refused, limit: 10).map(\.status) == [422, 400])
         #expect(try await outbox.retry(key: "displayed:\(id)", now: now + 5))
         #expect(try await outbox.retry(key: "displayed:\(id)", now: now + 5) == false)
         #expect(try await outbox.dueEvents(limit: 10, now: now + 5).map(\.event.key) == ["displayed:\(id)"])
         #expect(try await outbox.retryAllRefused(now: now + 5) == 1)
-        #expect(try reader.backlog() == (waiting: 2, refused: 0))
+        #expect(try reader.backlog() == .init(waiting: 2))
     }
 
     @Test func `a response for an event that no longer waits changes nothing`() async throws {

@@ -11,10 +11,11 @@ extension Rejection {
     /// The log line: `INVITE from 198.51.100.9:5060 rejected (403): no trunk or pbx lists this address in sources`.
     func line(_ messages: UInt64) -> String {
         let times = messages > 1 ? ", \(messages) messages" : ""
-        return "\(what) from \(source)\(peer.map { " (\($0))" } ?? "") \(outcome)\(times): \(causeText); \(remedy)"
+        return "\(methodText) from \(source)\(peer.map { " (\($0))" } ?? "") \(outcome)\(times): \(causeText); \(remedy)"
     }
 
-    private var what: String {
+    /// The method of the request, or the status and method of the response.
+    package var methodText: String {
         let method = method.isEmpty ? "message" : method.visible
         return responseStatus == 0 ? method : "response \(responseStatus) to \(method)"
     }
@@ -29,9 +30,6 @@ extension Rejection {
         case .pbx(let name): "pbx \(name)"
         }
     }
-
-    /// The method of the request, or what the response belongs to.
-    package var methodText: String { what }
 
     /// Why it was rejected, without the remedy.
     package var causeText: String {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import CallAccounting
 package import ConfigurationFiles
 import Host
 import Primitives

@@ -55,7 +55,7 @@ struct CustomerMetrics: Sendable {
     /// The customers for pages and commands, by name.
     ///
     /// - Parameter backlog: their events on the way, by customer.
-    func list(_ backlog: [String: GatewayStatus.Outbox]) -> [GatewayStatus.Customer] {
+    func list(_ backlog: [String: EventBacklog]) -> [GatewayStatus.Customer] {
         let counts = Dictionary(routed().map { ($0.name, $0) }) { first, _ in first }
         var first: [ObjectIdentifier: String] = [:]
         return owners.map { name, account in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 import WebPages
 
 /// The values of the page of customers.

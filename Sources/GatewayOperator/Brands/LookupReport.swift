@@ -2,7 +2,6 @@
 
 import Branding
 package import BrandingAPI
-import CallAccounting
 import ConfigurationFiles
 import Primitives
 

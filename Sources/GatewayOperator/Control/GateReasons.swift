@@ -2,7 +2,6 @@
 
 import Branding
 import BrandingAPI
-import CallAccounting
 import GatewaySync
 import Primitives
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import CallAccounting
 import ConfigurationFiles
 import Foundation
 import Host

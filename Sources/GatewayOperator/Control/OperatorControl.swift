@@ -38,22 +38,22 @@ package struct OperatorControl: GatewayControl {
         self.disabledTargets = disabledTargets
     }
 
-    package func sync(full: Bool, customer: String?) async -> ControlledSync {
+    func sync(full: Bool, customer: String?) async -> ControlledSync {
         guard let customer else {
             guard let sync = currentSync() else {
                 let known = report.customers.known
                 let problem = "no directory is configured, so there is nothing to sync with"
-                return ControlledSync(.unavailable, error: known.names.isEmpty ? problem : known.choice)
+                return ControlledSync(result: .unavailable, error: known.names.isEmpty ? problem : known.choice)
             }
             return await Self.run(sync, full: full, branding)
         }
         guard let account = report.customers.account(of: customer) else {
-            return ControlledSync(.unavailable, error: report.customers.known.problem(of: customer))
+            return ControlledSync(result: .unavailable, error: report.customers.known.problem(of: customer))
         }
         return await Self.run(account.sync, full: full, account.brands.current)
     }
 
-    package func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer] {
+    func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer] {
         if let name, let problem = report.customers.known.problem(of: name) { throw ControlProblem(error: problem) }
         do {
             let all = report.customers.list(try report.reader.backlogOfCustomers())
@@ -75,7 +75,7 @@ package struct OperatorControl: GatewayControl {
             }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             var result = ControlledSync(
-                report.error == nil ? .succeeded : .failed, isFull: report.isFull,
+                result: report.error == nil ? .succeeded : .failed, isFull: report.isFull,
                 numbers: branding.load().index.count, seconds: seconds,
                 error: report.error.map { "the sync failed: \($0)" })
             result.closed = reasons.closed.isEmpty ? nil : reasons.closed
@@ -87,20 +87,20 @@ package struct OperatorControl: GatewayControl {
         } catch {
             switch error {
             case .running:
-                return ControlledSync(
-                    .busy, error: "a sync runs already; wait for its end and try again")
+                return ControlledSync(result: .busy, error: "a sync runs already; wait for its end and try again")
             case .stopping:
-                return ControlledSync(.unavailable, error: "the gateway is stopping and starts no sync")
+                return ControlledSync(result: .unavailable, error: "the gateway is stopping and starts no sync")
             }
         }
     }
 
-    package func state() async -> ControlledState {
+    func state() async -> ControlledState {
         let now = Int64(Date().timeIntervalSince1970)
         let status = await report.status()
         let shared = report.shards.shared
         return ControlledState(
-            at: now, callsInProgress: report.present.count, inboundCalls: shared.counters.count(.inboundCalls),
+            obstacle: status.obstacle, at: now, callsInProgress: report.present.count,
+            inboundCalls: shared.counters.count(.inboundCalls),
             brandedCalls: shared.counters.count(.callsBranded), syncAge: currentSync()?.successAge,
             recorderAge: report.recorder.age / .seconds(1), log: logLevel(),
             reload: report.lastReload.entry.map { ControlledReload($0.result, at: $0.at) },
@@ -110,23 +110,23 @@ package struct OperatorControl: GatewayControl {
             gateway: status)
     }
 
-    package func reload() async -> ControlledReload {
+    func reload() async -> ControlledReload {
         ControlledReload(await reloadConfiguration(), at: Int64(Date().timeIntervalSince1970))
     }
 
-    package func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
+    func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
         guard report.shards.shared.orderDrain(isOn) else {
             throw ControlProblem(error: "the gateway is stopping and drains to its end; start it again to take calls")
         }
         return await state()
     }
 
-    package func logLevel() -> ControlledLogLevel {
+    func logLevel() -> ControlledLogLevel {
         ControlledLogLevel(
             level: log.level.rawValue, configured: log.configuredLevel.rawValue, until: log.ordered.until)
     }
 
-    package func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel {
+    func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel {
         let levels = Logger.Level.allCases.map(\.rawValue)
         if let level, !levels.contains(level) {
             throw ControlProblem(
@@ -139,7 +139,7 @@ package struct OperatorControl: GatewayControl {
         return logLevel()
     }
 
-    package func renewLogos(
+    func renewLogos(
         _ url: String?, clears: Bool, customer: String?
     ) async throws(ControlProblem) -> ControlledLogos {
         if let customer, let problem = report.customers.known.problem(of: customer) {
@@ -164,9 +164,9 @@ package struct OperatorControl: GatewayControl {
         return ControlledLogos(logos: count, cleared: clears)
     }
 
-    package func targets() async -> [GatewayStatus.Target] { await report.status().targets }
+    func targets() async -> [GatewayStatus.Target] { await report.status().targets }
 
-    package func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
+    func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
         let found = report.health.all.filter { $0.name == name || $0.address == name }
         guard let target = found.first else {
             let known = report.health.all.map(\.name).joined(separator: ", ")

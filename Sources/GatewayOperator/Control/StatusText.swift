@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import CallAccounting
+import GatewayStore
 import Primitives
 
 /// The text of `herald status`: one fact a line, problems with their cause and remedy.

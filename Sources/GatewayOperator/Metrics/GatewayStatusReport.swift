@@ -94,30 +94,29 @@ package struct GatewayStatusReport: GatewayStatusSource {
     /// True where no sync is awaited: no directory is configured, or branding is off.
     private var isSettledWithoutSync: Bool { directory == nil || !shards.shared.settings.load().brands }
 
-    package func counters() async -> [CounterSample] {
+    func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (directory?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
             + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
     }
 
-    package func gauges() async -> [GaugeSample] {
+    func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
             + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + (sharedLedger?.gauges ?? [])
             + customers.gauges() + outputs.gauges
     }
 
-    package func histograms() async -> [HistogramSample] { durations() }
+    func histograms() async -> [HistogramSample] { durations() }
 
-    package func status() async -> GatewayStatus {
+    func status() async -> GatewayStatus {
         let snapshot = branding.load()
-        let backlog = try? reader.backlog()
         var status = GatewayStatus(
             gateway: id, version: HeraldVersion.current, startedAt: startedAt, listening: listening,
             branding: brandingStatus(snapshot), sync: syncStatus, gates: await directory?.gates(snapshot.gates) ?? [],
             directory: directory?.standing,
-            outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
+            outbox: (try? reader.backlog()) ?? EventBacklog(), logos: await logos?.status(),
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             stateProblems: stateProblems(), isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest

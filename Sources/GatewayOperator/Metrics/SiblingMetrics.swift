@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 package import GatewayCluster
 package import GatewayStore
 import Host

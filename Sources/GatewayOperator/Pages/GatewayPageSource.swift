@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import GatewayStore
 
 /// The source of the gateway's pages; the running gateway plays this role.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 
 /// The values of the first page, as its templates read them.
 struct OverviewValues: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import GatewayStore
 
 /// Finds the problems at the top of the first page, the gravest first.
 ///

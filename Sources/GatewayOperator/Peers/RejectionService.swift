@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 package import CallPath
 package import Logging
 import SIPCore
@@ -45,4 +44,15 @@ package final class RejectionService: Service {
 
     /// The senders whose messages were rejected last, newest first.
     var latest: [GatewayStatus.Rejected] { digest.withLock(\.latest).map(GatewayStatus.Rejected.init) }
+}
+
+extension GatewayStatus.Rejected {
+    /// Copies a rejection as the status page shows it.
+    init(_ rejection: Rejection) {
+        self.init(
+            address: rejection.source.description, transport: "\(rejection.transport)", peer: rejection.peer,
+            method: rejection.methodText, status: rejection.status == 0 ? nil : Int(rejection.status),
+            cause: rejection.causeText, count: rejection.count, first: rejection.first / 1_000_000,
+            last: rejection.last / 1_000_000)
+    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import CallAccounting
+import CallAccounting
 package import GRDB
 
 /// Reads calls, events and counts for the operator, also beside a running gateway.
@@ -121,7 +121,7 @@ package struct LedgerReader: Sendable {
     }
 
     /// Numbers of waiting and refused events by customer; customers without any are left out.
-    package func backlogOfCustomers() throws -> [String: GatewayStatus.Outbox] {
+    package func backlogOfCustomers() throws -> [String: EventBacklog] {
         try database.read { database in
             // Each state has an index of its own.
             let sql = """
@@ -148,41 +148,21 @@ package struct LedgerReader: Sendable {
     }
 
     /// Numbers of waiting and refused events; cheap enough for metrics.
-    package func backlog() throws -> (waiting: Int, refused: Int) {
+    package func backlog() throws -> EventBacklog {
         try database.read { database in
             let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM event WHERE state = 0") ?? 0
             let refused = try Int.fetchOne(database, sql: "SELECT count(*) FROM event WHERE state = 2") ?? 0
-            return (waiting, refused)
-        }
-    }
-
-    /// Numbers of calls by outcome and of events by state; reads every row.
-    package func counts() throws -> LedgerCounts {
-        try database.read { database in
-            var counts = LedgerCounts()
-            let outcomes = "SELECT outcome, count(*) FROM call WHERE continued_as IS NULL GROUP BY outcome"
-            for row in try Row.fetchAll(database, sql: outcomes) {
-                let outcome: String? = row[0]
-                counts.calls[outcome ?? "OPEN"] = row[1]
-            }
-            for row in try Row.fetchAll(database, sql: "SELECT state, count(*) FROM event GROUP BY state") {
-                switch LedgerEventRow.State(rawValue: row[0]) {
-                case .waiting: counts.waiting = row[1]
-                case .delivered: counts.delivered = row[1]
-                case .refused: counts.refused = row[1]
-                case nil: break
-                }
-            }
-            return counts
+            return EventBacklog(waiting: waiting, refused: refused)
         }
     }
 }
 
-/// Totals of the ledger.
-package struct LedgerCounts: Hashable, Sendable {
-    /// Calls by outcome; `OPEN` are in progress.
-    package var calls: [String: Int] = [:]
-    package var waiting = 0
-    package var delivered = 0
-    package var refused = 0
+/// Events on their way to a directory.
+package struct EventBacklog: Hashable, Sendable, Codable {
+    package var waiting: Int
+    package var refused: Int
+
+    package init(waiting: Int = 0, refused: Int = 0) {
+        (self.waiting, self.refused) = (waiting, refused)
+    }
 }

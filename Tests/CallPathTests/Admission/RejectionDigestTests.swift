@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
 import CallPath
-import Foundation
 import SIPCore
 import Testing
 
@@ -135,15 +133,5 @@ struct RejectionDigestTests {
         #expect(
             digest.take([rejection], at: 0)[0].text.hasPrefix("response 200 to INVITE from 198.51.100.9:5060 dropped: ")
         )
-    }
-
-    @Test func `the status page has the texts of the log, and times in seconds`() throws {
-        let shown = GatewayStatus.Rejected(unknown(count: 3))
-        let json = try JSONEncoder().encode(shown)
-        let fields = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
-        #expect(fields["address"] as? String == "198.51.100.9:5060")
-        #expect(fields["method"] as? String == "INVITE" && fields["count"] as? Int == 3)
-        #expect(fields["last"] as? Int == 1_800_000_000)
-        #expect(fields["cause"] as? String == "no trunk or pbx lists this address in sources")
     }
 }

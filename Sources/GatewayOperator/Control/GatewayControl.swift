@@ -3,7 +3,7 @@
 /// Commands of the operator to a running gateway, which plays this role.
 ///
 /// Never on the call path; safe from any thread.
-package protocol GatewayControl: Sendable {
+protocol GatewayControl: Sendable {
     /// Syncs with the directory at once and returns when the sync has ended.
     ///
     /// - Parameter full: asks for the whole set instead of what has changed.
@@ -47,40 +47,24 @@ package protocol GatewayControl: Sendable {
     func renewLogos(_ url: String?, clears: Bool, customer: String?) async throws(ControlProblem) -> ControlledLogos
 }
 
-extension GatewayControl {
-    /// A gateway without logos.
-    package func renewLogos(
-        _ url: String?, clears: Bool, customer: String?
-    ) async throws(ControlProblem) -> ControlledLogos {
-        throw ControlProblem(error: "no copies of logos are kept: herald.yaml has no section logos")
-    }
-}
-
 /// The logos that an operator has fetched again.
-package struct ControlledLogos: Hashable, Sendable, Codable {
+struct ControlledLogos: Hashable, Sendable, Codable {
     /// Their number.
-    package var logos: Int
+    var logos: Int
     /// True if their copies were removed first.
-    package var cleared: Bool
-
-    package init(logos: Int, cleared: Bool) {
-        self.logos = logos
-        self.cleared = cleared
-    }
+    var cleared: Bool
 }
 
 /// The reason why a gateway refused an operator's command.
-package struct ControlProblem: Error, Hashable, Sendable, Codable {
+struct ControlProblem: Error, Hashable, Sendable, Codable {
     /// The cause and the remedy.
-    package let error: String
-
-    package init(error: String) { self.error = error }
+    let error: String
 }
 
 /// The result of a sync that an operator started.
-package struct ControlledSync: Hashable, Sendable, Codable {
+struct ControlledSync: Hashable, Sendable, Codable {
     /// The kind of result.
-    package enum Result: String, Hashable, Sendable, Codable {
+    enum Result: String, Hashable, Sendable, Codable {
         case succeeded
         /// The directory or the disk is the cause; the last records stay in use.
         case failed
@@ -90,54 +74,34 @@ package struct ControlledSync: Hashable, Sendable, Codable {
         case unavailable
     }
 
-    package var result: Result
+    var result: Result
     /// True for a sync of the whole set; nil if no sync ran.
-    package var isFull: Bool?
+    var isFull: Bool?
     /// Records written and removed.
-    package var written: Int?
-    package var removed: Int?
+    var written: Int?
+    var removed: Int?
     /// Numbers with a brand after the sync.
-    package var numbers: Int?
+    var numbers: Int?
     /// Records left out, by reason.
-    package var rejected: [String: Int]?
-    package var seconds: Double?
+    var rejected: [String: Int]?
+    var seconds: Double?
     /// The cause and its remedy; nil after a success.
-    package var error: String?
+    var error: String?
     /// Gates that are closed after the sync, each with its reason; nil for none, and without a sync.
-    package var closed: [Gate]?
+    var closed: [Gate]?
     /// Gates that the sync has closed or opened; nil for none.
-    package var switched: [Gate]?
+    var switched: [Gate]?
 
     /// A gate of the directory.
-    package struct Gate: Hashable, Sendable, Codable {
+    struct Gate: Hashable, Sendable, Codable {
         /// Its name in metrics and on pages.
-        package var gate: String
-        package var open: Bool
+        var gate: String
+        var open: Bool
         /// Why it is closed; nil for an open gate.
-        package var reason: String?
-
-        package init(gate: String, open: Bool, reason: String? = nil) {
-            self.gate = gate
-            self.open = open
-            self.reason = reason
-        }
+        var reason: String?
     }
 
-    package init(
-        _ result: Result, isFull: Bool? = nil, written: Int? = nil, removed: Int? = nil, numbers: Int? = nil,
-        rejected: [String: Int]? = nil, seconds: Double? = nil, error: String? = nil
-    ) {
-        self.result = result
-        self.isFull = isFull
-        self.written = written
-        self.removed = removed
-        self.numbers = numbers
-        self.rejected = rejected
-        self.seconds = seconds
-        self.error = error
-    }
-
-    package enum CodingKeys: String, CodingKey {
+    enum CodingKeys: String, CodingKey {
         case result, written, removed, numbers, rejected, seconds, error, closed, switched
         case isFull = "full"
     }
