@@ -73,6 +73,4 @@ package struct BatchResponse: Codable, Hashable, Sendable {
     }
 
     package var results: [Result]
-
-    package init(results: [Result]) { self.results = results }
 }

@@ -22,8 +22,6 @@ package struct RemoteConfiguration: Hashable, Sendable {
         package var chunkedUpload: Bool?
         /// Sends tombstones in incremental sync responses to clients with `include_inactive=true`.
         package var tombstones: Bool?
-
-        package init() {}
     }
 
     /// The server's preferences for its clients.

@@ -40,7 +40,7 @@ struct TraceCommand: AsyncParsableCommand {
     var pcap: String?
 
     @Option(help: ArgumentHelp("Show numbers masked or full.", valueName: "masked|full"))
-    var numbers = "masked"
+    var numbers = TraceOrder.Numbers.masked
 
     @OptionGroup var options: OperatorOptions
 
@@ -64,3 +64,5 @@ struct TraceCommand: AsyncParsableCommand {
         return query
     }
 }
+
+extension TraceOrder.Numbers: ExpressibleByArgument {}

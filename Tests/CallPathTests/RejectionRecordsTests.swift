@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import CallPath
 import SIPCore
 import Testing

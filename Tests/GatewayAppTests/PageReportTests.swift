@@ -109,7 +109,7 @@ struct PageReportTests {
 
             let unknown = try await report.preview(RingQuestion(number: "+61255501777"))
             #expect(unknown.card == nil && unknown.decision == "no_match" && unknown.before == unknown.after)
-            let failed = try await report.preview(RingQuestion(number: "+61255501001", attestation: "failed"))
+            let failed = try await report.preview(RingQuestion(number: "+61255501001", attestation: .failed))
             #expect(failed.decision == "failed_verification")
             await #expect(throws: RingPreviewProblem.self) {
                 try await report.preview(RingQuestion(number: "1", trunk: "gone"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewayStore
 import Logging
 import TestFixtures
 import Testing

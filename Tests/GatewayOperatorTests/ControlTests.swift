@@ -47,9 +47,13 @@ struct ControlTests {
     }
 
     static let results = [
-        ControlledSync(result: .succeeded, isFull: true, written: 3, removed: 1, numbers: 12, rejected: ["NUL in a text": 2], seconds: 0.4),
-        ControlledSync(result: .failed, isFull: false, numbers: 12, seconds: 3.5, error: "the sync failed: nobody is there"),
-        ControlledSync(result: .busy, error: "a sync runs already"), ControlledSync(result: .unavailable, error: "no directory"),
+        ControlledSync(
+            result: .succeeded, isFull: true, written: 3, removed: 1, numbers: 12, rejected: ["NUL in a text": 2],
+            seconds: 0.4),
+        ControlledSync(
+            result: .failed, isFull: false, numbers: 12, seconds: 3.5, error: "the sync failed: nobody is there"),
+        ControlledSync(result: .busy, error: "a sync runs already"),
+        ControlledSync(result: .unavailable, error: "no directory"),
     ]
 
     @Test(arguments: results, [true, false])

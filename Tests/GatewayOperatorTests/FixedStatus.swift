@@ -3,6 +3,8 @@
 import Host
 import Synchronization
 
+@testable import GatewayOperator
+
 /// A gateway whose state the test sets.
 final class FixedStatus: GatewayStatusSource {
     private let state: Mutex<GatewayStatus>

@@ -189,13 +189,15 @@ struct GatewayPagesTests {
         try await run(source) { person in
             let page = try await person.get("/preview?number=089+12+34&trunk=gone&attestation=A")
             #expect(page.status == 400 && page.body.contains("No trunk is named so."))
+            let unknown = try await person.get("/preview?number=0891234&attestation=D")
+            #expect(unknown.status == 400 && unknown.body.contains("Attestation must be none, A, B, C or failed."))
             let logo = try await person.get("/logos/abc-16x16.png")
             #expect(logo.status == 200 && logo.type == "image/png" && logo.body == "\u{1}\u{2}\u{3}")
             for name in ["evil.html", "abc-32x32.png", "..%2F..%2Fsecret.png"] {
                 #expect(try await person.get("/logos/\(name)").status == 404)
             }
         }
-        #expect(source.questions == [RingQuestion(number: "0891234", trunk: "gone", attestation: "A")])
+        #expect(source.questions == [RingQuestion(number: "0891234", trunk: "gone", attestation: .a)])
     }
 
     @Test func `clients that go before the first byte give their live pages back`() async throws {

@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import Foundation
+import GatewaySync
 import Logging
 import Synchronization
 import TestFixtures

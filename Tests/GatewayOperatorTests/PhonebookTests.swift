@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import FoundationXML
+import GatewaySync
 import TestFixtures
 import Testing
 

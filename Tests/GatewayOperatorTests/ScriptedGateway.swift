@@ -2,6 +2,8 @@
 
 import Synchronization
 
+@testable import GatewayOperator
+
 /// A gateway whose syncs end as the test says.
 final class ScriptedGateway: GatewayControl {
     let asked = Mutex<[Bool]>([])
@@ -19,7 +21,8 @@ final class ScriptedGateway: GatewayControl {
 
     func state() async -> ControlledState {
         ControlledState(
-            obstacle: FixedStatus.ready.obstacle, at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10, brandedCalls: 7, syncAge: 60,
+            obstacle: FixedStatus.ready.obstacle, at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10,
+            brandedCalls: 7, syncAge: 60,
             recorderAge: 0.1, log: logLevel(), reload: nil, certificates: [], gateway: FixedStatus.ready)
     }
 

@@ -61,7 +61,8 @@ struct TraceSocketTests {
         var logger = Logger(label: "test")
         logger.logLevel = .error
         let server = ControlServer(
-            folder: folder, control: ScriptedGateway(ControlledSync(result: .unavailable)), trace: source, logger: logger
+            folder: folder, control: ScriptedGateway(ControlledSync(result: .unavailable)), trace: source,
+            logger: logger
         ) {
             announced.yield()
         }

@@ -295,15 +295,6 @@ package struct CallFailure: Hashable, Sendable {
     /// The gateway's own: a timeout, or no target.
     package var isOwn = false
 
-    package init(
-        status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, rang: Bool = false, alerted: Bool = false
-    ) {
-        self.status = status
-        self.q850Cause = q850Cause
-        self.sipCause = sipCause
-        (self.rang, self.alerted) = (rang, alerted)
-    }
-
     /// Orders the failures of a call's branches: the account of the call needs the end of the branch whose phone rang.
     ///
     /// A 183 of one branch would prove a display together with the end of another one.

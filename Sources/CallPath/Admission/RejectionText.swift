@@ -11,7 +11,8 @@ extension Rejection {
     /// The log line: `INVITE from 198.51.100.9:5060 rejected (403): no trunk or pbx lists this address in sources`.
     func line(_ messages: UInt64) -> String {
         let times = messages > 1 ? ", \(messages) messages" : ""
-        return "\(methodText) from \(source)\(peer.map { " (\($0))" } ?? "") \(outcome)\(times): \(causeText); \(remedy)"
+        return
+            "\(methodText) from \(source)\(peer.map { " (\($0))" } ?? "") \(outcome)\(times): \(causeText); \(remedy)"
     }
 
     /// The method of the request, or the status and method of the response.

@@ -31,10 +31,4 @@ struct OnwardRequest {
 
     /// Sets the targets of a dialog's request that cannot be delivered.
     mutating func useFallback(_ targets: TargetOrder) { (self.targets, hasFallback) = (targets, true) }
-
-    init(dialog: DialogFacts, sealedDialog: DialogFacts?, isFromTrunk: Bool) {
-        self.dialog = dialog
-        self.sealedDialog = sealedDialog
-        self.isFromTrunk = isFromTrunk
-    }
 }

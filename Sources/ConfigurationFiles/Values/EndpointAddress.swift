@@ -10,17 +10,9 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     package let port: UInt16
     package let isIPv6: Bool
     /// True for a host name, which the gateway resolves at run time.
-    package let isName: Bool
+    package var isName = false
     /// False if the port is a default. A host name's SRV records then determine the port.
-    package let hasPort: Bool
-
-    package init(host: String, port: UInt16, isIPv6: Bool, isName: Bool = false, hasPort: Bool = true) {
-        self.host = host
-        self.port = port
-        self.isIPv6 = isIPv6
-        self.isName = isName
-        self.hasPort = hasPort
-    }
+    package var hasPort = true
 
     package var description: String {
         if isName, !hasPort { return host }

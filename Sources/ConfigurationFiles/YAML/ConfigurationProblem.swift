@@ -18,14 +18,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     /// The problem and its remedy; never a secret.
     package let message: String
 
-    package init(file: String, line: Int, column: Int, key: String, message: String) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.key = key
-        self.message = message
-    }
-
     package var description: String {
         let place = line > 0 ? "\(file):\(line):\(column)" : file
         return TerminalText.visible(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")

@@ -25,8 +25,6 @@ package struct ClientConnections: Sendable {
     /// Timeout of a whole streamed response; a gateway has the same one.
     package var longestResponse = Duration.seconds(1800)
 
-    package init() {}
-
     /// A server for one listening address with these limits.
     ///
     /// - Parameter now: seconds since 1970.

@@ -33,14 +33,8 @@ package struct BrandImport: Sendable {
         /// Counted from 1.
         package let line: Int
         /// The column at fault; nil for the whole row.
-        package let column: String?
+        package var column: String?
         package let reason: String
-
-        init(line: Int, column: String? = nil, reason: String) {
-            self.line = line
-            self.column = column
-            self.reason = reason
-        }
 
         package var description: String { "line \(line): \(reason)" }
     }

@@ -26,13 +26,6 @@ package struct SyncDeliveries: Sendable {
         package var entries: Int
         /// Responses with 304, to clients that held the present state.
         package var unchanged: Int
-
-        package init(day: String, delivered: Int, entries: Int, unchanged: Int) {
-            self.day = day
-            self.delivered = delivered
-            self.entries = entries
-            self.unchanged = unchanged
-        }
     }
 
     /// The days of a range, both ends included and such as `2026-01-31`; days without a sync are left out.

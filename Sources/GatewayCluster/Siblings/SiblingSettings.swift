@@ -30,19 +30,8 @@ package struct SiblingStanding: Hashable, Sendable {
     /// The sibling's clock less this gateway's, in microseconds; nil before the first response.
     package var clockOffset: Int64?
     /// Updates that the sibling has not stored yet.
-    package var waiting: Int
-    package var counts: SiblingLink.Counts
-
-    package init(
-        address: String, state: State, clockOffset: Int64? = nil, waiting: Int = 0,
-        counts: SiblingLink.Counts = .init()
-    ) {
-        self.address = address
-        self.state = state
-        self.clockOffset = clockOffset
-        self.waiting = waiting
-        self.counts = counts
-    }
+    package var waiting = 0
+    package var counts = SiblingLink.Counts()
 }
 
 extension SiblingLink {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConfigurationFiles
+import ConfigurationFiles
 import GatewayConfiguration
 import Host
 import Primitives
 
 /// The names of customers that an operator may use: one rule for all commands and pages.
-package struct KnownCustomers: Hashable, Sendable {
+struct KnownCustomers: Hashable, Sendable {
     /// Names that one line lists.
     private static let mostListed = 10
 
@@ -15,7 +15,7 @@ package struct KnownCustomers: Hashable, Sendable {
     init(_ names: [String]) { self.names = names.sorted() }
 
     /// Why a name cannot be used, with the remedy; nil for the name of a customer.
-    package func problem(of name: String) -> String? {
+    func problem(of name: String) -> String? {
         guard !names.contains(name) else { return nil }
         let unknown = "no customer is named \(TerminalText.visible(name))"
         guard !names.isEmpty else { return unknown + ": the configuration has no customers" }
@@ -41,7 +41,7 @@ package struct KnownCustomers: Hashable, Sendable {
 
 extension HeraldConfiguration {
     /// The names of its customers.
-    package var knownCustomers: KnownCustomers { KnownCustomers(customers.map(\.name)) }
+    var knownCustomers: KnownCustomers { KnownCustomers(customers.map(\.name)) }
 
     /// Whether calls without a customer can have a brand: of the section `directory`, or of a file.
     var hasUsualBrands: Bool { directory != nil || brandsFile != nil || customers.isEmpty }

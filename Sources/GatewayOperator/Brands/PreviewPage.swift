@@ -39,15 +39,20 @@ struct PreviewValues: Sendable {
 
 // "How would this number ring": the decision for a number, as a call card and as header lines.
 extension GatewayPages {
-    private static let attestations = [
-        ("none", "none"), ("A", "A, the carrier vouches for the number"), ("B", "B, for the customer only"),
-        ("C", "C, for neither"), ("failed", "failed check"),
-    ]
+    private static func label(of attestation: Attestation) -> String {
+        switch attestation {
+        case .none: "none"
+        case .a: "A, the carrier vouches for the number"
+        case .b: "B, for the customer only"
+        case .c: "C, for neither"
+        case .failed: "failed check"
+        }
+    }
 
     func preview(_ page: PageRequest) async throws -> PageResult {
         // People write numbers in groups; trunks do not.
         let number = (page.query("number") ?? "").filter { !$0.isWhitespace }
-        let attestation = page.query("attestation") ?? "none"
+        let attestation = page.query("attestation").map { Attestation(rawValue: $0) } ?? Attestation.none
         let trunk = page.query("trunk")
         let customer = page.query("customer")
         var result: RingPreview?
@@ -56,6 +61,9 @@ extension GatewayPages {
             do {
                 guard number.utf8.count <= 200 else {
                     throw RingPreviewProblem("Number must have at most 200 bytes.")
+                }
+                guard let attestation else {
+                    throw RingPreviewProblem("Attestation must be none, A, B, C or failed.")
                 }
                 result = try await source.preview(
                     RingQuestion(number: number, trunk: trunk, attestation: attestation, customer: customer))
@@ -73,8 +81,8 @@ extension GatewayPages {
             customers: ((source.hasUsualBrands() ? [("", "none")] : []) + customers.map { ($0, $0) }).map {
                 CallsValues.Option(value: $0, label: $1, isChosen: $0 == customer ?? "")
             }, hasCustomers: !customers.isEmpty,
-            attestations: Self.attestations.map { value, label in
-                CallsValues.Option(value: value, label: label, isChosen: value == attestation)
+            attestations: Attestation.allCases.map {
+                CallsValues.Option(value: $0.rawValue, label: Self.label(of: $0), isChosen: $0 == attestation)
             },
             result: result.map { PreviewValues.Result($0, asked: number) })
         return .page(

@@ -6,8 +6,8 @@ struct RingQuestion: Hashable, Sendable {
     var number: String
     /// The name of a trunk; nil for the first.
     var trunk: String?
-    /// The carrier's attestation: `none`, `A`, `B`, `C` or `failed`.
-    var attestation: String = "none"
+    /// The carrier's attestation.
+    var attestation = Attestation.none
     /// The name of the customer whose brands decide; nil for a call without a customer.
     var customer: String?
 }

@@ -11,13 +11,12 @@ import GatewayStore
 extension GatewayPageReport {
     func preview(_ question: RingQuestion) async throws -> RingPreview {
         let configuration = settings.configuration
-        let attestation = Attestation(rawValue: question.attestation) ?? .none
         guard question.customer != nil || configuration.hasUsualBrands else {
             throw RingPreviewProblem("only customers have brands here: choose the customer of the call")
         }
         let lookup = BrandLookup(
-            question.number, customer: question.customer, region: nil, trunk: question.trunk, attestation: attestation,
-            configuration)
+            question.number, customer: question.customer, region: nil, trunk: question.trunk,
+            attestation: question.attestation, configuration)
         let asked: BrandLookup.Asked
         do {
             asked = try lookup.asked()

@@ -68,9 +68,9 @@ struct TraceLine: Hashable, Sendable, Codable {
 }
 
 /// The order of a trace: which calls, for how long, and how numbers are shown.
-struct TraceOrder: Hashable, Sendable, Codable {
+package struct TraceOrder: Hashable, Sendable, Codable {
     /// The treatment of telephone numbers; a withheld number appears in neither.
-    enum Numbers: String, Hashable, Sendable, Codable, CaseIterable { case masked, full }
+    package enum Numbers: String, Hashable, Sendable, Codable, CaseIterable { case masked, full }
 
     /// A caller's or called number, in any form; nil for all.
     var number: String?

@@ -18,8 +18,7 @@ package struct TraceQuery: Hashable, Sendable {
     package var customer: String?
     /// The duration with its unit, such as `5m`.
     package var duration = "5m"
-    /// `masked` or `full`.
-    package var numbers = "masked"
+    package var numbers = TraceOrder.Numbers.masked
 
     package init() {}
 
@@ -31,7 +30,6 @@ package struct TraceQuery: Hashable, Sendable {
         guard let seconds, (1...TraceService.longest).contains(seconds) else {
             return "--for must be a duration with its unit, 1s to 24h, such as 5m"
         }
-        guard TraceOrder.Numbers(rawValue: numbers) != nil else { return "--numbers must be masked or full" }
         return nil
     }
 
@@ -45,7 +43,7 @@ package struct TraceQuery: Hashable, Sendable {
         order.trunk = trunk
         order.customer = customer
         order.seconds = seconds
-        order.numbers = TraceOrder.Numbers(rawValue: numbers) ?? .masked
+        order.numbers = numbers
         return order
     }
 }

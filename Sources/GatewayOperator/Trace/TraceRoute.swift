@@ -17,7 +17,10 @@ enum TraceRoute {
         order.trunk = text("trunk")
         order.customer = text("customer")
         order.seconds = text("seconds").flatMap { Int($0) }
-        order.numbers = text("numbers").flatMap { TraceOrder.Numbers(rawValue: $0) } ?? .masked
+        guard let numbers = text("numbers").map({ TraceOrder.Numbers(rawValue: $0) }) ?? .masked else {
+            return try ControlResponse.refusal("numbers must be masked or full")
+        }
+        order.numbers = numbers
         do throws(TraceRefusal) {
             let encoder = JSONEncoder()
             let lines = try source.trace(order).map { String(decoding: try encoder.encode($0), as: UTF8.self) }

@@ -322,8 +322,6 @@ package struct EventCounts: Hashable, Sendable {
     /// Failed attempts that will be repeated.
     package var postponed = 0
 
-    package init() {}
-
     /// Delivered events that the directory reported as not counted.
     package var notCounted: Int { notCountedByReason.values.reduce(0, +) }
 

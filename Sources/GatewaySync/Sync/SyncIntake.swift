@@ -96,8 +96,6 @@ package struct SyncTally: Hashable, Sendable {
     /// Rejected records, by reason.
     package private(set) var rejected: [String: Int] = [:]
 
-    package init() {}
-
     package var rejectedCount: Int { rejected.values.reduce(0, +) }
 
     /// Counts items and separates records from inactive numbers. Nil is a malformed record.

@@ -38,8 +38,6 @@ package struct SyncStatus: Hashable, Sendable {
     /// Successes since the start. The directory may count each as a delivery.
     package var successes = 0
     package var failures = 0
-
-    package init() {}
 }
 
 /// Intervals of the sync services.

@@ -12,11 +12,6 @@ package struct MemoryLimit: Hashable, Sendable {
     /// `RAM`, or the file that names the limit.
     package let source: String
 
-    package init(bytes: UInt64, source: String) {
-        self.bytes = bytes
-        self.source = source
-    }
-
     /// Returns the present limit of this process.
     ///
     /// - Parameter root: the folder with `proc` and `sys`; another one in tests.

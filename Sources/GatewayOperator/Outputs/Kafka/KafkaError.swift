@@ -3,9 +3,9 @@
 import Primitives
 
 /// A reason why Kafka has not taken records, with cause and remedy.
-package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
+struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds that operators handle differently.
-    package enum Cause: Sendable, Hashable {
+    enum Cause: Sendable, Hashable {
         /// A name of a broker has no address.
         case name
         /// No broker accepts a connection.
@@ -36,7 +36,7 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         case other
     }
 
-    package let cause: Cause
+    let cause: Cause
     /// The cluster and the topic.
     private let place: String
     private let topic: String
@@ -50,24 +50,24 @@ package struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The error of connected brokers that acknowledge nothing.
-    package static func silent(_ settings: KafkaSettings) -> KafkaError {
+    static func silent(_ settings: KafkaSettings) -> KafkaError {
         KafkaError(.silent, "no broker acknowledges a record", settings)
     }
 
     /// The error of a producer that delivers nothing while its brokers respond to another connection.
     ///
     /// - Parameter partitions: those of the topic; 0 for a topic that does not exist.
-    package static func stuck(_ settings: KafkaSettings, partitions: Int) -> KafkaError {
+    static func stuck(_ settings: KafkaSettings, partitions: Int) -> KafkaError {
         partitions == 0
             ? KafkaError(.noTopic, "the brokers respond and have no such topic", settings)
             : KafkaError(.stuck, "the brokers respond to a new connection, and acknowledge no record", settings)
     }
 
     /// Thing, cause and remedy in one line.
-    package var description: String { "\(place): \(message); \(remedy)" }
+    var description: String { "\(place): \(message); \(remedy)" }
 
     /// Whether the topic refuses this record and may take others.
-    package var concernsRecord: Bool { cause == .tooLarge || cause == .invalid }
+    var concernsRecord: Bool { cause == .tooLarge || cause == .invalid }
 
     private var remedy: String {
         switch cause {

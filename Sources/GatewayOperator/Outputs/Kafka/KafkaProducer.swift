@@ -7,7 +7,7 @@ import Host
 ///
 /// Its thread `herald-kafka` opens the producer, waits for reports, log lines and errors, and closes it. One task sends and
 /// waits. Records wait in memory until their report, so the caller bounds their number.
-package final class KafkaProducer: Sendable {
+final class KafkaProducer: Sendable {
     private let handle: KafkaHandle
     private let inbox: KafkaInbox
 
@@ -24,7 +24,7 @@ package final class KafkaProducer: Sendable {
     ///   - isProbe: true to ask for metadata alone; nothing can be sent then.
     ///   - log: receives the lines that librdkafka logs, on the producer's thread.
     /// - Throws: an error of the settings or of a file that they name.
-    package static func open(
+    static func open(
         _ settings: KafkaSettings, isProbe: Bool = false, log: @escaping @Sendable (KafkaLogLine) -> Void
     ) async throws(KafkaError) -> KafkaProducer {
         let inbox = KafkaInbox(settings, log: log)
@@ -51,7 +51,7 @@ package final class KafkaProducer: Sendable {
     /// Queues records; does not wait for the network.
     ///
     /// Does nothing after `close`.
-    package func send(_ records: [KafkaRecord]) {
+    func send(_ records: [KafkaRecord]) {
         guard !inbox.isClosing else { return }
         inbox.expect(records.count)
         for record in records {
@@ -62,13 +62,13 @@ package final class KafkaProducer: Sendable {
     /// Waits for the reports of all records; ends early with a failure, and when the task is cancelled.
     ///
     /// - Returns: the results since the last call.
-    package func reports(within patience: Duration) async -> KafkaReports { await inbox.wait(patience) }
+    func reports(within patience: Duration) async -> KafkaReports { await inbox.wait(patience) }
 
     /// Asks the cluster for its brokers and topics, on a thread of its own.
     ///
     /// - Returns: the number of brokers, and of the topic's partitions, which is 0 without the topic.
     /// - Throws: the reason why no broker responds.
-    package func metadata(patience: Duration) async throws(KafkaError) -> (brokers: Int, partitions: Int) {
+    func metadata(patience: Duration) async throws(KafkaError) -> (brokers: Int, partitions: Int) {
         let milliseconds = Int32(patience / .milliseconds(1))
         let result: Result<(brokers: Int, partitions: Int), KafkaError> = await withCheckedContinuation { done in
             Thread.detachNewThread { [handle, inbox] in
@@ -90,7 +90,7 @@ package final class KafkaProducer: Sendable {
     /// Gives up records without a report and closes the connections.
     ///
     /// Waits two seconds at most; a name lookup on its way ends later.
-    package func close() async {
+    func close() async {
         inbox.close()
         await withCheckedContinuation { done in
             Thread.detachNewThread { [inbox] in

@@ -3,50 +3,39 @@
 import Primitives
 
 /// A Kafka cluster and a topic of it, with TLS and login.
-package struct KafkaSettings: Sendable, Hashable {
+struct KafkaSettings: Sendable, Hashable {
     /// Files in PEM; nil for the system's roots and for no client certificate.
-    package struct TLS: Sendable, Hashable {
-        package var roots: String?
-        package var certificate: String?
-        package var key: String?
-
-        package init(roots: String? = nil, certificate: String? = nil, key: String? = nil) {
-            (self.roots, self.certificate, self.key) = (roots, certificate, key)
-        }
+    struct TLS: Sendable, Hashable {
+        var roots: String?
+        var certificate: String?
+        var key: String?
     }
 
     /// A login by SASL.
-    package struct Login: Sendable, Hashable, CustomStringConvertible {
+    struct Login: Sendable, Hashable, CustomStringConvertible {
         /// The name in Kafka's documentation, such as `SCRAM-SHA-512`.
-        package var mechanism: String
-        package var user: String
+        var mechanism: String
+        var user: String
         fileprivate var password: Concealed<String>
 
-        package init(mechanism: String, user: String, password: String) {
+        init(mechanism: String, user: String, password: String) {
             (self.mechanism, self.user, self.password) = (mechanism, user, Concealed(password))
         }
 
-        package var description: String { "\(mechanism) \(user)" }
+        var description: String { "\(mechanism) \(user)" }
     }
 
     /// Brokers that are asked for the others, each with its port.
-    package var brokers: [String]
-    package var topic: String
+    var brokers: [String]
+    var topic: String
     /// The name of a codec of Kafka, or `none`.
-    package var compression: String
+    var compression = "none"
     /// Nil for a connection without TLS.
-    package var tls: TLS?
-    package var login: Login?
-
-    package init(
-        brokers: [String], topic: String, compression: String = "none", tls: TLS? = nil, login: Login? = nil
-    ) {
-        (self.brokers, self.topic, self.compression) = (brokers, topic, compression)
-        (self.tls, self.login) = (tls, login)
-    }
+    var tls: TLS?
+    var login: Login?
 
     /// The brokers in one text.
-    package var cluster: String { brokers.joined(separator: ",") }
+    var cluster: String { brokers.joined(separator: ",") }
 
     /// Properties of librdkafka; see its `CONFIGURATION.md`.
     var properties: [(name: String, value: String)] {
