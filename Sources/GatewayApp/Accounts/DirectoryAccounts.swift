@@ -52,7 +52,8 @@ final class DirectoryAccounts: ReloadablePart {
         self.whileSyncing = whileSyncing
         let accounts = try start.configuration.accounts.compactMap { try account($0) }
         use(accounts, for: start.configuration.customers)
-        stored.recorder.onUnknownCaller { [self] in owner($1)?.lookup?.ended(callFrom: $0) }
+        // Weak, because the accounts have the recorder: a circle would keep the sockets of an ended gateway open.
+        stored.recorder.onUnknownCaller { [weak self] in self?.owner($1)?.lookup?.ended(callFrom: $0) }
     }
 
     /// The accounts in force, in no order.
@@ -153,15 +154,15 @@ final class DirectoryAccounts: ReloadablePart {
             state.customers = customers
             for account in removed {
                 state.accounts[account.settings.key] = nil
-                state.services[account.settings.key]?.replace { [self] in last(of: account) }
+                state.services[account.settings.key]?.replace { [weak self] in self?.last(of: account) ?? [] }
             }
             var delay = Duration.zero
             for account in accounts {
                 let key = account.settings.key
                 let isNew = state.accounts.updateValue(account, forKey: key) == nil
-                services(of: key, in: &state).replace { [self, delay] in
+                services(of: key, in: &state).replace { [weak self, delay] in
                     await cancelWhenGracefulShutdown { try? await Task.sleep(for: delay) }
-                    return account.services + uploader(of: account)
+                    return account.services + (self?.uploader(of: account) ?? [])
                 }
                 if isNew { delay += Self.spread }
             }
@@ -197,8 +198,8 @@ final class DirectoryAccounts: ReloadablePart {
     private func last(of account: DirectoryAccount) -> [any Service] {
         let customers = account.senders.keys.compactMap { $0 }
         guard !customers.isEmpty else { return [] }
-        let end = LastEvents(customers: customers, reader: LedgerReader(stored.database)) { [self] in
-            state.withLock { state in
+        let end = LastEvents(customers: customers, reader: LedgerReader(stored.database)) { [weak self] in
+            self?.state.withLock { state in
                 // The account may be in the configuration again.
                 guard state.accounts[account.settings.key] == nil else { return }
                 state.services[account.settings.key]?.replace { [] }
