@@ -31,7 +31,7 @@ extension HeraldSchema {
             let subscribers = subscribers(section)
             guard let access else { return nil }
             return HeraldConfiguration.Customer(
-                name: name, directory: access, logoHosts: logoHosts(section, access), subscribers: subscribers)
+                name: name, directory: access, logoHosts: hostsOfCopies(section, access), subscribers: subscribers)
         }
         guard let customers, customers.count > HeraldConfiguration.mostCustomers else { return customers ?? [] }
         root.problem("customers", "must have at most \(HeraldConfiguration.mostCustomers) entries")
@@ -39,7 +39,7 @@ extension HeraldSchema {
     }
 
     /// Reads the section `logos` of a customer; nil without one.
-    private func logoHosts(
+    private func hostsOfCopies(
         _ customer: ConfigurationSection, _ access: HeraldConfiguration.DirectoryAccess
     ) -> [String]? {
         if customer.has("logos"), !root.has("logos") {

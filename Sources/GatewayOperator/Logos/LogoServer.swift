@@ -67,7 +67,7 @@ struct LogoServer: Service {
     }
 }
 
-/// What one account serves phones.
+/// The files that one account serves phones.
 struct PhoneFiles: Sendable {
     /// Finds the files of a customer's account, or those of calls without a customer for nil.
     typealias OfCustomer = @Sendable (_ customer: String?) -> PhoneFiles?
