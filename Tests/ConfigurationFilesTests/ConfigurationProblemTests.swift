@@ -94,7 +94,8 @@ struct ConfigurationProblemTests {
         ),
         BadFile(
             "gateway: {id: \"a b\"}",
-            "herald.yaml:10:15: gateway.id: must be 1 to 64 letters, digits, dots, dashes or underscores"),
+            "herald.yaml:10:15: gateway.id: must be 1 to 64 letters, digits, dots, dashes or underscores, not dots alone"
+        ),
         BadFile("gateway: {state: \"\"}", "herald.yaml:10:18: gateway.state: must be text"),
         BadFile("gateway: {state: [a]}", "herald.yaml:10:18: gateway.state: must be text"),
         BadFile("brands: {file: no}", "herald.yaml:10:16: brands.file: no cannot be read: No such file or directory"),

@@ -83,6 +83,8 @@ struct CustomersSchemaTests {
         ("customers: [{name: a}]", "directory: is missing"),
         ("customers: [{name: a, directory: {api_key_file: absent}}]", "cannot be read"),
         ("customers: [{name: a b, directory: {api_key_file: api-key}}]", "name: must be"),
+        // It is a part of the path of its logos (RFC 3986 §5.2.4).
+        ("customers: [{name: .., directory: {api_key_file: api-key}}]", "name: must be"),
         ("customers: [{name: a, directory: {api_key_file: api-key}, logos: {}}]", "logos: needs the section logos"),
         ("routes: {table: [{numbers: +4930*, pbx: pbx1, customer: a}]}", "no entry is named \"a\""),
         (
