@@ -124,6 +124,19 @@ struct TraceSocketTests {
         }
     }
 
+    @Test(arguments: [0, -1]) func `a time that is none is refused, and begins no endless trace`(seconds: Int)
+        async throws
+    {
+        let source = ScriptedTraces([])
+        var order = TraceOrder()
+        order.seconds = seconds
+        try await Self.withServer(source) { [order] folder in
+            let failure = await #expect(throws: ControlFailure.self) { try await Self.traced(folder, order) }
+            #expect(failure?.description == "seconds must be a whole number from 1 on")
+            #expect(source.orders.withLock { $0 }.isEmpty)
+        }
+    }
+
     @Test func `a command that ends, ends its trace in the gateway`() async throws {
         let source = ScriptedTraces([TraceExamples.line(.outcome("ANSWERED"))], isEndless: true)
         try await Self.withServer(source) { folder in

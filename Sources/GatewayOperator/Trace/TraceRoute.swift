@@ -16,7 +16,12 @@ enum TraceRoute {
         order.callID = text("call_id")
         order.trunk = text("trunk")
         order.customer = text("customer")
-        order.seconds = text("seconds").flatMap { Int($0) }
+        if let seconds = text("seconds") {
+            guard let count = Int(seconds), count > 0 else {
+                return try ControlResponse.refusal("seconds must be a whole number from 1 on")
+            }
+            order.seconds = count
+        }
         guard let numbers = text("numbers").map({ TraceOrder.Numbers(rawValue: $0) }) ?? .masked else {
             return try ControlResponse.refusal("numbers must be masked or full")
         }
