@@ -13,7 +13,7 @@ import Testing
 struct CallRecordFieldsTests {
     /// A row with a value in every column; texts are the name of their column.
     private static let full: LedgerCallRow = {
-        var values: [String: SharedValue] = [:]
+        var values: [String: ColumnValue] = [:]
         for (place, column) in SharedTable.call.columns.enumerated() {
             let time: Int64? = column.name.hasSuffix("_at") ? 1_767_225_600_250_000 + Int64(place) * 1_000_000 : nil
             values[column.name] = column.isText ? .text(column.name) : .integer(time ?? Int64(place))
@@ -63,8 +63,7 @@ struct CallRecordFieldsTests {
                 brand_name,carrier_name,matched,2026-01-01T00:00:04.250Z,2026-01-01T00:00:05.250Z,\
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
-                name logo,'+61255501002 1003,continued_as,
-
+                name logo,'+61255501002 1003,continued_as,\r\n
                 """)
     }
 

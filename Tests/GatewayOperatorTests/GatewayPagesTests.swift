@@ -37,7 +37,7 @@ struct GatewayPagesTests {
     ///
     /// - Parameter text: the text of all columns that come from the network.
     static func call(_ caller: Caller, text: String? = nil, customer: String? = nil) -> LedgerCallRow {
-        var values: [String: SharedValue] = [
+        var values: [String: ColumnValue] = [
             "id": .integer(7), "call_id": .text("id"), "sip_call_id": .text(text), "direction": .integer(1),
             "trunk": .text("carrier"), "customer": .text(customer), "destination": .integer(61_255_501_002),
             "brand_name": .text(text), "decision": .text("matched"), "invite_at": .integer(1_700_000_000_000_000),

@@ -15,7 +15,11 @@ from . import ROOT
 SOURCES = os.path.join(ROOT, "Sources")
 LARGEST_CYCLE = 3
 # State machines whose files name each other: {target: [(a file of the cycle, reason)]}.
-ALLOWED = {}
+ALLOWED = {
+    "GatewayStore": [
+        ("Cluster/ClusterJournal.swift",
+         "the journal has what several gateways add as one optional part, which changes its calls in its transaction")],
+}
 
 IMPORT = re.compile(r"^\s*(?:@testable\s+|@preconcurrency\s+)*(?:package\s+|internal\s+|public\s+|private\s+)?"
                     r"import\s+(?:(?:struct|class|enum|protocol|func)\s+)?(\w+)", re.MULTILINE)

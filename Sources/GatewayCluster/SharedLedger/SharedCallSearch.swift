@@ -21,7 +21,7 @@ struct SharedCallSearch {
     private let filter: CallFilter
     private let limit: Int
     private var seen: Set<String> = []
-    private(set) var found: [(row: PostgreSQLRow, values: [String: SharedValue])] = []
+    private(set) var found: [(row: PostgreSQLRow, values: [String: ColumnValue])] = []
     /// The begin of the time that was read, in seconds since 1970; nil if everything was read.
     private(set) var searchedSince: Int64?
 

@@ -72,7 +72,7 @@ package final class SharedLedgerReader {
 
     /// The statement for the events of a call.
     private static func events(
-        of call: [String: SharedValue], in row: PostgreSQLRow
+        of call: [String: ColumnValue], in row: PostgreSQLRow
     ) throws -> PostgreSQLCommand {
         let ids = ["shown_event", "end_event", "return_event"].compactMap { name -> Int64? in
             if case .integer(let id)? = call[name] { id } else { nil }
@@ -83,8 +83,8 @@ package final class SharedLedgerReader {
     }
 
     /// Each event once, in the state that it has at the gateway that has sent it.
-    private static func once(_ events: [[String: SharedValue]]) -> [[String: SharedValue]] {
-        var (order, byKey): ([String], [String: [String: SharedValue]]) = ([], [:])
+    private static func once(_ events: [[String: ColumnValue]]) -> [[String: ColumnValue]] {
+        var (order, byKey): ([String], [String: [String: ColumnValue]]) = ([], [:])
         for event in events {
             guard let key = event["key"]?.text else { continue }
             if byKey[key] == nil { order.append(key) }
@@ -118,8 +118,8 @@ package final class SharedLedgerReader {
     /// The values of a row by column; the first column is at `first`.
     static func values(
         _ row: PostgreSQLRow, _ columns: [SharedTable.Column], from first: Int
-    ) throws -> [String: SharedValue] {
-        var values: [String: SharedValue] = [:]
+    ) throws -> [String: ColumnValue] {
+        var values: [String: ColumnValue] = [:]
         for (place, column) in columns.enumerated() {
             values[column.name] =
                 column.isText ? .text(try row.text(first + place)) : .integer(try row.integer(first + place))

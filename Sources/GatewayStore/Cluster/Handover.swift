@@ -4,11 +4,11 @@
 package struct ForeignRow: Sendable, Hashable {
     /// The name of the gateway that wrote it.
     package let gateway: String
-    package let values: [String: SharedValue]
+    package let values: [String: ColumnValue]
     /// That gateway's clock less this one's, in microseconds.
     package let clockOffset: Int64
 
-    package init(gateway: String, values: [String: SharedValue], clockOffset: Int64 = 0) {
+    package init(gateway: String, values: [String: ColumnValue], clockOffset: Int64 = 0) {
         (self.gateway, self.values, self.clockOffset) = (gateway, values, clockOffset)
     }
 

@@ -152,7 +152,7 @@ private struct ColumnValues {
 
 extension LedgerEventRow {
     /// An event of the shared ledger, by the columns of `SharedTable.event`.
-    package init(shared values: [String: SharedValue]) {
+    package init(shared values: [String: ColumnValue]) {
         let values = values.mapValues { value -> (any DatabaseValueConvertible)? in
             switch value {
             case .integer(let number): number

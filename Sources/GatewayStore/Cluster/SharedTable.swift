@@ -165,19 +165,3 @@ package protocol SharedChangeSource: Sendable {
     /// Number of changes after a position.
     func waiting(after position: Int64) throws -> Int
 }
-
-/// A value of one column of a shared row.
-package enum SharedValue: Sendable, Hashable {
-    case integer(Int64?)
-    case text(String?)
-
-    /// The text; nil for null and for an integer.
-    package var text: String? {
-        if case .text(let value) = self { value } else { nil }
-    }
-
-    /// The integer; nil for null and for a text.
-    package var integer: Int64? {
-        if case .integer(let value) = self { value } else { nil }
-    }
-}

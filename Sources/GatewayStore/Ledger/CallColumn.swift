@@ -37,7 +37,7 @@ package struct CallColumn: Sendable {
     /// Binds the value of a call to a parameter.
     typealias Binding = @Sendable (Written, LedgerStatement.Parameter) -> Void
     /// Puts a stored value into a record.
-    typealias Setter = @Sendable (inout CallRecord, SharedValue) -> Void
+    typealias Setter = @Sendable (inout CallRecord, ColumnValue) -> Void
     /// The steps that add a column to older files and to the shared ledger; 1 for a column of its first tables.
     typealias Added = (file: String, shared: Int)
 
@@ -186,7 +186,7 @@ extension CallColumn {
 
     private static func filled(_ code: UInt16) -> Int64? { code == 0 ? nil : Int64(code) }
 
-    private static func code(_ stored: SharedValue) -> UInt16 { stored.integer.flatMap(UInt16.init(exactly:)) ?? 0 }
+    private static func code(_ stored: ColumnValue) -> UInt16 { stored.integer.flatMap(UInt16.init(exactly:)) ?? 0 }
 }
 
 /// A field of a call in JSON and CSV.

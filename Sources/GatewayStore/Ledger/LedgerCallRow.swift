@@ -9,7 +9,7 @@ import GRDB
 /// Texts come from the wire: escape them before they reach a terminal.
 package struct LedgerCallRow: Hashable, Sendable {
     /// In the order of `CallColumn.all`.
-    let values: [SharedValue]
+    let values: [ColumnValue]
     /// The gateway of the call, in rows of the shared ledger.
     package var node: String?
     /// Its events in order: display, end, return.
@@ -22,11 +22,11 @@ package struct LedgerCallRow: Hashable, Sendable {
     }
 
     /// A call of the shared ledger, by the columns of `SharedTable.call`.
-    package init(shared values: [String: SharedValue], node: String, events: [LedgerEventRow]) {
+    package init(shared values: [String: ColumnValue], node: String, events: [LedgerEventRow]) {
         self.init(node: node, events: events) { values[$0.name] ?? .integer(nil) }
     }
 
-    init(node: String? = nil, events: [LedgerEventRow] = [], _ value: (CallColumn) -> SharedValue) {
+    init(node: String? = nil, events: [LedgerEventRow] = [], _ value: (CallColumn) -> ColumnValue) {
         (self.node, self.events) = (node, events)
         values = CallColumn.all.map(value)
     }
