@@ -6,10 +6,12 @@ import Primitives
 /// A producer of librdkafka and its topic: every call of the library.
 ///
 /// The library's functions are safe from any thread. `destroy` comes last, on the thread that polls.
-// `@unchecked Sendable`: Swift does not know what the pointers lead to. Both are set in `init` and never change, and
-// librdkafka locks what is behind them (its INTRODUCTION.md, on threads). Nobody uses them after `destroy`, which follows
-// `KafkaInbox.close`: the one task that sends calls it when it sends no more, else the last reference to the producer has
-// ended. `KafkaProducer.metadata` keeps the producer until its thread is done.
+// `@unchecked Sendable` holds for three reasons.
+// 1. No data race in Swift: all three properties are constants that `init` sets.
+// 2. No data race in C: librdkafka locks what is behind both pointers (its INTRODUCTION.md, on threads).
+// 3. No use after the end: `destroy` runs once, on the thread that polls, after `KafkaInbox.close`. `KafkaProducer.send` does
+//    nothing after `close`, and the one task that sends also closes, or has ended before. The caller of
+//    `KafkaProducer.metadata` keeps the producer until it returns, and closes it later.
 struct KafkaHandle: @unchecked Sendable {
     private let client: OpaquePointer
     /// Nil for a probe: brokers may create a topic that a producer knows by name.
