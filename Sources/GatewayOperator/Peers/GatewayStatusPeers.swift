@@ -34,8 +34,10 @@ extension GatewayStatus {
         /// `trunk carrier` or `pbx office`.
         var group: String
         var address: String
-        /// `up`, `failing` where it still gets calls though its last one failed, `down`, `resting` after a 503 with
-        /// Retry-After, `disabled` by the operator, or `standby` while the address it is reached from is at another machine.
+        /// `up`, `failing`, `down`, `resting`, `disabled` or `standby`.
+        ///
+        /// A failing target still gets calls, though its last one failed. A resting one sent a 503 with Retry-After. The
+        /// operator has disabled a target. For a standby one, the address that it is reached from is at another machine.
         var state: String
         /// Whether calls are sent there at this moment; a target that is down is tried again now and then.
         var takesCalls: Bool
