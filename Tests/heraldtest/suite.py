@@ -16,6 +16,9 @@ FORMATTED = ("Sources", "Tests", "Package.swift")
 # The lines of a log that name a failure.
 FAILURES = re.compile(r"^[^A-Za-z]*(Test|Suite) .* (recorded an issue|failed after)|^FAIL |: error: ")
 
+# What `timeout` exits with when it ended the command.
+TIMED_OUT = 124
+
 
 class Step(NamedTuple):
     """One command. A step that `counts` must write its own numbers, else it has failed; other steps count as one."""
@@ -35,8 +38,8 @@ STEPS = (
          remedy="run 'swift format -i -r Sources Tests Package.swift'"),
     Step("imports", 60, ("Deploy/import-graph",)),
     # Test targets are built too, so that the import check sees them and the unit tests compile nothing.
-    Step("build", 1500, ("swift", "build", "--build-tests", "--explicit-target-dependency-import-check", "error"),
-         required=True),
+    Step("build", 2400, ("swift", "build", "--build-tests", "--explicit-target-dependency-import-check", "error"),
+         remedy="after a time limit run it again: the build goes on where it stopped", required=True),
     Step("versions", 60, ("Deploy/check-versions",)),
     Step("unit", 1500, ("swift", "test", "--skip-build", "--disable-xctest", "--xunit-output", "{work}/unit.xml"),
          counts=True),
@@ -109,7 +112,8 @@ def run(steps, work):
         good, bad = judged(step, status, written(step, work))
         passed, failed = passed + good, failed + bad
         if bad:
-            print(f"{step.name}: {bad} failed, exit status {status}" + (f"; {step.remedy}" if step.remedy else ""))
+            reason = f"it took longer than {step.seconds} s" if status == TIMED_OUT else f"exit status {status}"
+            print(f"{step.name}: {bad} failed, {reason}" + (f"; {step.remedy}" if step.remedy else ""))
             if step.required:
                 break
     return passed, failed
