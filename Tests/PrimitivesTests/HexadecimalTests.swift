@@ -28,20 +28,19 @@ struct HexadecimalTests {
     }
 
     @Test(arguments: 1...16)
-    func `digits are taken from the front of a text, and other characters are not`(count: Int) {
+    func `digits are taken at a position of a text, and other characters are not`(count: Int) {
         let digits = Array("fedcba98765432F0".utf8.prefix(count))
         let value = digits.reduce(UInt64(0)) { $0 << 4 | UInt64(Hexadecimal.digit($1) ?? 0) }
-        var text = (digits + [UInt8(ascii: "z")])[...]
-        #expect(Hexadecimal.take(count, from: &text) == value)
-        #expect(text == [UInt8(ascii: "z")])
-        var short = digits.dropLast()
-        #expect(Hexadecimal.take(count, from: &short) == nil)
+        var position = 1
+        func taken(_ text: [UInt8]) -> UInt64? { Hexadecimal.take(count, of: text.span, at: &position) }
+        #expect(taken([UInt8(ascii: "z")] + digits) == value && position == count + 1)
+        position = 0
+        #expect(taken(digits.dropLast()) == nil && position == 0)
         for place in digits.indices {
             for byte in "g/:@`G\u{0} ".utf8 {
-                var other = digits[...]
+                var other = digits
                 other[place] = byte
-                #expect(Hexadecimal.take(count, from: &other) == nil)
-                #expect(other.count == count)
+                #expect(taken(other) == nil && position == 0)
             }
         }
     }

@@ -15,26 +15,24 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
-    /// Reads the given number of digits, at most sixteen, and removes them from the front; nil for anything else.
-    package static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
-        guard text.count >= digits, let value = value(of: text.span.extracting(first: digits)) else { return nil }
-        text = text.dropFirst(digits)
-        return value
-    }
-
-    /// Reads up to sixteen digits; nil for anything else.
-    private static func value(of digits: Span<UInt8>) -> UInt64? {
-        var (value, position) = (UInt64(0), 0)
-        while digits.count - position >= 8 {
-            guard let next = eight(EightBytes(digits.bytes, whole: position).word) else { return nil }
+    /// Reads the given number of digits, at most sixteen, at a position, which moves behind them; nil for anything else.
+    @inline(__always)
+    package static func take(_ digits: Int, of text: Span<UInt8>, at position: inout Int) -> UInt64? {
+        guard position >= 0, digits <= 16, text.count - position >= digits else { return nil }
+        var (value, place, rest) = (UInt64(0), position, digits)
+        while rest >= 8 {
+            guard let next = eight(EightBytes(text.bytes, whole: place).word) else { return nil }
             value = value << 32 | next
-            position += 8
+            place &+= 8
+            rest &-= 8
         }
-        while position < digits.count {
-            guard let digit = digit(digits[position]) else { return nil }
+        while rest > 0 {
+            guard let digit = digit(text[place]) else { return nil }
             value = value << 4 | UInt64(digit)
-            position += 1
+            place &+= 1
+            rest &-= 1
         }
+        position = place
         return value
     }
 
@@ -62,6 +60,7 @@ package enum Hexadecimal {
     }
 
     /// The eight lower-case digits of a number below 2^32, the first of them lowest in memory.
+    @inline(__always)
     package static func characters(_ value: UInt64) -> UInt64 {
         // A nibble a byte, spread in three halvings; then six more than nine is what a letter is past the digits.
         var digits = (value << 16 | value) & 0x0000_ffff_0000_ffff

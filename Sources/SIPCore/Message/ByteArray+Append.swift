@@ -24,12 +24,8 @@ extension [UInt8] {
     }
 
     /// Appends sixteen lower-case hexadecimal digits.
-    package mutating func append(hex value: UInt64) { append(hex: value, digits: 16) }
-
-    /// Appends the lowest digits of a number, lower-case hexadecimal.
-    mutating func append(hex value: UInt64, digits: Int) {
-        let text = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
-        Swift.withUnsafeBytes(of: text) { append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.suffix(digits))) }
+    package mutating func append(hex value: UInt64) {
+        append(addingCapacity: 16) { $0.append(hex: value, digits: 16) }
     }
 
     /// Appends a part of a message.
@@ -40,5 +36,36 @@ extension [UInt8] {
     /// Appends a part of the bytes of a message.
     package mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {
         bytes.extracting(part).withUnsafeBufferPointer { append(contentsOf: $0) }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends the ASCII of a literal.
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        append(copying: UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends the lowest digits of a number, lower-case hexadecimal.
+    @inline(__always)
+    mutating func append(hex value: UInt64, digits: Int) {
+        let text = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
+        Swift.withUnsafeBytes(of: text) { append(copying: UnsafeRawBufferPointer(rebasing: $0[(16 - digits)...])) }
+    }
+
+    /// Appends a part of the bytes of a message.
+    @inline(__always)
+    mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {
+        bytes.bytes.extracting(part).withUnsafeBytes { append(copying: $0) }
+    }
+
+    @inline(__always)
+    private mutating func append(copying text: UnsafeRawBufferPointer) {
+        precondition(text.count <= freeCapacity, "written behind the capacity")
+        withUnsafeMutableBufferPointer { bytes, count in
+            let free = UnsafeMutableRawBufferPointer(bytes)[count...]
+            UnsafeMutableRawBufferPointer(rebasing: free).copyMemory(from: text)
+            count += text.count
+        }
     }
 }

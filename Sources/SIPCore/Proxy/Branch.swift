@@ -56,10 +56,10 @@ package struct Branch: Hashable, Sendable {
 
     /// Reads a branch that `append(attempt:to:)` wrote; nil for any other.
     package init?(_ text: ArraySlice<UInt8>) {
-        let prefixLength = Self.prefix.utf8CodeUnitCount
-        let digits = text.dropFirst(prefixLength)
-        guard digits.count == 16 || digits.count == 17, text.prefix(prefixLength).equalsIgnoringCase(Self.prefix),
-            let value = Hexadecimal.read(digits.prefix(16))
+        let bytes = text.span
+        var position = Self.prefix.utf8CodeUnitCount
+        guard bytes.count == position + 16 || bytes.count == position + 17, bytes.matches(0..<position, Self.prefix),
+            let value = Hexadecimal.take(16, of: bytes, at: &position)
         else { return nil }
         self.value = value
     }
@@ -71,9 +71,9 @@ package struct Branch: Hashable, Sendable {
     }
 
     /// Writes the branch parameter's value; each attempt at another target has its own (RFC 3261 §16.6 step 8).
-    package func append(attempt: UInt8 = 0, to out: inout [UInt8]) {
+    package func append(attempt: UInt8 = 0, to out: inout OutputSpan<UInt8>) {
         out.append(Self.prefix)
-        out.append(hex: value)
+        out.append(hex: value, digits: 16)
         if attempt > 0 { out.append(Hexadecimal.character(attempt & 15)) }
     }
 }

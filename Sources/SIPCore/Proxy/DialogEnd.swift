@@ -23,28 +23,23 @@ package struct DialogEnd: Hashable, Sendable {
         self.init(address: address ?? flow.source, transport: transport)
     }
 
-    /// Reads what `append(to:)` wrote from the front of a text, and removes it there; nil for anything else.
-    init?(takenFrom text: inout ArraySlice<UInt8>) {
-        var isMarked = false
-        self.init(takenFrom: &text, isMarked: &isMarked)
-        guard !isMarked else { return nil }
-    }
-
-    /// The same with the mark that more about this end follows.
-    init?(takenFrom text: inout ArraySlice<UInt8>, isMarked: inout Bool) {
-        guard let kind = Hexadecimal.take(1, from: &text), let transport = SIPTransportKind(rawValue: UInt8(kind & 3))
+    /// Reads what `append(to:)` wrote at a position of a text, which moves behind it; nil for anything else.
+    ///
+    /// - Parameter isMarked: whether more about this end follows.
+    init?(_ text: Span<UInt8>, at position: inout Int, isMarked: inout Bool) {
+        guard let kind = Hexadecimal.take(1, of: text, at: &position),
+            let transport = SIPTransportKind(rawValue: UInt8(kind & 3))
         else { return nil }
         isMarked = kind & 8 != 0
         let isIPv6 = kind & 4 != 0
         var high: UInt64 = 0
         if isIPv6 {
-            guard let first = Hexadecimal.take(16, from: &text) else { return nil }
+            guard let first = Hexadecimal.take(16, of: text, at: &position) else { return nil }
             high = first
         }
-        guard let low = Hexadecimal.take(isIPv6 ? 16 : 8, from: &text), let port = Hexadecimal.take(4, from: &text)
-        else {
-            return nil
-        }
+        guard let low = Hexadecimal.take(isIPv6 ? 16 : 8, of: text, at: &position),
+            let port = Hexadecimal.take(4, of: text, at: &position)
+        else { return nil }
         let (number, narrow) = (UInt16(truncatingIfNeeded: port), UInt32(truncatingIfNeeded: low))
         self.init(
             address: isIPv6
@@ -55,7 +50,7 @@ package struct DialogEnd: Hashable, Sendable {
     /// Writes 13 hexadecimal digits for IPv4, 37 for IPv6: transport and family, address, port.
     ///
     /// - Parameter isMarked: whether more about this end follows.
-    func append(to out: inout [UInt8], isMarked: Bool = false) {
+    func append(to out: inout OutputSpan<UInt8>, isMarked: Bool = false) {
         out.append(hex: isMarked ? kind | 8 : kind, digits: 1)
         if address.isIPv6 { out.append(hex: address.high, digits: 16) }
         out.append(hex: address.low, digits: address.isIPv6 ? 16 : 8)

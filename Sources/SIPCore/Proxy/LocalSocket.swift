@@ -16,8 +16,9 @@ package final class LocalSocket: Sendable {
     private let advertisedPort: UInt16
     /// The advertised address where it is a literal.
     private let advertised: PeerAddress?
-    /// `host` or `host:port` in Record-Route.
-    private let routeHost: [UInt8]
+    /// Its URIs in Record-Route, the sip and the sips one.
+    private let routeURI: [UInt8]
+    private let secureRouteURI: [UInt8]
     /// Further names of it, and those of sibling gateways.
     private let names: [OwnName]
 
@@ -40,7 +41,10 @@ package final class LocalSocket: Sendable {
         self.advertisedPort = advertisedPort ?? address.port
         advertised = PeerAddress(host: self.advertisedHost[...], port: self.advertisedPort)
         sentBy = Array("\(host):\(self.advertisedPort)".utf8)
-        routeHost = routesByName ? Array(host.utf8) : sentBy
+        let routeHost = routesByName ? Array(host.utf8) : sentBy
+        let parameter = transport == .udp ? "" : transport == .tls ? ";transport=tls" : ";transport=tcp"
+        routeURI = Array("sip:".utf8) + routeHost + Array("\(parameter);lr".utf8)
+        secureRouteURI = Array("sips:".utf8) + routeHost + Array(";lr".utf8)
         viaStart = Array("Via: SIP/2.0/\(transport.viaName) ".utf8) + sentBy + Array(";branch=".utf8)
     }
 
@@ -48,13 +52,7 @@ package final class LocalSocket: Sendable {
     ///
     /// - Parameter isSecure: writes a sips URI, which needs no transport parameter (RFC 3261 §26.2.2).
     package func appendURI(to out: inout [UInt8], isSecure: Bool = false) {
-        out.append(isSecure ? "sips:" : "sip:")
-        out.append(contentsOf: routeHost)
-        if transport != .udp, !isSecure {
-            out.append(";transport=")
-            out.append(transport == .tls ? "tls" : "tcp")
-        }
-        out.append(";lr")
+        out.append(contentsOf: isSecure ? secureRouteURI : routeURI)
     }
 
     /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).

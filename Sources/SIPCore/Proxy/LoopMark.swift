@@ -30,9 +30,9 @@ package struct LoopMark: Hashable, Sendable {
     }
 
     /// Writes the parameter.
-    func append(to out: inout [UInt8]) {
+    func append(to out: inout OutputSpan<UInt8>) {
         out.append(";hl=")
-        out.append(hex: value)
+        out.append(hex: value, digits: 16)
     }
 
     /// The parameter's value in a Via.

@@ -19,17 +19,22 @@ package enum RequestForwarding {
         before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
-            appendVia(socket, branch: marks.branch, attempt: 0, to: &out)
-            marks.loop.append(to: &out)
+            appendVia(socket, branch: marks.branch, attempt: 0, marks.loop, to: &out)
             if !originalFrom.isEmpty { OriginalFrom.append(originalFrom, to: &out) }
             out.append("\r\n")
         }
     }
 
-    static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
-        out.append(contentsOf: socket.viaStart)
-        branch.append(attempt: attempt, to: &out)
-        out.append(";rport")
+    static func appendVia(
+        _ socket: LocalSocket, branch: Branch, attempt: UInt8, _ loop: LoopMark? = nil, to out: inout [UInt8]
+    ) {
+        let start = socket.viaStart
+        out.append(addingCapacity: start.count + 64) { out in
+            out.append(start.indices, of: start.span)
+            branch.append(attempt: attempt, to: &out)
+            out.append(";rport")
+            loop?.append(to: &out)
+        }
     }
 
     /// Most attempts at one target that a CANCEL without its INVITE's transaction names.

@@ -48,7 +48,7 @@ package struct RouteCookie: Hashable, Sendable {
     init?(
         _ text: ArraySlice<UInt8>, in request: SIPMessage, secret: Secret, isByOriginator: (Payload) -> Bool
     ) {
-        guard let (cookie, seal) = Self.read(text) else { return nil }
+        guard let (cookie, seal) = Self.read(text.span) else { return nil }
         let tag = isByOriginator(cookie.payload) ? request.fromTag : request.toTag
         let age = secret.age { cookie.seal(originatorTag: tag, in: request, secret: $0) == seal }
         guard let age else { return nil }
@@ -62,26 +62,28 @@ package struct RouteCookie: Hashable, Sendable {
     }
 
     /// Reads the parts that `append(to:)` wrote, and the seal behind them.
-    private static func read(_ text: ArraySlice<UInt8>) -> (cookie: RouteCookie, seal: UInt64)? {
-        var rest = text
-        var isOfStream = false
-        guard let target = DialogEnd(takenFrom: &rest),
-            let origin = DialogEnd(takenFrom: &rest, isMarked: &isOfStream)
+    private static func read(_ text: Span<UInt8>) -> (cookie: RouteCookie, seal: UInt64)? {
+        var position = 0
+        var (isMarked, isOfStream) = (false, false)
+        guard let target = DialogEnd(text, at: &position, isMarked: &isMarked), !isMarked,
+            let origin = DialogEnd(text, at: &position, isMarked: &isOfStream)
         else { return nil }
         var connection: UInt64 = 0
         if isOfStream {
-            guard let taken = Hexadecimal.take(16, from: &rest), taken != 0 else { return nil }
+            guard let taken = Hexadecimal.take(16, of: text, at: &position), taken != 0 else { return nil }
             connection = taken
         }
-        guard let payload = Payload(takenFrom: &rest), let seal = Hexadecimal.read(rest) else { return nil }
+        guard let payload = Payload(text, at: &position),
+            let seal = Hexadecimal.take(16, of: text, at: &position), position == text.count
+        else { return nil }
         return (RouteCookie(payload: payload, target: target, origin: origin, connection: connection), seal)
     }
 
     /// Writes target, origin, connection and payload, without the seal.
-    fileprivate func append(to out: inout [UInt8]) {
+    fileprivate func append(to out: inout OutputSpan<UInt8>) {
         target.append(to: &out)
         origin.append(to: &out, isMarked: connection != 0)
-        if connection != 0 { out.append(hex: connection) }
+        if connection != 0 { out.append(hex: connection, digits: 16) }
         payload.append(to: &out)
     }
 
@@ -99,21 +101,21 @@ package struct RouteCookie: Hashable, Sendable {
 }
 
 extension RouteCookie.Payload {
-    /// Reads what `append(to:)` wrote from the front of a text, of which a seal of sixteen digits is left over.
-    fileprivate init?(takenFrom text: inout ArraySlice<UInt8>) {
-        guard let mark = Hexadecimal.take(8, from: &text) else { return nil }
+    /// Reads what `append(to:)` wrote at a position of a text, of which a seal of sixteen digits is left over.
+    fileprivate init?(_ text: Span<UInt8>, at position: inout Int) {
+        guard let mark = Hexadecimal.take(8, of: text, at: &position) else { return nil }
         var value: UInt64 = 0
-        if text.count > 16 {
-            guard let taken = Hexadecimal.take(16, from: &text), taken != 0 else { return nil }
+        if text.count - position > 16 {
+            guard let taken = Hexadecimal.take(16, of: text, at: &position), taken != 0 else { return nil }
             value = taken
         }
         self.init(mark: UInt32(truncatingIfNeeded: mark), value: value)
     }
 
     /// Writes eight hexadecimal digits, and sixteen more for a value that is not 0.
-    fileprivate func append(to out: inout [UInt8]) {
+    fileprivate func append(to out: inout OutputSpan<UInt8>) {
         out.append(hex: UInt64(mark), digits: 8)
-        if value != 0 { out.append(hex: value) }
+        if value != 0 { out.append(hex: value, digits: 16) }
     }
 }
 
@@ -122,15 +124,18 @@ package struct SealedRouteCookie: Sendable {
     private let cookie: RouteCookie
     private let seal: UInt64
 
+    /// Most bytes of the parameter: its name, two ends, the connection, the payload and the seal.
+    fileprivate static let longest = 4 + 2 * 37 + 16 + 24 + 16
+
     /// Seals the cookie of the dialog that a request begins.
     package init(_ cookie: RouteCookie, of request: SIPMessage, secret: Secret) {
         self.cookie = cookie
         seal = cookie.seal(originatorTag: request.fromTag, in: request, secret: secret)
     }
 
-    fileprivate func append(to out: inout [UInt8]) {
+    fileprivate func append(to out: inout OutputSpan<UInt8>) {
         cookie.append(to: &out)
-        out.append(hex: seal)
+        out.append(hex: seal, digits: 16)
     }
 }
 
@@ -172,8 +177,10 @@ package struct RecordRoute: Sendable {
     /// Writes the URI alone.
     func appendURI(to out: inout [UInt8]) {
         socket.appendURI(to: &out, isSecure: isSecure)
-        out.append(";hd=")
-        cookie.append(to: &out)
+        out.append(addingCapacity: SealedRouteCookie.longest) { out in
+            out.append(";hd=")
+            cookie.append(to: &out)
+        }
         CarrierName.append(carrierName, to: &out)
     }
 }

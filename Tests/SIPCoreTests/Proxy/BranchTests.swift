@@ -99,7 +99,7 @@ struct BranchTests {
     @Test func `a written branch is read again, whatever its case`() throws {
         let branch = try Self.branch()
         var bytes: [UInt8] = []
-        branch.append(to: &bytes)
+        bytes.append(addingCapacity: 32) { branch.append(to: &$0) }
         #expect(bytes.starts(with: "z9hG4bK".utf8))  // §8.1.1.7
         #expect(Branch(bytes[...]) == branch)
         #expect(Branch(Array(text(bytes).uppercased().utf8)[...]) == branch)
@@ -109,7 +109,7 @@ struct BranchTests {
         let branch = try Self.branch()
         let written = (0...15 as ClosedRange<UInt8>).map { attempt in
             var bytes: [UInt8] = []
-            branch.append(attempt: attempt, to: &bytes)
+            bytes.append(addingCapacity: 32) { branch.append(attempt: attempt, to: &$0) }
             return bytes
         }
         #expect(Set(written).count == 16)
