@@ -56,38 +56,18 @@ package struct Splices: Sendable {
     /// The message with all edits made, in one new buffer.
     package func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
+        let (received, written) = (bytes.span, arena.span)
         var out: [UInt8] = []
-        bytes.withUnsafeBytes { bytes in
-            arena.withUnsafeBytes { arena in
-                var count = 0
-                eachPiece(of: bytes, arena) { count += $0.count }
-                out.append(addingCapacity: count) { out in
-                    out.withUnsafeMutableBufferPointer { buffer, written in
-                        let buffer = UnsafeMutableRawBufferPointer(buffer)
-                        eachPiece(of: bytes, arena) { piece in
-                            UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyMemory(from: piece)
-                            written += piece.count
-                        }
-                    }
-                }
+        // Each byte is taken once at most.
+        out.append(addingCapacity: received.count + written.count) { out in
+            var position = 0
+            for edit in edits {
+                if edit.range.lowerBound > position { out.append(position..<edit.range.lowerBound, of: received) }
+                if !edit.text.isEmpty { out.append(edit.text, of: written) }
+                position = max(position, edit.range.upperBound)
             }
+            if position < received.count { out.append(position..<received.count, of: received) }
         }
         return out
-    }
-
-    /// Hands out what the edited message is made of, first to last.
-    @inline(__always)
-    private func eachPiece(
-        of bytes: UnsafeRawBufferPointer, _ arena: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
-    ) {
-        var position = 0
-        for edit in edits {
-            if edit.range.lowerBound > position {
-                body(UnsafeRawBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
-            }
-            if !edit.text.isEmpty { body(UnsafeRawBufferPointer(rebasing: arena[edit.text])) }
-            position = max(position, edit.range.upperBound)
-        }
-        if position < bytes.count { body(UnsafeRawBufferPointer(rebasing: bytes[position...])) }
     }
 }
