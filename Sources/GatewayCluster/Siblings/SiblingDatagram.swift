@@ -68,7 +68,8 @@ package struct SiblingDatagram: Hashable, Sendable {
     /// The number for an address in `receiver`.
     package static func place(_ address: SocketAddress) -> UInt64 {
         var hash = SipHash(key0: 0, key1: 0)
-        hash.combine(counted: Array(address.endpointText.utf8).span)
+        let text = Array(address.endpointText.utf8)
+        hash.combine(counted: text.indices, of: text.span)
         return hash.finalize().0
     }
 

@@ -38,7 +38,7 @@ package struct SiblingKeys: Hashable, Sendable {
     private static func seal(_ bytes: Span<UInt8>, _ key: Key) -> (UInt64, UInt64) {
         var hash = SipHash(key0: key.first, key1: key.second)
         hash.combine(use)
-        hash.combine(counted: bytes)
+        hash.combine(counted: bytes.indices, of: bytes)
         let (first, last) = hash.finalize()
         return (first, last)
     }

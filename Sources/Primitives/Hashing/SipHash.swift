@@ -26,27 +26,36 @@ package struct SipHash: Sendable {
     package mutating func combine(_ bytes: Span<UInt8>) {
         // A copy, which stays in registers from word to word.
         var state = self
-        state.take(bytes.bytes)
+        state.take(0..<bytes.count, of: bytes.bytes)
         self = state
     }
 
-    /// Takes in how many bytes there are, and then the bytes.
-    package mutating func combine(counted bytes: Span<UInt8>) {
+    /// Takes in how many bytes a part of a text has, and then these bytes.
+    package mutating func combine(counted part: Range<Int>, of text: Span<UInt8>) {
         var state = self
-        state.combine(UInt64(bytes.count))
-        state.take(bytes.bytes)
+        state.combine(UInt64(part.count))
+        state.take(part, of: text.bytes)
         self = state
     }
 
     @inline(__always)
-    private mutating func take(_ bytes: RawSpan) {
-        var position = 0
-        while bytes.byteCount &- position >= 8 {
-            combine(EightBytes(bytes, whole: position).word)
+    private mutating func take(_ part: Range<Int>, of text: RawSpan) {
+        precondition(part.lowerBound >= 0 && part.upperBound <= text.byteCount, "hashed outside of a text")
+        var position = part.lowerBound
+        let shift = (length & 7) &* 8
+        while part.upperBound &- position >= 8 {
+            let word = EightBytes(text, whole: position).word
+            compress(tail | word &<< shift)
+            tail = (word &>> 1) &>> (63 &- shift)
             position &+= 8
         }
-        guard position < bytes.byteCount else { return }
-        combine(EightBytes(bytes, at: position).word, count: UInt64(bytes.byteCount &- position))
+        length &+= UInt64(position &- part.lowerBound)
+        let count = UInt64(part.upperBound &- position)
+        guard count > 0 else { return }
+        // Bytes behind the part are read and cleared.
+        let last =
+            position <= text.byteCount &- 8 ? EightBytes(text, whole: position) : EightBytes(text, at: position)
+        combine(last.word & .max &>> (64 &- count &* 8), count: count)
     }
 
     /// Takes in one byte.

@@ -82,13 +82,14 @@ package struct KeyedHash: Redacted {
     /// Kept out of its callers: a dozen copies of it were more code to fetch for each call (docs/performance.md).
     @inline(never)
     package mutating func combine(_ bytes: ArraySlice<UInt8>) {
-        hash.combine(counted: bytes.span)
+        hash.combine(counted: 0..<bytes.count, of: bytes.span)
     }
 
     /// Adds a part of a message without a slice, which would count references twice.
     @inline(never)
     package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
-        message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }
+        let bytes = message.bytes
+        hash.combine(counted: part, of: bytes.span)
     }
 
     /// Adds a number.
