@@ -22,24 +22,33 @@ struct HeaderIndex: Sendable {
     private(set) var contentLength: Int?
 
     /// Takes in the next field of the list.
+    @inline(__always)
     mutating func add(_ field: SIPMessage.HeaderField, at position: Int, of bytes: Span<UInt8>) {
         let name = Int(field.name.rawValue)
         guard firsts[name] == 0 else {
-            repeated |= 1 << UInt32(name)
+            repeated |= 1 &<< UInt32(truncatingIfNeeded: name)
             return
         }
-        firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max)))
+        firsts[name] = UInt16(truncatingIfNeeded: min(position &+ 1, Int(UInt16.max)))
         switch field.name {
-        case .via: topVia = Self.topVia(bytes, field.value)
+        case .via, .from, .to, .cseq, .contentLength: takeApart(field.name, bytes, field.value)
+        default: break
+        }
+    }
+
+    /// Takes the first field of a name apart.
+    @inline(never)
+    private mutating func takeApart(_ name: HeaderName, _ bytes: Span<UInt8>, _ value: Range<Int>) {
+        switch name {
+        case .via: topVia = Self.topVia(bytes, value)
         case .from:
-            let extent = NameAddressExtent.scan(bytes, field.value)
+            let extent = NameAddressExtent.scan(bytes, value)
             (from, fromTag) = (extent, Self.tag(bytes, extent))
         case .to:
-            let extent = NameAddressExtent.scan(bytes, field.value)
+            let extent = NameAddressExtent.scan(bytes, value)
             (to, toTag) = (extent, Self.tag(bytes, extent))
-        case .cseq: sequence = Self.sequence(bytes, field.value)
-        case .contentLength: contentLength = DecimalNumber.read(bytes, field.value)
-        default: break
+        case .cseq: sequence = Self.sequence(bytes, value)
+        default: contentLength = DecimalNumber.read(bytes, value)
         }
     }
 

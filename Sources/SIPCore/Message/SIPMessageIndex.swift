@@ -52,26 +52,27 @@ extension SIPMessage {
         while position < bytes.count, bytes[position] == 13 || bytes[position] == 10 { position += 1 }
         guard position < bytes.count else { throw .keepAlive }
         if position > 0 { bytes.removeFirst(position) }
+        let received = consume bytes
+        let text = received.span
         var scanner = LineScanner()
-        let first = try scanner.nextLine(bytes.span)
-        if bytes.contains(0, in: first) { throw .nulByte }
-        guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
+        let first = try scanner.nextLine(text)
+        if received.contains(0, in: first) { throw .nulByte }
+        guard let startLine = StartLine.read(text, first) else { throw .notSIP }
         var (firstFields, furtherFields, count) = (FirstFields(repeating: .none), [HeaderField](), 0)
         var landmarks = HeaderIndex()
-        while let field = try scanner.nextField(bytes.span) {
+        while let field = try scanner.nextField(text) {
             guard count < limits.headerFields || startLine.isResponse else { throw .tooManyFields }
             if count < firstFields.count { firstFields[count] = field } else { furtherFields.append(field) }
-            landmarks.add(field, at: count, of: bytes.span)
+            landmarks.add(field, at: count, of: text)
             count += 1
         }
         // RFC 3261 §18.3: bytes past Content-Length are dropped, with their memory. A body too short is left to validation.
-        if let length = landmarks.contentLength, length < bytes.count - scanner.position {
-            bytes = Array(bytes[..<(scanner.position + length)])
-        }
+        let rest = received.count - scanner.position
+        let length = min(landmarks.contentLength ?? rest, rest)
         return SIPMessage(
-            bytes: bytes, startLine: startLine, firstFields: firstFields, furtherFields: furtherFields,
-            fieldCount: count,
-            bodyStart: scanner.position, landmarks: landmarks)
+            bytes: length < rest ? Array(received[..<(scanner.position + length)]) : received, startLine: startLine,
+            firstFields: firstFields, furtherFields: furtherFields, fieldCount: count, bodyStart: scanner.position,
+            landmarks: landmarks)
     }
 
     /// Indexes a datagram, whose bytes are copied once.

@@ -54,8 +54,7 @@ package struct ViaValue: Hashable, Sendable {
         let head = LWS.trimmedEnd(bytes, range.lowerBound..<semicolon)
         guard let firstSlash = bytes.firstIndex(of: UInt8(ascii: "/"), in: head),
             let secondSlash = bytes.firstIndex(of: UInt8(ascii: "/"), in: (firstSlash + 1)..<head.upperBound),
-            let sentBy = Self.sentBy(bytes, (secondSlash + 1)..<head.upperBound),
-            let (host, port) = Self.hostAndPort(bytes, sentBy)
+            let (host, port) = Self.sentBy(bytes, (secondSlash + 1)..<head.upperBound)
         else { return nil }
         whole = ByteRange(range)
         sentByHost = ByteRange(host)
@@ -79,28 +78,25 @@ package struct ViaValue: Hashable, Sendable {
         rportValue = rport.map(ByteRange.init)
     }
 
-    /// The range behind the transport token and its white space.
-    private static func sentBy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-        let rest = LWS.trimmed(bytes, range)
-        let blank = bytes.position(in: rest) { $0.blankMarks }
-        let sentBy = LWS.trimmed(bytes, blank..<rest.upperBound)
-        return sentBy.isEmpty ? nil : sentBy
-    }
-
-    private static func hostAndPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (Range<Int>, UInt16?)? {
-        var hostEnd = range.lowerBound
-        if bytes[hostEnd] == UInt8(ascii: "[") {
-            guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), in: range) else { return nil }
+    /// Host and port behind the transport token, in a range with no white space at its end.
+    private static func sentBy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (host: Range<Int>, port: UInt16?)? {
+        let end = range.upperBound
+        let transport = LWS.skipped(bytes, range)
+        let blank = bytes.position(in: transport..<end) { $0.blankMarks }
+        let start = LWS.skipped(bytes, blank..<end)
+        guard start < end else { return nil }
+        var hostEnd = start
+        if bytes[start] == UInt8(ascii: "[") {
+            guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), in: start..<end) else { return nil }
             hostEnd = close + 1
         } else {
-            hostEnd = bytes.position(in: range) { $0.blankMarks | $0.marks(UInt8(ascii: ":")) }
+            hostEnd = bytes.position(in: start..<end) { $0.blankMarks | $0.marks(UInt8(ascii: ":")) }
         }
-        let host = range.lowerBound..<hostEnd
-        guard !host.isEmpty else { return nil }
-        let rest = LWS.trimmed(bytes, hostEnd..<range.upperBound)
-        if rest.isEmpty { return (host, nil) }
-        guard bytes[rest.lowerBound] == UInt8(ascii: ":"),
-            let number = DecimalNumber.read(bytes, LWS.trimmed(bytes, (rest.lowerBound + 1)..<rest.upperBound)),
+        guard hostEnd > start else { return nil }
+        let (host, colon) = (start..<hostEnd, LWS.skipped(bytes, hostEnd..<end))
+        if colon == end { return (host, nil) }
+        guard bytes[colon] == UInt8(ascii: ":"),
+            let number = DecimalNumber.read(bytes, LWS.skipped(bytes, (colon + 1)..<end)..<end),
             let port = UInt16(exactly: number)
         else { return nil }
         // Cores that hide their topology write 0. Nothing can be sent there, so it counts as no port.
