@@ -85,19 +85,25 @@ enum PlainURI {
 
     /// Where a run of `;name` and `;name=value` ends; nil when a name or value is empty or there are too many.
     private static func parameters(_ bytes: [UInt8], from start: Int, to end: Int) -> Int? {
-        var position = start
-        var count = 0
-        while position < end, bytes[position] == UInt8(ascii: ";") {
-            count += 1
-            let name = position + 1
-            position = markEnd(bytes, name, end)
-            guard position > name, count <= OSIPGrammar.mostSeparators / 2 else { return nil }
-            guard position < end, bytes[position] == UInt8(ascii: "=") else { continue }
-            let value = position + 1
-            position = markEnd(bytes, value, end)
-            guard position > value else { return nil }
+        guard start < end, bytes[start] == UInt8(ascii: ";") else { return start }
+        var (textStart, isName, count) = (start + 1, true, 1)
+        var runEnd: Int? = end
+        bytes.span.eachPosition(in: textStart..<end, otherMarks) { position in
+            let sign = bytes[position]
+            if position == textStart {
+                runEnd = nil
+            } else if sign == UInt8(ascii: ";"), count < OSIPGrammar.mostSeparators / 2 {
+                (textStart, isName, count) = (position + 1, true, count + 1)
+                return true
+            } else if sign == UInt8(ascii: "="), isName {
+                (textStart, isName) = (position + 1, false)
+                return true
+            } else {
+                runEnd = sign == UInt8(ascii: ";") ? nil : position
+            }
+            return false
         }
-        return position
+        return textStart < end ? runEnd : nil
     }
 
     private static func scheme(_ bytes: [UInt8], _ range: Range<Int>) -> (end: Int, scheme: SIPURI.Scheme)? {
@@ -122,13 +128,17 @@ enum PlainURI {
         }
     }
 
-    /// Where a run of characters ends that are unreserved in every place of a URI (RFC 3261 §25.1), or the plus sign of
-    /// numbers: `+ - . _`, digits and letters.
+    /// Where a run of characters ends that `otherMarks` does not mark.
     @inline(never)
     private static func markEnd(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
-        bytes.span.position(in: start..<end) {
-            !($0.digitMarks | $0.letterMarks | $0.marks(2, from: UInt8(ascii: "-")) | $0.marks(UInt8(ascii: "+"))
-                | $0.marks(UInt8(ascii: "_")))
-        }
+        bytes.span.position(in: start..<end, otherMarks)
+    }
+
+    /// Marks what is not unreserved in every place of a URI (RFC 3261 §25.1), nor the plus sign of numbers: all but
+    /// `+ - . _`, digits and letters.
+    @inline(__always)
+    private static func otherMarks(_ bytes: SixteenBytes) -> SixteenBytes.Marks {
+        !(bytes.digitMarks | bytes.letterMarks | bytes.marks(2, from: UInt8(ascii: "-"))
+            | bytes.marks(UInt8(ascii: "+")) | bytes.marks(UInt8(ascii: "_")))
     }
 }

@@ -76,15 +76,31 @@ extension Span<UInt8> {
     /// The first position in `range` that `marks` marks; the end of the range when none is.
     @inline(__always)
     func position(in range: Range<Int>, _ marks: (SixteenBytes) -> SixteenBytes.Marks) -> Int {
+        var position = range.upperBound
+        eachPosition(in: range, marks) {
+            position = $0
+            return false
+        }
+        return position
+    }
+
+    /// Calls `body` with each position in `range` that `marks` marks, until it returns false.
+    @inline(__always)
+    func eachPosition(
+        in range: Range<Int>, _ marks: (SixteenBytes) -> SixteenBytes.Marks, _ body: (Int) -> Bool
+    ) {
         let raw = bytes
         precondition(range.lowerBound >= 0 && range.upperBound <= raw.byteCount, "searched outside of a message")
-        var position = range.lowerBound
+        var start = range.lowerBound
         // The sixteen bytes may reach behind the range.
-        while position < range.upperBound {
-            let found = marks(SixteenBytes(raw, at: position)).bits
-            if found != 0 { return Swift.min(position &+ found.trailingZeroBitCount, range.upperBound) }
-            position &+= 16
+        while start < range.upperBound {
+            var found = marks(SixteenBytes(raw, at: start)).bits
+            while found != 0 {
+                let position = start &+ found.trailingZeroBitCount
+                guard position < range.upperBound, body(position) else { return }
+                found &= found &- 1
+            }
+            start &+= 16
         }
-        return range.upperBound
     }
 }
