@@ -171,11 +171,11 @@ package enum RequestValidity {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: uri), colon > uri.lowerBound,
             !bytes.contains(in: uri, { $0.blankMarks | $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: ">")) })
         else { return FailureResponse(400, "Bad Request-URI") }
-        let scheme = message[uri.lowerBound..<colon]
-        if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
+        let scheme = uri.lowerBound..<colon
+        if bytes.span.matches(scheme, "sip") || bytes.span.matches(scheme, "sips") {
             return HostPort.isWhole(bytes, (colon + 1)..<uri.upperBound) ? nil : FailureResponse(400, "Bad Request-URI")
         }
-        if scheme.equalsIgnoringCase("tel") || scheme.equalsIgnoringCase("urn") { return nil }
+        if bytes.span.matches(scheme, "tel") || bytes.span.matches(scheme, "urn") { return nil }
         return FailureResponse(416, "Unsupported URI Scheme")
     }
 

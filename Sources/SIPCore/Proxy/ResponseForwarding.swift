@@ -6,9 +6,9 @@ package enum ResponseForwarding {
     package static func removeTopVia(
         _ via: ViaValue, field: SIPMessage.HeaderField, of message: SIPMessage, into splices: inout Splices
     ) {
-        var values = HeaderValues(message.bytes, field.value)
-        _ = values.next()
-        if let second = values.next() {
+        let bytes = message.bytes
+        var next = min(via.extent.upperBound + 1, field.value.upperBound)
+        if let second = HeaderValues.next(in: bytes.span, from: &next, to: field.value.upperBound) {
             splices.remove(field.value.lowerBound..<second.lowerBound)
         } else {
             splices.remove(field.start..<field.end)
