@@ -14,9 +14,10 @@ package enum DecimalNumber {
     /// Reads a range that is all digits, with the same bounds.
     static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard !range.isEmpty, range.count <= 10 else { return nil }
+        let (digits, zero) = (bytes.extracting(range), UInt8(ascii: "0"))
         var value = 0
-        for position in range {
-            let digit = bytes[position] &- UInt8(ascii: "0")
+        for position in digits.indices {
+            let digit = digits[position] &- zero
             guard digit <= 9 else { return nil }
             value = value &* 10 &+ Int(digit)
         }

@@ -103,7 +103,8 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
         let whole = LWS.trimmed(bytes, start..<position)
         let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: whole) ?? whole.upperBound
         let value = Swift.min(equals + 1, whole.upperBound)..<whole.upperBound
-        return (LWS.trimmedEnd(bytes, whole.lowerBound..<equals), LWS.trimmed(bytes, value))
+        let valueStart = LWS.skipped(bytes, value)
+        return (LWS.trimmedEnd(bytes, whole.lowerBound..<equals), valueStart..<value.upperBound)
     }
 
     /// The extent of the value of the first parameter of that name; empty for a flag, nil when it is not there.

@@ -58,7 +58,7 @@ package enum RequestValidity {
         let bytes = message.bytes
         let lineEnd = bytes.span.position(in: start..<bytes.count) { $0.marks(13) | $0.marks(10) }
         let version = LWS.trimmedEnd(bytes, start..<lineEnd)
-        guard message[version].equalsIgnoringCase("SIP/2.0") else {
+        guard bytes.span.matches(version, "SIP/2.0") else {
             return FailureResponse(505, "Version Not Supported")
         }
         return version.upperBound == lineEnd ? nil : FailureResponse(400, "Bad Request-Line")
