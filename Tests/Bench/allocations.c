@@ -21,7 +21,7 @@ struct thread {
 
 struct stack {
     _Atomic uint64_t hash, count, bytes;
-    uint64_t depth, frames[FRAMES];
+    uint64_t thread, depth, frames[FRAMES];
 };
 
 struct table {
@@ -70,7 +70,7 @@ static void note_stack(size_t bytes) {
     int depth = backtrace(frames, FRAMES + 3) - 3; // this function, counted, malloc
     inside = 0;
     if (depth <= 0) return;
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u ^ mine->id;
     for (int i = 0; i < depth; i++) hash = (hash ^ (uint64_t)frames[i + 3]) * 1099511628211u;
     if (!hash) hash = 1;
     for (uint64_t step = 0; step < 64; step++) {
@@ -78,6 +78,7 @@ static void note_stack(size_t bytes) {
         uint64_t empty = 0;
         if (atomic_compare_exchange_strong(&entry->hash, &empty, hash)) {
             for (int i = 0; i < depth; i++) entry->frames[i] = (uint64_t)frames[i + 3];
+            entry->thread = mine->id;
             entry->depth = (uint64_t)depth;
         } else if (empty != hash) {
             continue;

@@ -8,15 +8,20 @@ import struct
 import subprocess
 import time
 
-from .load import Load
+from . import kinds
+from .functions import readable
 from .subjects import Herald
 
 HEADER, THREADS, THREAD, STACKS, FRAMES = 64, 511, 64, 65536, 30
-STACK = 8 * (4 + FRAMES)
+STACK = 8 * (5 + FRAMES)
 SIZE = HEADER + THREADS * THREAD + STACKS * STACK
 IDLE_SECONDS = 5
-# Timers of RFC 3261 keep a transaction for 32 s after its last message; the memory freed then counts too.
-SETTLE_SECONDS = 36
+# The threads whose allocations are compared; what others allocate does not depend on calls.
+COMPARED = ("herald-calls", "herald-recorder")
+# The callers of every seventh allocation are enough; an odd number takes other allocations of each call.
+EVERY = 7
+# The caller of an allocation without a function of the program.
+OWN = ("(libraries' own threads)",)
 # Functions of the program between a cause and its malloc that explain nothing.
 RUNTIME = re.compile(
     r"^(__?)?swift_|^operator new|^std::|^outlined|^objectdestroy|\bthunk\b|_ContiguousArray(Buffer|Storage)|"
@@ -44,12 +49,13 @@ class Table:
         struct.pack_into("Q", self.map, 8, every)
 
     def stacks(self):
-        """(times, bytes, return addresses from the inside out) of each call stack."""
-        first = HEADER + THREADS * THREAD
+        """{(thread id, return addresses from the inside out): (times, bytes)} of each call stack."""
+        first, stacks = HEADER + THREADS * THREAD, {}
         for place in range(STACKS):
-            found, times, size, depth = struct.unpack_from("4Q", self.map, first + place * STACK)
+            found, times, size, thread, depth = struct.unpack_from("5Q", self.map, first + place * STACK)
             if found and times:
-                yield times, size, struct.unpack_from(f"{depth}Q", self.map, first + place * STACK + 32)
+                stacks[thread, struct.unpack_from(f"{depth}Q", self.map, first + place * STACK + 40)] = times, size
+        return stacks
 
 
 class Symbols:
@@ -98,90 +104,82 @@ class Symbols:
         return None
 
 
-def readable(names):
-    """{mangled name: demangled name}"""
-    names = sorted(names)
-    text = subprocess.run(
-        ["swift", "demangle", "--compact", "--simplified"], input="\n".join(names), capture_output=True, text=True
-    ).stdout
-    swift = text.splitlines() if len(text.splitlines()) == len(names) else names
-    text = subprocess.run(["c++filt"], input="\n".join(swift), capture_output=True, text=True).stdout
-    return dict(zip(names, text.splitlines() if len(text.splitlines()) == len(names) else swift))
-
-
-def callers(table, process, depth):
-    """[(times, bytes, nearest functions of the program outside the runtime)], most frequent first."""
-    symbols = Symbols(process)
+def callers(stacks, symbols, depth):
+    """{nearest functions of the program outside the runtime: (times, bytes)}"""
     stacks = [(times, size, [name for name in map(symbols.name, frames) if name])
-              for times, size, frames in table.stacks()]
-    words = readable({name for _, _, names in stacks for name in names})
+              for (_, frames), (times, size) in stacks.items()]
+    titles = readable({name for _, _, names in stacks for name in names})
     sums = {}
     for times, size, names in stacks:
-        told = [words[name] for name in names]
-        kept = tuple([name for name in told if not RUNTIME.search(name)][:depth]) or ("(libraries' own threads)",)
-        before = sums.get(kept, (0, 0))
-        sums[kept] = before[0] + times, before[1] + size
-    return sorted(((times, size, names) for names, (times, size) in sums.items()), reverse=True)
+        kept = tuple([title for title in map(titles.get, names) if not RUNTIME.search(title)][:depth])
+        before = sums.get(kept or OWN, (0, 0))
+        sums[kept or OWN] = before[0] + times, before[1] + size
+    return sums
 
 
 def difference(before, after):
-    return {thread: [late - early for early, late in zip(before.get(thread, (0, 0, 0, 0)), values)]
-            for thread, values in after.items()}
+    """The counters of each key of `after`, less those it had before."""
+    return {key: [late - early for early, late in zip(before.get(key, [0] * len(values)), values)]
+            for key, values in after.items()}
 
 
 def measure(name, binary, options):
-    """Allocations, frees, bytes and resizes a call for each thread name, less those of an idle gateway."""
+    """A result for each kind of call: allocations, frees, bytes, resizes of each thread name, less those when idle."""
     counter = os.path.join(options.cache, "allocations.so")
     path = os.path.join(options.cache, "allocations.table")
     table = Table(path)
     herald = Herald(name, options.cache, binary, options.data,
                     environment=(f"LD_PRELOAD={counter}", f"BENCH_ALLOCATIONS={path}"))
-    folder = os.path.join(options.cache, "sipp")
     herald.start()
     try:
         herald.wait_until_up()
-        with Load(folder, options.data, options.rate, options.warm) as load:
-            load.wait()
-        time.sleep(SETTLE_SECONDS)
+        kinds.warm(name, options, options.data)
         start = table.threads()
         time.sleep(IDLE_SECONDS)
         idle = difference(start, table.threads())
-        table.count_stacks(options.stacks)
-        before, began = table.threads(), time.monotonic()
-        with Load(folder, options.data, options.rate, options.calls) as load:
-            load.wait()
-        time.sleep(SETTLE_SECONDS)
-        after, seconds = table.threads(), time.monotonic() - began
-        table.count_stacks(0)
-        counts = load.counts()
-        names = herald.child.figures.thread_names()
-        sums = {}
-        for thread, values in difference(before, after).items():
-            share = [value * seconds / IDLE_SECONDS for value in idle.get(thread, (0, 0, 0, 0))]
-            row = sums.setdefault(names.get(thread, "ended threads"), [0.0] * 4)
-            for column in range(4):
-                row[column] += (values[column] - share[column]) / counts["answered"]
-        top = callers(table, herald.child.pid, options.depth)[:options.top] if options.stacks else []
-        factor = options.stacks / counts["answered"]
-        return {"name": name, "calls": counts["answered"], "failed": counts["failed"], "threads": sums,
-                "callers": [(times * factor, size * factor, names) for times, size, names in top]}
+        table.count_stacks(options.stacks or EVERY)
+        symbols = Symbols(herald.child.pid)
+        return [result(name, kind, herald, table, idle, symbols, options) for kind in options.kinds]
     finally:
         herald.stop()
         os.remove(path)
 
 
+def result(name, kind, herald, table, idle, symbols, options):
+    """Places the calls of one kind; what they took."""
+    threads, stacks = table.threads(), table.stacks()
+    calls, seconds, again = kind.place(name, options, options.data, options.calls)
+    threads, stacks = difference(threads, table.threads()), difference(stacks, table.stacks())
+    names, sums = herald.child.figures.thread_names(), {}
+    stacks = {key: values for key, values in stacks.items() if names.get(key[0]) in COMPARED}
+    for thread, values in threads.items():
+        share = [value * seconds / IDLE_SECONDS for value in idle.get(thread, (0, 0, 0, 0))]
+        row = sums.setdefault(names.get(thread, "ended threads"), [0.0] * 4)
+        for column in range(4):
+            row[column] += (values[column] - share[column]) / calls
+    factor = (options.stacks or EVERY) / calls
+    nearest = callers(stacks, symbols, 1)
+    deeper = callers(stacks, symbols, options.depth) if options.stacks else {}
+    return {"name": name, "kind": kind.name, "calls": calls, "again": again, "threads": sums,
+            "count": "allocations", "figure": sum(sums[thread][0] for thread in COMPARED),
+            "recorder": sums[COMPARED[1]][0],
+            "functions": {"allocations": {names[0]: times * factor for names, (times, _) in nearest.items()}},
+            "callers": sorted(([times * factor, size * factor, names] for names, (times, size) in deeper.items()),
+                              reverse=True)[:options.top]}
+
+
 def rows(results):
-    """A row for each thread of each program, and one for all of them."""
-    found = [["", "allocations a call", "frees", "bytes", "resized", "calls", "failed"]]
-    for result in results:
-        threads = sorted(result["threads"].items(), key=lambda item: -item[1][0])
-        for name, row in [*threads, ("all", [sum(column) for column in zip(*result["threads"].values())])]:
-            found.append([f"{result['name']}, {name}", f"{row[0]:.2f}", f"{row[1]:.2f}", f"{row[2]:.0f}", f"{row[3]:.2f}",
-                         str(result["calls"]), str(result["failed"])])
+    """A row for each thread of each program and kind, and one for all of them."""
+    found = [["", "allocations a call", "frees", "bytes", "resized", "calls", "messages sent again"]]
+    for one in results:
+        threads = sorted(one["threads"].items(), key=lambda item: -item[1][0])
+        for name, row in [*threads, ("all", [sum(column) for column in zip(*one["threads"].values())])]:
+            found.append([f"{one['name']}, {one['kind']}, {name}", f"{row[0]:.2f}", f"{row[1]:.2f}", f"{row[2]:.0f}",
+                          f"{row[3]:.2f}", str(one["calls"]), str(one["again"])])
     return found
 
 
 def print_callers(result):
     for times, size, names in result["callers"]:
-        print(f"{result['name']}: {times:.2f} a call, {size:.0f} bytes")
+        print(f"{result['name']}, {result['kind']}: {times:.2f} a call, {size:.0f} bytes")
         print("\n".join(f"           {name[:150]}" for name in names), flush=True)

@@ -6,7 +6,7 @@ import sqlite3
 LISTED = 1_000_000
 CALLERS = 100_000
 BRANDS = 50_000
-FORMAT = "1"
+FORMAT = "2"
 
 # North American numbers +1 AXX BXX XXXX with A and B from 2 to 9. A step prime to their count visits each once.
 SPACE = 800 * 800 * 10_000
@@ -37,6 +37,8 @@ class Data:
         self.folder, self.listed = folder, listed
         self.brands = os.path.join(folder, "brands.psv")
         self.callers = os.path.join(folder, "callers.csv")
+        self.listed_callers = os.path.join(folder, "callers-listed.csv")
+        self.unlisted_callers = os.path.join(folder, "callers-unlisted.csv")
         self.database = os.path.join(folder, "brands.sqlite")
 
     def make(self):
@@ -62,11 +64,15 @@ class Data:
                 file.write(f"{number(place)}|{name}|{logo}\n")
 
     def write_callers(self):
-        """SIPp's file: listed and unlisted numbers in turn."""
-        with open(self.callers, "w", encoding="ascii") as file:
-            file.write("SEQUENTIAL\n")
-            for place in range(0, CALLERS, 2):
-                file.write(f"{number(place * self.listed // CALLERS)}\n{number(LISTED + place)}\n")
+        """SIPp's files: listed and unlisted numbers in turn, and both alone."""
+        places = range(0, CALLERS, 2)
+        listed = [number(place * self.listed // CALLERS) for place in places]
+        unlisted = [number(LISTED + place) for place in places]
+        mixed = [each for pair in zip(listed, unlisted) for each in pair]
+        for path, numbers in (
+                (self.callers, mixed), (self.listed_callers, listed), (self.unlisted_callers, unlisted)):
+            with open(path, "w", encoding="ascii") as file:
+                file.write("SEQUENTIAL\n" + "".join(f"{each}\n" for each in numbers))
 
     def write_database(self):
         """The table of Kamailio's htable module: key_value holds name|logo."""

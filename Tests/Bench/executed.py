@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instructions that threads of an emulated program executed, counted by instructions.c."""
 import array
+import itertools
 
 THREADS, FIELDS = 32, 3
 BLOCK = FIELDS + THREADS
@@ -26,11 +27,12 @@ class Executed:
         return cls(words)
 
     def since(self, before, share=1.0):
-        """The runs by block for each thread since `before`, times `share`."""
+        """The runs by block for each thread since `before`, times `share`; nothing for a thread that never ran."""
         grown = []
         for now, then in zip(self.runs, before.runs):
             # Blocks are only added.
-            grown.append([(runs - (then[place] if place < len(then) else 0)) * share for place, runs in enumerate(now)])
+            grown.append([(runs - (then[place] if place < len(then) else 0)) * share for place, runs in enumerate(now)]
+                         if any(now) else [])
         return grown
 
     def work(self, runs):
@@ -48,6 +50,11 @@ class Executed:
     def places(self, runs, often):
         """Where the blocks begin that ran at least `often` times, in the order in which they were first run."""
         return [start for count, start in zip(runs, self.starts) if count >= often]
+
+
+def either(runs, other):
+    """The larger of two runs of each block of one thread."""
+    return [max(pair) for pair in itertools.zip_longest(runs, other, fillvalue=0)]
 
 
 def less(runs, other):

@@ -16,8 +16,12 @@ ENDLESS = 2_000_000_000
 class Load:
     """Calls at a rate; each rings 100 ms and talks `talk` ms."""
 
-    def __init__(self, folder, data, rate, calls, talk=200, at_once=60_000, cores=None, limit=None):
-        """`cores`: cores for SIPp, as taskset takes them; `limit`: seconds until SIPp gives up."""
+    def __init__(self, folder, data, rate, calls, talk=200, at_once=60_000, cores=None, limit=None, callers=None,
+                 port=CARRIER, refusal=503):
+        """`cores`: cores for SIPp, as taskset takes them; `limit`: seconds until SIPp gives up.
+
+        `callers`: another file of callers; `refusal`: the status of a call that is refused and has not failed.
+        """
         program = ("taskset", "-c", cores, "sipp") if cores else ("sipp",)
         self.rate, self.calls = rate, calls
         self.limit = limit or calls / rate * 1.5 + talk / 1000 + 40
@@ -28,7 +32,8 @@ class Load:
             self.busy_before = busy_core_seconds()
             self.carrier = Sipp(
                 "carrier", os.path.join(HERE, "carrier.xml"), HOST, folder, remote=HOST, remote_port=SUBJECT,
-                calls=calls, rate=rate, port=CARRIER, options=["-inf", data.callers], talk=talk, **common)
+                calls=calls, rate=rate, port=port, options=["-inf", callers or data.callers], talk=talk, refusal=refusal,
+                **common)
         except BaseException:
             self.pbx.child.stop(1)
             raise

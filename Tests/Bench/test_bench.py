@@ -5,7 +5,9 @@ import contextlib
 import io
 import os
 import sqlite3
+import struct
 import tempfile
+import time
 import types
 import unittest
 from xml.dom import minidom
@@ -14,8 +16,8 @@ from heraldtest import probes
 from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
-    allocations, code_order, compare, dataset, delay, directory_load, executed, index, kept, overload, parts, plot,
-    report, shipping, stolen)
+    allocations, code_order, compare, dataset, delay, directory_load, executed, functions, index, kept,
+    kept_functions, kinds, overload, parts, plot, report, shipping, stolen)
 
 
 def executed_by_second_thread(*blocks):
@@ -50,6 +52,19 @@ class Emulation(unittest.TestCase):
         self.assertEqual(code_order.names([0x5044, 0x5024, 0x5011, 0x5014, 0x5038, 0x5021], (0x5000, 0x6000), functions),
                          ["weak", "last", "before"])
 
+    def test_functions_of_a_call_are_those_of_either_kind(self):
+        self.assertEqual(executed.either([1, 0, 3], [0, 2]), [1, 2, 3])
+
+    def test_functions_with_one_title_are_one(self):
+        first, second = "$s4main3foo1xyx_tlFSi_Tg5", "$s4main3foo1xyx_tlFSS_Tg5"
+        self.assertEqual(functions.by_title({first: 3, second: 4, "_ZN5swift3barEv": 2, "(libc)": 1}),
+                         {"specialized foo<A>(x:)": 7, "swift::bar()": 2, "(libc)": 1})
+
+    def test_libraries_are_named_without_their_version(self):
+        names = {name for _, _, name in functions.libraries(os.getpid())}
+        self.assertIn("libc", names)
+        self.assertFalse([name for name in names if ".so" in name])
+
     def test_a_program_without_names_leaves_the_order_as_it_was(self):
         with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
             file.write("kept\n")
@@ -71,41 +86,144 @@ class Emulation(unittest.TestCase):
 
 
 class KeptFigures(unittest.TestCase):
-    PAGE = ("# Performance\n\n" + kept.TITLE + "\n\n| since | instructions | allocations | reason of a rise |\n|---|--:|--:|---|\n"
-            "| 1 May | 200,000 | 50 | |\n| 2 May | 260,000 | 50 | signed calls |\n\n## Next\n\n| a | 1 | 1 | |\n")
+    PAGE = ("# Performance\n\n" + kept.TITLE + "\n\nCounted.\n\n"
+            "| since | call | instructions | of it recorder | allocations | of it recorder | reason of a rise |\n"
+            "|---|---|--:|--:|--:|--:|---|\n"
+            "| 1 April | mixed | 190,000 | | 48.0 | | |\n"
+            "| 1 May | branded | 200,000 | 90,000 | 50.0 | 20.0 | |\n"
+            "| 2 May | branded | 260,000 | 90,000 | 50.0 | 20.0 | signed calls |\n"
+            "| 1 May | unbranded | 150,000 | 60,000 | 30.0 | 10.0 | |\n"
+            "| 1 May | refused | 30,000 | 0 | 5.0 | 0.0 | |\n\n## Next\n\n| a | b | 1 | 1 | 1 | 1 | |\n")
 
-    def page(self, text):
-        file = tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".md")
-        self.addCleanup(file.close)
-        file.write(text)
-        file.flush()
-        return file.name
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page, self.functions = (os.path.join(folder.name, name) for name in ("page.md", "functions.txt"))
+        with open(self.page, "w", encoding="utf-8") as file:
+            file.write(self.PAGE)
+        kept_functions.write([self.result("branded", 260_000, messages={
+            "grows": 100_000, "shrinks": 60_000, "vanishes": 8_000, "is small": 100})], self.functions)
 
-    def test_the_last_row_of_the_page_is_what_counts(self):
-        rows = kept.rows(self.page(self.PAGE))
-        self.assertEqual([row.day for row in rows], ["1 May", "2 May"])
-        self.assertEqual(rows[-1].figures, {"instructions": 260_000, "allocations": 50})
+    @staticmethod
+    def result(kind, figure, count="instructions", **functions):
+        return {"name": "herald", "kind": kind, "count": count, "figure": figure, "recorder": figure / 4,
+                "functions": functions}
 
-    def test_a_figure_more_than_a_fiftieth_above_the_kept_one_is_an_error(self):
-        page = self.page(self.PAGE)
+    def compared(self, *results):
+        """(errors, what is printed)"""
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            self.assertEqual(kept.compare("instructions", [("a", 265_199.0), ("b", 190_000.0)], page), [])
-            errors = kept.compare("instructions", [("a", 265_300.0)], page)
-        self.assertIn("a: instructions a call: 265,199.0, kept 260,000 (2 May), +2.0%", printed.getvalue())
-        self.assertEqual(len(errors), 1)
-        self.assertIn("add a row with its reason", errors[0])
+            return kept.Kept(self.page, self.functions).compare(results), printed.getvalue()
 
-    def test_a_page_without_the_table_is_named(self):
-        with self.assertRaisesRegex(Failed, "has no figures"):
-            kept.rows(self.page("# Performance\n"))
+    def written(self):
+        with open(self.page, encoding="utf-8") as file:
+            return file.read()
+
+    def keep(self, branded, reason="", allocations=50.0):
+        results = [self.result("branded", branded, messages={"a": branded}),
+                   self.result("branded", allocations, count="allocations", allocations={"b": allocations})]
+        return kept.keep(results, reason, self.page, self.functions)
+
+    def test_the_last_row_of_a_kind_is_what_counts(self):
+        rows = kept.latest(kept.rows(self.page))
+        self.assertEqual({name: row.day for name, row in rows.items()},
+                         {"mixed": "1 April", "branded": "2 May", "unbranded": "1 May", "refused": "1 May"})
+        self.assertEqual(rows["branded"].figures, {"instructions": 260_000, "allocations": 50})
+        self.assertIsNone(rows["mixed"].recorder["instructions"])
+
+    def test_a_figure_more_than_a_fiftieth_above_the_kept_one_is_an_error_of_its_kind(self):
+        errors, printed = self.compared(self.result("branded", 265_199.0), self.result("unbranded", 120_000.0))
+        self.assertEqual(errors, [])
+        self.assertIn("herald: branded call: 265,200 instructions, kept 260,000 (2 May), +2.0%", printed)
+        errors, _ = self.compared(self.result("branded", 265_300.0), self.result("unbranded", 153_100.0))
+        self.assertEqual([error.split(" instructions")[0] for error in errors],
+                         ["herald: branded call: 265,300", "herald: unbranded call: 153,100"])
+        self.assertIn("--keep --reason", errors[0])
+
+    def test_a_rise_of_less_than_half_an_allocation_is_none(self):
+        self.assertEqual(self.compared(self.result("refused", 5.4, count="allocations"))[0], [])
+        self.assertEqual(len(self.compared(self.result("refused", 5.6, count="allocations"))[0]), 1)
+
+    def test_a_rise_names_the_functions_that_grew_most_and_those_that_are_gone(self):
+        (error,), _ = self.compared(self.result("branded", 300_000, messages={
+            "grows": 120_000, "shrinks": 50_000, "is small": 130, "is new": 41_000}))
+        self.assertEqual([line.strip() for line in error.split("\n")[1:]], [
+            "+40,660 to    41,000  messages: is new (new, or small before)", "+20,000 to   120,000  messages: grows",
+            "-8,000 to         0  messages: vanishes (gone)"])
+        many = {f"function {place:02}": 1_000 + place for place in range(30)}
+        self.assertEqual(len(kept_functions.grown({"messages": {"(all)": 100_000}}, {"messages": many})), 10)
+
+    def test_a_kind_without_kept_functions_is_named(self):
+        (error,), _ = self.compared(self.result("refused", 40_000, messages={"a": 40_000}))
+        self.assertIn("no functions of this kind are kept", error)
+
+    def test_a_missing_kept_file_is_named_before_anything_is_counted(self):
+        os.remove(self.functions)
+        with self.assertRaisesRegex(Failed, "functions.txt is missing; .*--keep"):
+            kept.Kept(self.page, self.functions)
+
+    def test_a_page_without_the_table_or_without_a_kind_is_named(self):
+        for text, words in (("# Performance\n", "has no figures"),
+                            ("\n".join(line for line in self.PAGE.split("\n") if "refused" not in line), "the kind 'refused'")):
+            with open(self.page, "w", encoding="utf-8") as file:
+                file.write(text)
+            with self.assertRaisesRegex(Failed, words):
+                kept.Kept(self.page, self.functions)
+
+    def test_a_fall_takes_the_place_of_the_last_row_and_its_functions_are_kept(self):
+        self.assertEqual(self.keep(240_000.0, allocations=51.0), [])
+        row = kept.latest(kept.rows(self.page))["branded"]
+        self.assertEqual((row.figures, row.recorder), (
+            {"instructions": 240_000, "allocations": 50}, {"instructions": 60_000, "allocations": 20}))
+        # It is above the row before it, so the reason still holds.
+        self.assertEqual(row.reason, "signed calls")
+        self.assertEqual(kept_functions.read(self.functions)["branded"]["messages"], {"(all)": 240_000, "a": 240_000})
+        self.assertEqual(self.keep(150_000.0), [])
+        self.assertEqual(kept.latest(kept.rows(self.page))["branded"].reason, "")
+
+    def test_a_rise_is_kept_as_a_row_with_its_reason_alone(self):
+        before = self.written()
+        errors = self.keep(280_000.0)
+        self.assertEqual(len(errors), 1)
+        self.assertIn("branded call: 280,000 instructions instead of 260,000", errors[0])
+        self.assertEqual(self.written(), before)
+        self.assertEqual(self.keep(280_000.0, "two names"), [])
+        lines = before.split("\n")
+        place = next(place for place, line in enumerate(lines) if "signed calls" in line) + 1
+        lines.insert(place, f"| {time.strftime('%-d %B %Y')} | branded | 280,000 | 70,000 | 50.0 | 12.5 | two names |")
+        self.assertEqual(self.written(), "\n".join(lines))
+
+    def test_many_small_rises_are_not_kept(self):
+        for figure in (264_000.0, 265_000.0):
+            self.assertEqual(self.keep(figure), [])
+        self.assertEqual(self.written(), self.PAGE)
+        self.assertEqual(len(self.keep(268_000.0)), 1)
 
     def test_each_rise_on_the_page_has_its_reason(self):
-        rows = kept.rows()
-        for before, row in zip(rows, rows[1:]):
-            self.assertEqual(row.unexplained(before), [], row.day)
-        first, second = kept.rows(self.page(self.PAGE))
-        second.reason = ""
-        self.assertEqual((second.unexplained(first), first.unexplained(second)), (["instructions"], []))
+        table = kept.rows()
+        for kind in {row.kind for row in table}:
+            rows = [row for row in table if row.kind == kind]
+            for before, row in zip(rows, rows[1:]):
+                self.assertFalse(before.risen(row) and not row.reason, (row.kind, row.day))
+        kept.latest(table)
+
+    def test_the_kept_functions_are_of_the_calls_on_the_page(self):
+        functions = kept_functions.read()
+        for name, row in ((kind.name, kept.latest(kept.rows())[kind.name]) for kind in kinds.KINDS):
+            whole = {part: figures["(all)"] for part, figures in functions[name].items()}
+            self.assertAlmostEqual((whole["messages"] + whole["recorder"]) / row.figures["instructions"], 1, delta=0.03)
+            self.assertAlmostEqual(whole["allocations"], row.figures["allocations"], delta=2)
+
+
+class Kinds(unittest.TestCase):
+    COUNTS = {"calls": 100, "ended": 100, "refused": 0, "failed": 0, "retransmissions": 5}
+
+    def test_a_round_has_only_calls_of_its_kind(self):
+        self.assertEqual(kinds.BRANDED.counted("herald", self.COUNTS), 100)
+        self.assertEqual(kinds.REFUSED.counted("herald", {**self.COUNTS, "ended": 0, "refused": 100}), 100)
+        for kind, counts in ((kinds.REFUSED, {}), (kinds.BRANDED, {"ended": 98, "refused": 2}),
+                             (kinds.BRANDED, {"ended": 99, "failed": 1}), (kinds.BRANDED, {"retransmissions": 6})):
+            with self.assertRaisesRegex(Failed, "--rate"):
+                kind.counted("herald", {**self.COUNTS, **counts})
 
 
 class Figures(unittest.TestCase):
@@ -181,11 +299,19 @@ class Figures(unittest.TestCase):
         self.assertEqual([cells[:2] for cells in shipping.table(rows, [0, 1_000_000])[1:]],
                          [["0", "9000 (8000–9000)"], ["1,000,000", "9000 (9000–9000)"]])
 
+    def test_the_callers_of_allocations_are_read_from_every_place_of_the_table(self):
+        with tempfile.NamedTemporaryFile() as file:
+            table = allocations.Table(file.name)
+            for place, frames in ((3, (7,)), (allocations.STACKS - 1, (8, 9))):
+                struct.pack_into(f"{5 + len(frames)}Q", table.map, allocations.HEADER + allocations.THREADS
+                                 * allocations.THREAD + place * allocations.STACK, 1, 5, 80, 2, len(frames), *frames)
+            self.assertEqual(table.stacks(), {(2, (7,)): (5, 80), (2, (8, 9)): (5, 80)})
+
     def test_allocations_have_a_row_for_each_thread_and_one_for_all(self):
-        result = {"name": "herald", "calls": 2, "failed": 0, "threads": {"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}}
+        result = {"name": "herald", "kind": "branded", "calls": 2, "again": 0, "threads": {"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}}
         self.assertEqual(allocations.rows([result])[1:], [
-            ["herald, b", "5.00", "6.00", "7", "8.00", "2", "0"], ["herald, a", "1.00", "2.00", "3", "4.00", "2", "0"],
-            ["herald, all", "6.00", "8.00", "10", "12.00", "2", "0"]])
+            ["herald, branded, b", "5.00", "6.00", "7", "8.00", "2", "0"], ["herald, branded, a", "1.00", "2.00", "3", "4.00", "2", "0"],
+            ["herald, branded, all", "6.00", "8.00", "10", "12.00", "2", "0"]])
 
 
 class EventsOfARun(unittest.TestCase):
