@@ -36,6 +36,8 @@ def add_options(words):
                        help="counts instructions also with a sibling and a shared ledger")
     words.add_argument("--keep", action="store_true", help="writes the figures that later runs are compared with")
     words.add_argument("--reason", default="", metavar="TEXT", help="with --keep: why a figure rose")
+    words.add_argument("--if-built", action="store_true",
+                       help="exit status 77 and a reason where no release is built, or there is no emulator")
     words.add_argument("--order", metavar="FILE", help="writes the functions of a call there, for Deploy/release")
 
 

@@ -12,9 +12,11 @@ from xml.etree import ElementTree
 from . import ROOT, counts
 from .child import end_on_signals
 
+# The exit status of an optional step that this machine cannot do; the last line of its log has the reason.
+LEFT_OUT = 77
 FORMATTED = ("Sources", "Tests", "Package.swift")
 # The lines of a log that name a failure.
-FAILURES = re.compile(r"^[^A-Za-z]*(Test|Suite) .* (recorded an issue|failed after)|^FAIL |: error: ")
+FAILURES = re.compile(r"^[^A-Za-z]*(Test|Suite) .* (recorded an issue|failed after)|^FAIL |(^|: )error: ")
 
 # What `timeout` exits with when it ended the command.
 TIMED_OUT = 124
@@ -31,6 +33,8 @@ class Step(NamedTuple):
     remedy: str = ""
     # Without it the steps that follow make no sense.
     required: bool = False
+    # It may leave itself out, and then counts neither as passed nor as failed.
+    optional: bool = False
 
 
 STEPS = (
@@ -48,7 +52,9 @@ STEPS = (
     Step("openapi", 900, ("Deploy/check-openapi",)),
     Step("openapi-postgresql", 900, ("Deploy/check-openapi", "postgresql")),
     Step("scenarios", 1800, ("Tests/Scenarios/run",), counts=True),
+    Step("profile", 900, ("Deploy/bench", "profile", "--if-built"), optional=True),
 )
+WITH_SIPP = ("scenarios", "profile")
 
 
 def execute(step, work):
@@ -88,6 +94,8 @@ def written(step, work):
 
 def judged(step, status, numbers):
     """(passed, failed) of a step that ended. A step that died, or ran no test, has failed once at least."""
+    if step.optional and status == LEFT_OUT:
+        return 0, 0
     if numbers is None:
         return (0, 1) if status or step.counts else (1, 0)
     passed, failed = numbers
@@ -104,18 +112,29 @@ def failures(work):
     return found[:40]
 
 
+def last_line(step, work):
+    """The last line of a step's log."""
+    with open(f"{work}/{step.name}.log", encoding="utf-8", errors="replace") as log:
+        return (log.read().splitlines() or [""])[-1]
+
+
 def run(steps, work):
-    """(passed, failed) of the steps together."""
+    """(passed, failed) of the steps together, with a line at the end for each that left itself out."""
     passed = failed = 0
+    notes = []
     for step in steps:
         status = execute(step, work)
         good, bad = judged(step, status, written(step, work))
         passed, failed = passed + good, failed + bad
+        if (good, bad) == (0, 0):
+            notes.append(f"note: {step.name} {last_line(step, work)}")
         if bad:
             reason = f"it took longer than {step.seconds} s" if status == TIMED_OUT else f"exit status {status}"
             print(f"{step.name}: {bad} failed, {reason}" + (f"; {step.remedy}" if step.remedy else ""))
             if step.required:
                 break
+    if notes:
+        print("\n".join(notes), flush=True)
     return passed, failed
 
 
@@ -125,7 +144,7 @@ def main():
     options = parser.parse_args()
     end_on_signals()
     with tempfile.TemporaryDirectory() as work:
-        passed, failed = run([step for step in STEPS if not (options.no_scenarios and step.name == "scenarios")], work)
+        passed, failed = run([step for step in STEPS if not (options.no_scenarios and step.name in WITH_SIPP)], work)
         if failed:
             print("\n".join(["== failures", *failures(work)]))
     counts.write(passed, failed)

@@ -27,6 +27,14 @@ class Counts(unittest.TestCase):
         self.assertEqual(judged(Step("a", 1, (), counts=True), 139, (7, 0)), (7, 1))
         self.assertEqual(judged(Step("a", 1, (), counts=True), 1, (7, 2)), (7, 2))
 
+    def test_a_step_that_left_itself_out_is_a_note(self):
+        step = Step("step", 10, (sys.executable, "-c", "print('left out: no emulator'); raise SystemExit(77)"), optional=True)
+        with tempfile.TemporaryDirectory() as work, contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())) as printed:
+            self.assertEqual(suite.run([step], work), (0, 0))
+            printed.seek(0)
+            self.assertEqual(printed.read(), "== step\nleft out: no emulator\nnote: step left out: no emulator\n")
+            self.assertEqual(suite.run([step._replace(optional=False)], work), (0, 1))
+
     def run_step(self, *command, **options):
         step = Step("step", 10, (sys.executable, "-c", *command), **options)
         with tempfile.TemporaryDirectory() as work, contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
