@@ -53,6 +53,12 @@ extension OutputSpan<UInt8> {
         Swift.withUnsafeBytes(of: text) { append(copying: UnsafeRawBufferPointer(rebasing: $0[(16 - digits)...])) }
     }
 
+    /// Appends a sign and the two digits of a byte.
+    mutating func append(_ sign: UInt8, escaping byte: UInt8) {
+        append(sign)
+        append(hex: UInt64(byte), digits: 2)
+    }
+
     /// Appends a part of the bytes of a message.
     @inline(__always)
     mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {

@@ -19,16 +19,12 @@ package enum CarrierName {
 
     /// Writes the parameter, or nothing without a name and for one that is too long.
     static func append(_ name: ArraySlice<UInt8>, to out: inout [UInt8]) {
-        guard !name.isEmpty else { return }
+        guard !name.isEmpty, name.count <= longest else { return }
         let start = out.count
-        out.append(";hn=")
-        for byte in name {
-            if isPlain(byte) {
-                out.append(byte)
-            } else {
-                out.append(UInt8(ascii: "_"))
-                out.append(Hexadecimal.character(byte >> 4))
-                out.append(Hexadecimal.character(byte & 15))
+        out.append(addingCapacity: 4 + name.count * 3) { out in
+            out.append(";hn=")
+            for byte in name {
+                if isPlain(byte) { out.append(byte) } else { out.append(UInt8(ascii: "_"), escaping: byte) }
             }
         }
         if out.count - start > longest + 4 { out.removeSubrange(start...) }

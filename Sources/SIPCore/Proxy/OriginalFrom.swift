@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
-
 /// The received From of a request whose forwarded From differs, as the `hf` parameter of the gateway's Via.
 ///
 /// A response must repeat the From of the request (RFC 3261 §8.2.6.2). The target repeats the Via unchanged (§8.2.6.2), so
@@ -13,30 +11,19 @@ package enum OriginalFrom {
 
     /// Writes the parameter, or nothing for a From that is too long.
     static func append(_ value: ArraySlice<UInt8>, to out: inout [UInt8]) {
+        guard value.count <= longest else { return }
         let start = out.count
-        out.append(";hf=")
-        value.withUnsafeBufferPointer { value in
-            out.append(addingCapacity: value.count * 3) { out in
-                out.withUnsafeMutableBufferPointer { buffer, written in
-                    for byte in value { write(byte, to: buffer, &written) }
+        out.append(addingCapacity: 4 + value.count * 3) { out in
+            out.append(";hf=")
+            for byte in value {
+                if Token.contains(byte), byte != UInt8(ascii: "%") {
+                    out.append(byte)
+                } else {
+                    out.append(UInt8(ascii: "%"), escaping: byte)
                 }
             }
         }
         if out.count - start > longest + 4 { out.removeSubrange(start...) }
-    }
-
-    // Every request of a branded call in a cluster runs it for each byte of From.
-    @inline(__always)
-    private static func write(_ byte: UInt8, to buffer: UnsafeMutableBufferPointer<UInt8>, _ written: inout Int) {
-        if Token.contains(byte), byte != UInt8(ascii: "%") {
-            buffer[written] = byte
-            written += 1
-        } else {
-            buffer[written] = UInt8(ascii: "%")
-            buffer[written + 1] = Hexadecimal.character(byte >> 4)
-            buffer[written + 2] = Hexadecimal.character(byte & 15)
-            written += 3
-        }
     }
 
     /// The parameter's value in a Via of the gateway, as it was written.
