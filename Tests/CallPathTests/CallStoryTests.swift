@@ -110,18 +110,30 @@ struct CallStoryTests {
         #expect(gateway.updates().last?.status == 408)
     }
 
-    @Test func `later requests of a branded dialog carry the name too, and after a restart`() throws {
+    @Test(arguments: [
+        ("INVITE", true), ("UPDATE", true), ("MESSAGE", true), ("ACK", false), ("BYE", false), ("PRACK", false),
+        ("INFO", false), ("REFER", false), ("NOTIFY", false), ("invite", false),
+    ])
+    func `a later request has the name if a phone shows its caller, also after a restart, RFC 4916 §4.4`(
+        method: String, isRenamed: Bool
+    ) throws {
         let before = try gateway()
         let invite = try #require(
             before.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         let recordRoute = try #require(invite.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") })
         let route = "Route: \(recordRoute.dropFirst("Record-Route: ".count))\n"
         let after = try gateway()
-        let bye = after.receive(
-            request("BYE", extra: route, toTag: ";tag=p", branch: "2", sequence: 2), from: GatewayUnderTest.trunk)
-        let forwarded = try #require(bye.to(GatewayUnderTest.pbx).first)
-        #expect(forwarded.contains(Self.quotedName))
+        let asserted = "P-Asserted-Identity: \"Carrier\" <sip:+61491570156@carrier.example>\n"
+        let later = after.receive(
+            request(method, extra: route + asserted, toTag: ";tag=p", branch: "2", sequence: 2),
+            from: GatewayUnderTest.trunk)
+        let forwarded = try #require(later.to(GatewayUnderTest.pbx).first)
+        #expect(forwarded.contains(Self.quotedName) == isRenamed)
+        for field in ["From", "P-Asserted-Identity"] {
+            #expect(forwarded.contains("\r\n\(field): \"Carrier\" <sip:+61491570156@carrier.example>") != isRenamed)
+        }
         #expect(!forwarded.contains("Route:"))
+        guard method == "BYE" else { return }
         let update = try #require(after.updates().first)
         #expect(update.kind == .bye)
         #expect(update.call == before.updates().first?.call, "the BYE names the call its INVITE opened")

@@ -146,8 +146,8 @@ struct CarrierNameTests {
         var options = GatewayUnderTest.Options()
         options.carrierName = .keep
         gateway.reload(options)
-        let bye = request("BYE", extra: route + "\n", toTag: ";tag=p", branch: "b", sequence: 2)
-        let sent = try #require(gateway.receive(bye, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let hold = request("INVITE", extra: route + "\n", toTag: ";tag=p", branch: "b", sequence: 2)
+        let sent = try #require(gateway.receive(hold, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         #expect(sent.contains(Self.brand))
         let next = request("INVITE", branch: "n").replacing("story@", with: "next@")
         let later = try #require(gateway.receive(next, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)

@@ -110,9 +110,8 @@ extension ProxyCore {
             let routes = RouteSet(of: request, from: peer, settings, into: &splices)
             var onward = nextHop(of: arrival, routes, from: peer)
             let formsDialog = request.method == .other && !request.isInDialog
+            let isRenamed = rename(request, from: peer, onward.sealedDialog, into: &splices)
             if let hop = onward.hop {
-                // An ACK gets no response in which From would be restored.
-                let isRenamed = peer.isTrunk && request.method != .ack && onward.sealedDialog?.isNamed == true
                 addHop(
                     arrival, marks, dialog: formsDialog ? onward.dialog : nil, isRenamed: isRenamed, to: hop,
                     into: &splices)
@@ -128,7 +127,6 @@ extension ProxyCore {
                     HeaderHygiene.withhold(request, from: trunk, into: &splices)
                 }
             } else if case .trunk(let trunk) = peer {
-                let isRenamed = rename(request, trunk, onward.sealedDialog, into: &splices)
                 let isCleaned = HeaderHygiene.clean(
                     request, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices
                 )
@@ -139,17 +137,19 @@ extension ProxyCore {
         }
     }
 
-    /// Writes the same name into later requests of a branded dialog as into its INVITE.
+    /// Writes the same name into later requests of a branded dialog as into its INVITE, if a phone shows their caller.
     ///
     /// Only for the caller that the dialog began with. After a transfer the request asserts another caller, and its
     /// carrier's name stays; so it does after a failed check. Many carriers assert the caller in the INVITE alone. Then the
     /// unchanged From does not decide.
     private func rename(
-        _ request: SIPMessage, _ trunk: TrunkPeer, _ dialog: DialogFacts?, into splices: inout Splices
+        _ request: SIPMessage, from peer: GatewayTopology.Peer, _ dialog: DialogFacts?, into splices: inout Splices
     ) -> Bool {
-        guard let dialog, dialog.isNamed, dialog.isInbound, settings.brands else { return false }
+        guard let dialog, dialog.isNamed, dialog.isInbound, settings.brands, request.showsCaller,
+            case .trunk(let trunk) = peer, trunk.isTrusted
+        else { return false }
         let identity = CallerIdentity(of: request, trunk: trunk)
-        guard trunk.isTrusted, !identity.isWithheld, identity.verification != .failed,
+        guard !identity.isWithheld, identity.verification != .failed,
             let caller = E164Number(digits: dialog.caller),
             identity.number == caller || dialog.isAsserted && !identity.isAsserted
         else { return false }
@@ -200,5 +200,16 @@ extension ProxyCore {
         RequestForwarding.markSource(arrival.flow.source, in: arrival.message, via: via.value, into: &splices)
         RequestForwarding.countHop(arrival.message, into: &splices)
         addLength(to: arrival.message, into: &splices)
+    }
+}
+
+extension SIPMessage {
+    /// Whether a phone shows the caller of this request: INVITE and UPDATE (RFC 4916 §4.4), and MESSAGE.
+    ///
+    /// All others keep the carrier's name: peers compare tag and URI of From, not the name (RFC 3261 §12.2.1.1, §19.3).
+    fileprivate var showsCaller: Bool {
+        guard case .request(let method, let token, _) = startLine else { return false }
+        guard method == .other else { return method == .invite }
+        return self[token].elementsEqual("UPDATE".utf8) || self[token].elementsEqual("MESSAGE".utf8)
     }
 }
