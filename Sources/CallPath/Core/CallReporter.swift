@@ -49,7 +49,7 @@ final class CallReporter {
 
     /// Reports an INVITE of a trunk as it is forwarded.
     func inboundInvite(
-        _ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence,
+        _ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence,
         _ answerers: AnswererRules
     ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)

@@ -4,7 +4,7 @@ import Branding
 import SIPCore
 
 /// The destination of a trunk's request by its called number: a route with its PBX, or the trunk's PBX.
-struct CalledRoute {
+struct CalledRoute: ~Copyable {
     /// The Request-URI; nil if it is malformed.
     let uri: SIPURI?
     /// The called number; nil when unclear.

@@ -9,7 +9,7 @@ extension ProxyCore {
     ///
     /// The other gateway chose by what it knew of the targets, and went on to the next after a failure (RFC 3261 §16.7 step
     /// 5). A target without that INVITE responds with 481 (§9.2), which is not forwarded.
-    func cancelAttempts(_ onward: OnwardRequest, _ branch: Branch, from peer: GatewayTopology.Peer) {
+    func cancelAttempts(_ onward: borrowing OnwardRequest, _ branch: Branch, from peer: GatewayTopology.Peer) {
         guard let group = onward.group, let request = try? SIPMessage.index(onward.bytes, limits: settings.limits)
         else { return }
         for attempt in 0..<UInt8(min(group.targets.count, RequestForwarding.mostCancelledAttempts)) {

@@ -16,7 +16,7 @@ extension ProxyCore {
             return reject(arrival, FailureResponse(503, "Service Unavailable"), for: .noTarget)
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
-        let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)
+        let isEmergency = CallFacts(of: invite, isTrusted: true, trunk.emergencyNumbers).isProtected
         let parties = CallParties(trunk: trunk.mark, pbx: pbx.key)
         guard admit(call, on: nil, nil, parties, isProtected: isEmergency, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
@@ -79,7 +79,7 @@ extension ProxyCore {
     }
 
     /// Reports the end of a call if the request is its BYE.
-    private func recordBye(_ arrival: Arrival, _ onward: OnwardRequest, from peer: GatewayTopology.Peer) {
+    private func recordBye(_ arrival: Arrival, _ onward: borrowing OnwardRequest, from peer: GatewayTopology.Peer) {
         guard arrival.message.method == .bye, !onward.hasForeignCookie else { return }
         reporter.bye(arrival.message, dialog: onward.sealedDialog, from: peer, at: arrival.now)
     }

@@ -6,7 +6,7 @@ import SIPCore
 
 extension DecisionEvidence {
     /// Collects what the walk of an INVITE found: values that it has, no second look at the message.
-    init(_ context: InboundContext, _ decorated: DecoratedInvite, _ settings: GatewaySettings) {
+    init(_ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ settings: GatewaySettings) {
         self.init()
         let (identity, trunk) = (context.identity, context.trunk)
         isWithheld = identity.isWithheld

@@ -17,11 +17,13 @@ package final class GatewayElement: SIPElement {
     @exclusivity(unchecked) var held: HeldSettings
     /// Limits the responses to unknown peers, so that nobody floods a third party through the gateway.
     let unknownPeerResponses = RateLimit(perSecond: 20, burst: 40)
-    /// Positions of the shards whose timers this worker runs.
-    private let ownShards: [Int]
+    /// The shards whose timers this worker runs.
+    private let ownShards: [GatewayShard]
     private let worker: Int
     @exclusivity(unchecked) private var nextSweep: UInt64 = 0
     private var sweeps = 0
+    /// The settings whose targets are probed.
+    @exclusivity(unchecked) private var probedSettings: ObjectIdentifier?
     /// Time of the last message or timer, for traces of what it sends.
     @exclusivity(unchecked) var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
@@ -32,7 +34,7 @@ package final class GatewayElement: SIPElement {
         self.worker = worker
         overload = OverloadAdmission(shards.shared)
         held = HeldSettings(shards.shared.settings)
-        ownShards = (0..<shards.count).filter { $0 % max(1, count) == worker }
+        ownShards = (0..<shards.count).filter { $0 % max(1, count) == worker }.map { shards.shard(at: $0) }
         outgoing.reserveCapacity(64)
     }
 
@@ -45,30 +47,30 @@ package final class GatewayElement: SIPElement {
 
     package var nextDeadline: UInt64? {
         var first = UInt64.max
-        for position in ownShards {
-            first = min(first, shards.shard(at: position).nextDeadline)
-        }
-        if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline(shared.away) ?? .max) }
+        for shard in ownShards { first = min(first, shard.nextDeadline) }
+        if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline(shared.away)) }
         return first == .max ? nil : first
     }
 
     package func fireTimers(at now: Moment) {
         lastActivity = now
-        if worker == 0 { keepTargetsAndCalls(at: now) }
+        shared.settings.renew(&held)
+        let settings = held.settings
+        if worker == 0 { keepTargetsAndCalls(settings, at: now) }
         // Before the timers, which depend on them.
         shared.calls.takeReports(at: now)
-        for position in ownShards {
-            let shard = shards.shard(at: position)
-            guard shard.nextDeadline <= now.milliseconds else { continue }
-            shard.perform(into: &outgoing) { $0.fireTimers(at: now) }
+        for shard in ownShards where shard.nextDeadline <= now.milliseconds {
+            shard.perform(settings, into: &outgoing) { $0.transactions.fireTimers(at: now) }
         }
     }
 
     /// Probes targets and ends calls without a BYE; the first worker does so for all.
-    private func keepTargetsAndCalls(at now: Moment) {
-        shared.settings.renew(&held)
-        let settings = held.settings
-        shared.probes.run(into: &outgoing, settings, shared.away, at: now)
+    private func keepTargetsAndCalls(_ settings: GatewaySettings, at now: Moment) {
+        let areNew = probedSettings != ObjectIdentifier(settings)
+        if areNew || shared.probes.nextDeadline(shared.away) <= now.milliseconds {
+            probedSettings = ObjectIdentifier(settings)
+            shared.probes.run(into: &outgoing, settings, shared.away, at: now)
+        }
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000
         sweeps += 1
@@ -94,7 +96,10 @@ package final class GatewayElement: SIPElement {
     package func sendFailed(_ token: DeliveryToken, at now: Moment) {
         lastActivity = now
         if let number = token.probeNumber { return shared.probes.undelivered(number, at: now) }
-        shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
+        shared.settings.renew(&held)
+        shards.shard(of: token.branch).perform(held.settings, into: &outgoing) {
+            $0.transactions.sendFailed(token, at: now)
+        }
     }
 
     package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {
@@ -110,7 +115,7 @@ package final class GatewayElement: SIPElement {
     /// Whether a transaction of that branch is in memory.
     func isKnown(_ branch: Branch) -> Bool {
         var isKnown = false
-        shards.shard(of: branch).perform(into: &outgoing) { isKnown = $0.transactions[branch] != nil }
+        shards.shard(of: branch).perform(held.settings, into: &outgoing) { isKnown = $0.transactions[branch] != nil }
         return isKnown
     }
 }

@@ -47,9 +47,10 @@ final class GatewayShard: Sendable {
     /// The deadline of its next timer in monotonic milliseconds; `UInt64.max` without timers.
     var nextDeadline: UInt64 { deadline.load(ordering: .relaxed) }
 
-    /// Runs `work` on the proxy core and appends the messages to send.
-    func perform(into outgoing: inout [OutgoingMessage], _ work: (ProxyCore) -> Void) {
+    /// Runs `work` on the proxy core by these settings, and appends the messages to send.
+    func perform(_ settings: GatewaySettings, into outgoing: inout [OutgoingMessage], _ work: (ProxyCore) -> Void) {
         core.withLock { core in
+            core.use(settings)
             work(core)
             deadline.store(core.transactions.nextDeadline ?? .max, ordering: .relaxed)
             transactions.store(core.transactions.count, ordering: .relaxed)

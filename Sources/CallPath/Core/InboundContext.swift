@@ -5,7 +5,7 @@ import CallAccounting
 import SIPCore
 
 /// An INVITE from a trunk with all that the walk has found out: trunk, identity, branding decision.
-struct InboundContext {
+struct InboundContext: ~Copyable {
     let arrival: Arrival
     let marks: HopMarks
     let trunk: TrunkPeer

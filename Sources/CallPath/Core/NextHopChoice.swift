@@ -55,7 +55,7 @@ extension ProxyCore {
     }
 
     /// The targets of a request that names none: those of the trunk's PBX, or of the trunk.
-    private func usualTargets(_ onward: OnwardRequest, from peer: GatewayTopology.Peer) -> TargetGroup? {
+    private func usualTargets(_ onward: borrowing OnwardRequest, from peer: GatewayTopology.Peer) -> TargetGroup? {
         guard case .trunk(let trunk) = peer else { return onward.trunk?.targets }
         return trunk.pbx.targets
     }

@@ -3,7 +3,7 @@
 import SIPCore
 
 /// A request to forward: its bytes, the next hop, the targets to try after it, and the facts of its dialog.
-struct OnwardRequest {
+struct OnwardRequest: ~Copyable {
     var bytes: [UInt8] = []
     /// Nil when no target is up.
     var hop: NextHop?

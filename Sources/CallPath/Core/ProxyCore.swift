@@ -19,7 +19,8 @@ final class ProxyCore {
     @exclusivity(unchecked) var sourceWithoutVia: Flow?
     /// How many shards there are.
     let shardCount: Int
-    private var spareSplices = Splices()
+    /// Swapped as a whole.
+    @exclusivity(unchecked) private var spareSplices = Splices()
 
     init(shared: GatewayShared, capacity: Int, of shardCount: Int, now: Moment) {
         self.shared = shared
@@ -35,7 +36,7 @@ final class ProxyCore {
     var counters: GatewayCounters { shared.counters }
 
     /// Runs `body` with an empty list of edits, whose buffers are reused; a nested call gets a new list.
-    func withSplices<Result>(_ body: (inout Splices) -> Result) -> Result {
+    func withSplices<Result: ~Copyable>(_ body: (inout Splices) -> Result) -> Result {
         var splices = Splices()
         swap(&splices, &spareSplices)
         defer {
@@ -51,15 +52,5 @@ final class ProxyCore {
         settings = next
         reporter = CallReporter(updates: shared.updates, calls: shared.calls, secret: next.secret)
         transactions.timing = next.timers
-    }
-
-    func fireTimers(at now: Moment) {
-        use(shared.settings.load())
-        transactions.fireTimers(at: now)
-    }
-
-    func sendFailed(_ token: DeliveryToken, at now: Moment) {
-        use(shared.settings.load())
-        transactions.sendFailed(token, at: now)
     }
 }

@@ -12,7 +12,7 @@ extension ProxyCore {
     /// registered.
     ///
     /// - Returns: whether the field was added.
-    func addPath(_ arrival: Arrival, to hop: NextHop, of onward: OnwardRequest, into splices: inout Splices) -> Bool {
+    func addPath(_ arrival: Arrival, to hop: NextHop, of onward: borrowing OnwardRequest, into splices: inout Splices) -> Bool {
         let request = arrival.message
         guard request.method == .register, !onward.isFromTrunk, PathField.isSupported(by: request),
             let first = request.headers.first

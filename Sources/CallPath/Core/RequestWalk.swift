@@ -41,8 +41,7 @@ extension GatewayElement {
             let verdict = overload.admit(arrival, branch, from: peer, settings) { isKnown($0) }
             if case .shed(let response) = verdict { return outgoing.append(response) }
         }
-        shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { core in
-            core.use(settings)
+        shards.shard(of: branch ?? Branch(token: 0)).perform(settings, into: &outgoing) { core in
             if arrival.message.status == nil {
                 core.receiveRequest(arrival, branch, from: peer)
             } else {
@@ -108,18 +107,18 @@ extension ProxyCore {
     private func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
-        let isProtected = CallFacts.isProtected(invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
-        guard let called = route(arrival, from: trunk, isProtected: isProtected) else { return }
+        let facts = CallFacts(of: invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
+        guard let called = route(arrival, from: trunk, isProtected: facts.isProtected) else { return }
         let parties = CallParties(trunk: trunk.mark, pbx: called.pbx.key)
-        guard admit(call, on: trunk, called.route, parties, isProtected: isProtected, arrival) else { return }
+        guard admit(call, on: trunk, called.route, parties, isProtected: facts.isProtected, arrival) else { return }
         let snapshot = (called.customer?.branding ?? branding).load()
         // The identity has the trust verdict too: the trunk's claims about the number, as far as it is trusted.
         let identity = CallerIdentity(of: invite, trunk: trunk)
-        let decision = decideBranding(of: invite, identity, trunk, called, snapshot)
+        let decision = decideBranding(of: invite, facts, identity, trunk, called, snapshot)
         let context = InboundContext(
             arrival: arrival, marks: marks, trunk: trunk, called: called, call: call, identity: identity,
             decision: decision, snapshot: snapshot)
-        var targets = order(called.pbx.targets, for: call, at: arrival.now, isEmergency: isProtected)
+        var targets = order(context.called.pbx.targets, for: call, at: arrival.now, isEmergency: facts.isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let decorated = decorate(context, leadingTo: hop)
@@ -130,7 +129,7 @@ extension ProxyCore {
         let evidence = DecisionEvidence(context, decorated, settings)
         reporter.inboundInvite(context, decorated, evidence, settings.answerers)
         count(decorated)
-        called.customer?.count(isBranded: decorated.reason == nil)
+        context.called.customer?.count(isBranded: decorated.reason == nil)
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         use(target, for: transaction)
@@ -140,15 +139,17 @@ extension ProxyCore {
 
     /// Weighs the facts of the INVITE against the directory's gates and the policy of route or trunk.
     private func decideBranding(
-        of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ called: CalledRoute,
-        _ snapshot: BrandingSnapshot
+        of invite: SIPMessage, _ facts: CallFacts, _ identity: CallerIdentity, _ trunk: TrunkPeer,
+        _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
         guard settings.brands, called.brands else { return .passThrough(.policy) }
-        let facts = CallFacts(of: invite, from: trunk, sockets: settings.topology.sockets)
+        // A call with the gateway's own Via passed here before (RFC 5393 §4).
+        let sockets = settings.topology.sockets
+        let isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
-            isSpiral: facts.isSpiral, hasReplaces: facts.hasReplaces)
+            isSpiral: isSpiral, hasReplaces: facts.hasReplaces)
         return decide(evidence, policy: called.policy(on: trunk), gates: snapshot.gates, index: snapshot.index)
     }
 }

@@ -11,11 +11,13 @@ package final class TargetProber: Sendable {
     private struct State {
         var probes: TargetProbes
         var settings: ObjectIdentifier?
-        /// The version of the sockets' presence.
-        var presence: UInt64 = 0
     }
 
     private let state: Mutex<State>
+    /// Monotonic milliseconds of the next probe; 0 before the first `run`.
+    private let deadline = Atomic<UInt64>(0)
+    /// The version of the sockets' presence at the latest `run`.
+    private let presence = Atomic<UInt64>(0)
 
     /// - Parameter seed: see `TargetProbes`.
     package init(seed: UInt64) {
@@ -23,18 +25,19 @@ package final class TargetProber: Sendable {
     }
 
     /// The time of the next `run` in monotonic milliseconds; 0 before the first, and after addresses have left or arrived.
-    func nextDeadline(_ away: AwaySockets) -> UInt64? {
-        state.withLock { $0.settings == nil || $0.presence != away.version ? 0 : $0.probes.nextDeadline }
+    func nextDeadline(_ away: AwaySockets) -> UInt64 {
+        presence.load(ordering: .relaxed) == away.version ? deadline.load(ordering: .relaxed) : 0
     }
 
     /// Sends the probes that are due and records targets without a response; new settings bring new targets.
     func run(
         into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, _ away: AwaySockets, at now: Moment
     ) {
-        let due = state.withLock { state in
-            let presence = away.version
-            if state.settings != ObjectIdentifier(settings) || state.presence != presence {
-                (state.settings, state.presence) = (ObjectIdentifier(settings), presence)
+        let version = away.version
+        let due = change { state in
+            if state.settings != ObjectIdentifier(settings) || presence.load(ordering: .relaxed) != version {
+                state.settings = ObjectIdentifier(settings)
+                presence.store(version, ordering: .relaxed)
                 let probed = Self.standBy(settings.topology, away.positions)
                 state.probes.watch(probed, rules: settings.probes, at: now.milliseconds)
             }
@@ -53,6 +56,14 @@ package final class TargetProber: Sendable {
         }
     }
 
+    /// Changes the probes, and with them the time of the next `run`.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { deadline.store(state.settings == nil ? 0 : state.probes.nextDeadline ?? .max, ordering: .relaxed) }
+            return body(&state)
+        }
+    }
+
     /// Puts the targets of absent sockets on standby, and gives those to probe.
     private static func standBy(_ topology: GatewayTopology, _ away: Set<Int>) -> [Target] {
         for target in topology.groups.flatMap(\.targets) {
@@ -67,14 +78,14 @@ package final class TargetProber: Sendable {
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
-        guard status >= 200, let targetState = state.withLock({ $0.probes.responded(number) }) else { return true }
+        guard status >= 200, let targetState = change({ $0.probes.responded(number) }) else { return true }
         targetState.record(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
         return true
     }
 
     /// Records that a probe could not be delivered.
     func undelivered(_ number: UInt64, at now: Moment) {
-        state.withLock { $0.probes.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
+        change { $0.probes.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
     }
 }
 

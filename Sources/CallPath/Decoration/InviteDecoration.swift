@@ -8,7 +8,7 @@ import SIPCore
 
 extension ProxyCore {
     /// Builds the INVITE to send, and removes decoration until it fits the target's datagrams.
-    func decorate(_ context: InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
+    func decorate(_ context: borrowing InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
         func plain(_ reason: PassThroughReason) -> DecoratedInvite {
             let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
             let plan = DecoratedInvite(dialog: dialog, reason: reason)
@@ -50,12 +50,13 @@ extension ProxyCore {
 
     /// Applies every edit of one INVITE to the received bytes.
     private func write(
-        _ plan: DecoratedInvite, _ context: InboundContext, leadingTo hop: NextHop?, hasVerstat: Bool = true
+        _ plan: DecoratedInvite, _ context: borrowing InboundContext, leadingTo hop: NextHop?, hasVerstat: Bool = true
     ) -> DecoratedInvite {
         let (invite, trunk) = (context.invite, context.trunk)
         var decorated = plan
         withSplices { splices in
-            _ = RouteSet(of: invite, from: .trunk(trunk), settings, into: &splices)
+            // Without Route nothing in it changes.
+            if invite.has(.route) { _ = RouteSet(of: invite, from: .trunk(trunk), settings, into: &splices) }
             addHop(
                 context.arrival, context.marks, dialog: plan.dialog, isRenamed: plan.dialog.isNamed, to: hop,
                 into: &splices)

@@ -10,7 +10,7 @@ extension VerstatMark {
     /// without angle brackets stays as received, because a parameter behind it would belong to the header field.
     ///
     /// - Returns: true when From changes.
-    static func write(_ mark: VerstatMark, _ context: InboundContext, into splices: inout Splices) -> Bool {
+    static func write(_ mark: VerstatMark, _ context: borrowing InboundContext, into splices: inout Splices) -> Bool {
         guard mark != .off, context.trunk.isTrusted, isForMark(context.decision),
             let number = context.identity.number, let value = mark.value(for: context.identity.verification)
         else { return false }

@@ -50,7 +50,7 @@ struct CallerIdentity {
 }
 
 /// All values in a request that may name its caller; of an untrusted trunk, From alone.
-private struct CallerClaims {
+private struct CallerClaims: ~Copyable {
     private let asserted: IdentityValues
     private let remoteParty: IdentityValues
     private let from: IdentityValues
@@ -154,7 +154,7 @@ private struct ClaimedCaller {
 ///
 /// RFC 3325 §9.1 allows two. Carriers repeat the caller more often, which is certain as long as all values are one number.
 /// A list of more than `most` names nobody and is not read further.
-private struct IdentityValues {
+private struct IdentityValues: ~Copyable {
     /// Most values that are read.
     private static let most = RequestLimits.identityValues
     /// Number of values, at most one more than `most`.

@@ -5,12 +5,14 @@ import SIPCore
 /// Whether a caller asks for privacy (RFC 3323, RFC 3325 §9.3, draft-ietf-sip-privacy for Remote-Party-ID).
 enum CallerPrivacy {
     static func isAsked(in message: SIPMessage) -> Bool {
-        isAskedByHeader(in: message) || message.fields(.from).contains { isAnonymous(message, $0) }
-            || message.fields(.remotePartyID).contains { field in
-                RemoteParty.contains(message, field) {
-                    RemoteParty.isSender(of: message, $0) && RemoteParty.isRestricted(message, $0)
-                }
+        if isAskedByHeader(in: message) { return true }
+        for field in message.fields(.from) where isAnonymous(message, field) { return true }
+        guard message.has(.remotePartyID) else { return false }
+        return message.fields(.remotePartyID).contains { field in
+            RemoteParty.contains(message, field) {
+                RemoteParty.isSender(of: message, $0) && RemoteParty.isRestricted(message, $0)
             }
+        }
     }
 
     /// Whether Privacy or Proxy-Require asks for it, whatever From contains (RFC 3325 §9.3).

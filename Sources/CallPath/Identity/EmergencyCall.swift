@@ -42,7 +42,7 @@ enum EmergencyCall {
 extension GatewayTopology.Peer {
     /// Whether no limit may hold an INVITE of this peer back; the emergency numbers of a PBX are those of all trunks.
     func protects(_ invite: SIPMessage, in topology: GatewayTopology) -> Bool {
-        CallFacts.isProtected(invite, isTrusted: isTrusted, emergencyNumbers(in: topology))
+        CallFacts(of: invite, isTrusted: isTrusted, emergencyNumbers(in: topology)).isProtected
     }
 
     /// The emergency numbers for its calls; of a PBX those of every trunk.

@@ -67,22 +67,23 @@ package final class TraceTap: Sendable {
     }
 
     /// Copies the decision on an INVITE with its evidence.
-    func decided(_ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
+    func decided(_ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
         var head = TraceRing.Head()
         head.kind = .decided
         head.wallMicroseconds = context.arrival.now.wallMicroseconds
         head.address = context.arrival.flow.source
         guard let callID = context.invite.first(.callID) else { return }
-        let message = context.invite.bytes
+        let (message, index) = (context.invite.bytes, context.index)
+        let traced = TracedDecision(context, decorated, evidence)
         ring.load()?.append(head, message.span.extracting(callID.value)) { decision, brand in
-            decision = TracedDecision(context, decorated, evidence)
-            if let entry = decorated.entry { context.index.append(.name, of: entry, to: &brand) }
+            decision = traced
+            if let entry = decorated.entry { index.append(.name, of: entry, to: &brand) }
         }
     }
 }
 
 extension TracedDecision {
-    fileprivate init(_ context: InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
+    fileprivate init(_ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
         reason = decorated.entry == nil ? decorated.reason : nil
         caller = evidence.isWithheld ? nil : context.identity.number
         self.evidence = evidence
