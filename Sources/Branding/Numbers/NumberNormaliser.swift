@@ -37,6 +37,9 @@ package struct NumberNormaliser: Sendable {
         return Array(text.prefix(Self.maxLength + 1)).withUnsafeBufferPointer { read($0) }
     }
 
+    /// The same without the cost of generic code.
+    package func normalise(_ text: ArraySlice<UInt8>) -> E164Number? { text.withUnsafeBufferPointer { read($0) } }
+
     /// Reads a number with a phone-context (RFC 3966 §5.1.5, RFC 3261 §19.1.6).
     ///
     /// A global prefix as context (`+44`) precedes the local number. With a domain name as context, the number is

@@ -8,7 +8,9 @@ import SIPCore
 /// cause in an entry (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
 enum ForwardingSigns {
     static func arePresent(in message: SIPMessage) -> Bool {
-        message.has(.diversion) || message.fields(.historyInfo).contains { isTelling(message[$0.value]) }
+        if message.has(.diversion) { return true }
+        guard message.has(.historyInfo) else { return false }
+        return message.fields(.historyInfo).contains { isTelling(message[$0.value]) }
     }
 
     /// The URI of the last History-Info entry; nil without one.

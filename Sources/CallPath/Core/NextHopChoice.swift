@@ -13,17 +13,19 @@ extension ProxyCore {
     /// does not send the request to another target. Nothing goes to an address that is not configured (no open relay).
     func nextHop(of arrival: Arrival, _ routes: RouteSet, from peer: GatewayTopology.Peer) -> OnwardRequest {
         let topology = settings.topology
-        let cookie = routes.cookie.flatMap { $0.dialog.isOf(peer) ? $0 : nil }
+        let found = routes.cookie?.dialog
+        let sealed = found?.isOf(peer) == true ? found : nil
+        let cookie = sealed == nil ? nil : routes.cookie
         var onward: OnwardRequest
         switch peer {
         case .trunk(let trunk):
-            let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: false)
-            onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: true)
+            let dialog = sealed ?? DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: false)
+            onward = OnwardRequest(dialog: dialog, sealedDialog: sealed, isFromTrunk: true)
         case .pbx:
-            let known = cookie.flatMap { topology.trunk(mark: $0.dialog.trunk, at: arrival.now) }
+            let known = sealed.flatMap { topology.trunk(mark: $0.trunk, at: arrival.now) }
             let trunk = known ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
-            let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk?.mark ?? 0, isInbound: false, isBranded: false)
-            onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: false)
+            let dialog = sealed ?? DialogFacts(trunk: trunk?.mark ?? 0, isInbound: false, isBranded: false)
+            onward = OnwardRequest(dialog: dialog, sealedDialog: sealed, isFromTrunk: false)
             onward.trunk = trunk
         }
         onward.hasForeignCookie = routes.cookie != nil && cookie == nil
@@ -66,8 +68,9 @@ extension ProxyCore {
         into onward: inout OnwardRequest
     ) -> Bool {
         let former = cookie == nil ? nil : arrival.now
-        if let uri, let address = PeerAddress(host: uri.host, port: uri.port ?? uri.transport.defaultPort) {
-            let end = DialogEnd(address: address, transport: uri.transport)
+        let transport = uri?.transport ?? .udp
+        if let uri, let address = PeerAddress(host: uri.host, port: uri.port ?? transport.defaultPort) {
+            let end = DialogEnd(address: address, transport: transport)
             if let named = holder(of: end, cookie, orFormerAt: former, otherSideOf: peer) {
                 go(to: end, of: named, cookie, of: arrival, from: peer, into: &onward)
                 return true
@@ -79,7 +82,7 @@ extension ProxyCore {
             let address = settings.topology.address(
                 named: uri, from: peer, onward.trunk, preferring: known?.address, at: arrival.now)
         {
-            let end = DialogEnd(address: address, transport: uri.transport)
+            let end = DialogEnd(address: address, transport: transport)
             if let named = holder(of: end, cookie, orFormerAt: former, otherSideOf: peer) {
                 go(to: end, of: named, cookie, of: arrival, from: peer, into: &onward)
                 return true

@@ -18,7 +18,8 @@ enum CallerPrivacy {
     /// Whether Privacy or Proxy-Require asks for it, whatever From contains (RFC 3325 §9.3).
     static func isAskedByHeader(in message: SIPMessage) -> Bool {
         guard message.has(.privacy) else { return isRequired(in: message) }
-        return message.fields(.privacy).contains { asksForPrivacy(message[$0.value]) }
+        for field in message.fields(.privacy) where asksForPrivacy(message[field.value]) { return true }
+        return false
     }
 
     /// Whether Proxy-Require asks for a privacy service without a Privacy header that names what it wants (RFC 3323 §4.3).

@@ -157,19 +157,21 @@ package final class GatewayTopology: Sendable {
         toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?,
         ofDialog own: Int? = nil, otherwise usual: Int
     ) -> Int {
-        let there = group.targets.first { target in
-            target.address == address && transport.map { sockets[target.socket].transport == $0 } ?? true
+        var target: Int?
+        for other in group.targets where other.address == address {
+            let isWanted = transport == nil || sockets[other.socket].transport == transport
+            if isWanted || target == nil { target = other.socket }
+            if isWanted { break }
         }
-        let target = there ?? group.targets.first { $0.address == address }
         let usual = own ?? usual
         let wanted =
-            target.map { sockets[$0.socket].transport } ?? transport
+            target.map { sockets[$0].transport } ?? transport
             ?? (sockets.indices.contains(usual) ? sockets[usual].transport : .udp)
         let fits =
             sockets.indices.contains(usual) && sockets[usual].transport == wanted
             && sockets[usual].address.isIPv6 == address.isIPv6
         if fits, own != nil || target == nil { return usual }
-        if let target { return target.socket }
+        if let target { return target }
         return sockets.first { $0.transport == wanted && $0.address.isIPv6 == address.isIPv6 }?.position ?? usual
     }
 }

@@ -184,7 +184,8 @@ package struct TargetOrder: Sendable {
                     ? (other.target.priority, -other.score) < (target.priority, -score)
                     : (-other.score, other.target.priority) < (-score, target.priority)
             } ?? rest.count
-        rest.insert((target, score), at: place)
+        // Not `insert` at the end, which is generic code.
+        if place == rest.count { rest.append((target, score)) } else { rest.insert((target, score), at: place) }
         if rest.count > TargetGroup.mostTried { rest.removeFirst() }
     }
 }
