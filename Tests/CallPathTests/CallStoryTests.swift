@@ -114,7 +114,7 @@ struct CallStoryTests {
         ("INVITE", true), ("UPDATE", true), ("MESSAGE", true), ("ACK", false), ("BYE", false), ("PRACK", false),
         ("INFO", false), ("REFER", false), ("NOTIFY", false), ("invite", false),
     ])
-    func `a later request has the name if a phone shows its caller, also after a restart, RFC 4916 §4.4`(
+    func `a later request has the name if a phone shows its caller, also after a restart, RFC 4916 §4.3`(
         method: String, isRenamed: Bool
     ) throws {
         let before = try gateway()

@@ -155,8 +155,7 @@ extension ProxyCore {
         else { return false }
         guard let index = brands(of: dialog)?.load().index else { return false }
         guard let entry = index.entry(for: caller) else { return false }
-        Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
-        return true
+        return Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
     }
 
     /// The brands of a dialog's customer; nil for a customer that was removed, whose dialog keeps the carrier's name.
@@ -204,7 +203,7 @@ extension ProxyCore {
 }
 
 extension SIPMessage {
-    /// Whether a phone shows the caller of this request: INVITE and UPDATE (RFC 4916 §4.4), and MESSAGE.
+    /// Whether a phone shows the caller of this request: INVITE and UPDATE (RFC 4916 §4.3), and MESSAGE.
     ///
     /// All others keep the carrier's name: peers compare tag and URI of From, not the name (RFC 3261 §12.2.1.1, §19.3).
     fileprivate var showsCaller: Bool {

@@ -5,7 +5,7 @@ import Branding
 /// An INVITE as it is sent, and the part of the brand in it.
 struct DecoratedInvite {
     /// Facts that the dialog carries in its route cookie.
-    let dialog: DialogFacts
+    var dialog: DialogFacts
     /// The brand shown; nil for none.
     var entry: BrandEntry?
     /// Why none is shown; nil when one is.

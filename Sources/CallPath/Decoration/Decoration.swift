@@ -19,58 +19,52 @@ enum BrandingLevel: UInt8, CaseIterable {
 /// URIs, tags and everything else stay as received. Rendered bytes are copied from the index.
 enum Decoration {
     /// Puts the brand's name into From, P-Asserted-Identity and Remote-Party-ID.
+    ///
+    /// - Returns: false if no value has a place for it.
     static func writeNames(
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
-    ) {
+    ) -> Bool {
+        var isWritten = false
         for field in message.fields(.from) {
             let extent = extent(of: field, in: message)
-            if isAddress(message, field.value, extent) { writeName(of: entry, in: index, message, extent, &splices) }
+            guard isAddress(message, field.value, extent) else { continue }
+            writeName(of: entry, in: index, message, extent, &splices)
+            isWritten = true
         }
-        writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices)
+        return writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices) || isWritten
     }
 
     /// Writes the name into the fields of a trusted trunk that assert one, and leaves From alone.
     ///
     /// A field with a value that the grammar rejects stays as received, since the place of its names is not certain. So do
     /// values of Remote-Party-ID for other parties.
+    @discardableResult
     static func writeAssertedNames(
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
-    ) {
-        guard trunk.isTrusted else { return }
-        for field in message.headers
-        where (field.name == .pAssertedIdentity || field.name == .remotePartyID) && isAddressList(message, field.value)
-        {
+    ) -> Bool {
+        guard trunk.isTrusted else { return false }
+        var isWritten = false
+        func write(_ field: SIPMessage.HeaderField) {
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
                 if field.name == .remotePartyID, !RemoteParty.isSender(of: message, extent.parameters) { continue }
                 writeName(of: entry, in: index, message, extent, &splices)
+                isWritten = true
             }
         }
+        for field in message.fields(.pAssertedIdentity) where isAddressList(message, field.value) { write(field) }
+        for field in message.fields(.remotePartyID) where isAddressList(message, field.value) { write(field) }
+        return isWritten
     }
 
-    /// Whether the brand's name replaces the names of a trunk's initial INVITE, and has a place there.
+    /// Whether the brand's name replaces the names of a trunk's initial INVITE.
     static func replacesCallerName(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         switch trunk.carrierName {
-        case .replace: hasPlace(in: message, from: trunk)
+        case .replace: true
         case .keep: false
-        case .fill:
-            !CarrierNameText.isPresent(in: message, of: caller, from: trunk) && hasPlace(in: message, from: trunk)
-        }
-    }
-
-    /// Whether `writeNames` finds a value to write into.
-    private static func hasPlace(in message: SIPMessage, from trunk: TrunkPeer) -> Bool {
-        message.headers.contains { field in
-            switch field.name {
-            case .from: isAddress(message, field.value, extent(of: field, in: message))
-            case .pAssertedIdentity: trunk.isTrusted && isAddressList(message, field.value)
-            case .remotePartyID:
-                trunk.isTrusted && isAddressList(message, field.value)
-                    && RemoteParty.contains(message, field) { RemoteParty.isSender(of: message, $0) }
-            default: false
-            }
+        case .fill: !CarrierNameText.isPresent(in: message, of: caller, from: trunk)
         }
     }
 

@@ -27,10 +27,12 @@ extension ProxyCore {
                 customer: context.called.customer?.mark ?? 0)
             // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
             var reason = PassThroughReason.policy
-            for decorate in BrandingLevel.allCases where isNamed || shows(decorate, of: entry, in: context.index) {
-                guard decorate != .nothing else { break }
+            for decorate in BrandingLevel.allCases where decorate != .nothing {
+                let hasMore = shows(decorate, of: entry, in: context.index)
+                guard isNamed || hasMore else { continue }
                 let plan = DecoratedInvite(dialog: dialog, entry: entry, decorate: decorate)
                 let decorated = write(plan, context, leadingTo: hop)
+                guard decorated.dialog.isNamed || hasMore else { continue }
                 if decorated.bytes.count <= context.largest { return decorated }
                 if decorate == .name, settings.verstat != .off {
                     // The name counts more than the mark.
@@ -57,26 +59,26 @@ extension ProxyCore {
         withSplices { splices in
             // Without Route nothing in it changes.
             if invite.has(.route) { _ = RouteSet(of: invite, from: .trunk(trunk), settings, into: &splices) }
+            if let entry = plan.entry, plan.dialog.isNamed,
+                !Decoration.writeNames(of: entry, in: context.index, into: invite, from: trunk, splices: &splices)
+            {
+                decorated.dialog = DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: true)
+            }
+            let isNamed = decorated.dialog.isNamed
             addHop(
-                context.arrival, context.marks, dialog: plan.dialog, isRenamed: plan.dialog.isNamed, to: hop,
-                into: &splices)
+                context.arrival, context.marks, dialog: decorated.dialog, isRenamed: isNamed, to: hop, into: &splices)
             let isCleaned = HeaderHygiene.clean(
                 invite, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: plan.entry != nil,
                 into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)
-            if let entry = plan.entry {
-                if plan.dialog.isNamed {
-                    Decoration.writeNames(of: entry, in: context.index, into: invite, from: trunk, splices: &splices)
-                }
-                if settings.writesCallInfo {
-                    Decoration.writeCallInfo(
-                        of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
-                        splices: &splices)
-                }
+            if let entry = plan.entry, settings.writesCallInfo {
+                Decoration.writeCallInfo(
+                    of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
+                    splices: &splices)
             }
             let isMarked = hasVerstat && VerstatMark.write(settings.verstat, context, into: &splices)
             decorated.bytes = splices.applied(to: invite.bytes)
-            decorated.changesFrom = isCleaned || plan.dialog.isNamed || isMarked
+            decorated.changesFrom = isCleaned || isNamed || isMarked
         }
         return decorated
     }
