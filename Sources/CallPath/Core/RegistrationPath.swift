@@ -12,7 +12,9 @@ extension ProxyCore {
     /// registered.
     ///
     /// - Returns: whether the field was added.
-    func addPath(_ arrival: Arrival, to hop: NextHop, of onward: borrowing OnwardRequest, into splices: inout Splices) -> Bool {
+    func addPath(
+        _ arrival: Arrival, to hop: NextHop, of onward: borrowing OnwardRequest, into splices: inout Splices
+    ) -> Bool {
         let request = arrival.message
         guard request.method == .register, !onward.isFromTrunk, PathField.isSupported(by: request),
             let first = request.headers.first
@@ -42,7 +44,7 @@ extension ProxyCore {
             return HeaderValues(response.bytes, field.value).contains { value in
                 let extent = NameAddressExtent.scan(response.bytes, value).uri
                 guard let uri = SIPURI(response.bytes, extent) else { return false }
-                return settings.topology.sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
+                return settings.topology.sockets.areNamed(host: uri.host, port: uri.port)
             }
         }
     }

@@ -33,9 +33,10 @@ extension GatewayElement {
     /// Admits an indexed message by its sender, and hands it to the shard that keeps its transaction.
     private func dispatch(_ arrival: Arrival, _ settings: GatewaySettings) {
         guard let peer = peer(of: arrival, settings) else { return rejectUnknownPeer(arrival, settings) }
-        if shared.probes.takesResponse(arrival.message, settings, at: arrival.now) { return }
-        if let fault = arrival.flow.fault { return rejectUnframed(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, from: peer, settings)
+        // The branch of a probe has another form.
+        if branch == nil, shared.probes.takesResponse(arrival.message, settings, at: arrival.now) { return }
+        if let fault = arrival.flow.fault { return rejectUnframed(arrival, for: fault, settings) }
         if arrival.message.method == .invite, let branch {
             if followsPause, isLate(arrival, branch, from: peer, settings) { return }
             let verdict = overload.admit(arrival, branch, from: peer, settings) { isKnown($0) }
@@ -148,8 +149,8 @@ extension ProxyCore {
         let isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
-            verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
-            isSpiral: isSpiral, hasReplaces: facts.hasReplaces)
+            verification: identity.verification, isInitialInvite: !invite.isInDialog, isEmergency: facts.isEmergency,
+            isSpiral: isSpiral, hasReplaces: invite.has(.replaces))
         return decide(evidence, policy: called.policy(on: trunk), gates: snapshot.gates, index: snapshot.index)
     }
 }
@@ -192,7 +193,7 @@ extension ProxyCore {
         var unused = Splices()
         let routes = RouteSet(of: request, from: peer, settings, into: &unused)
         guard !routes.isRouted, let uri = routes.nextHop, uri.scheme != .tel, uri.user.isEmpty else { return false }
-        return settings.topology.sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
+        return settings.topology.sockets.areNamed(host: uri.host, port: uri.port)
     }
 
     /// Responds to a health check: a trunk gets 503 while no target of its PBX is up, so that the carrier takes another way.

@@ -29,7 +29,7 @@ extension ProxyCore: TransactionUser {
     private func walk(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
         guard let branch, let top = response.topVia, let branchText = top.value.branch,
-            top.value.isOwn(in: response, sockets: settings.topology.sockets)
+            settings.topology.sockets.areNamed(host: response[top.value.host], port: top.value.port)
         else {
             // RFC 3261 §16.7 step 3 and §18.1.2: a response without our Via on top is dropped.
             return drop(arrival, "its topmost Via is not Herald's")

@@ -3,11 +3,8 @@
 import Branding
 import SIPCore
 
-/// Facts of an INVITE that exclude branding for any caller, or limits.
+/// Facts of an INVITE that exclude branding, or limits.
 struct CallFacts {
-    /// No To tag, no Replaces: a call that begins here (RFC 3261 §12, RFC 3891 §3).
-    let isInitial: Bool
-    let hasReplaces: Bool
     /// An emergency call, a call back from one, or one with resource priority (RFC 5031, RFC 7090, RFC 4412).
     ///
     /// Such calls are never branded.
@@ -15,13 +12,10 @@ struct CallFacts {
     /// True for calls that no limit holds back: calls to an emergency service (RFC 5031).
     ///
     /// From a trusted sender also the callback of such a service and calls with resource priority (RFC 7090, RFC 4412).
-    ///
     /// Anybody can write those fields, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
     let isProtected: Bool
 
     init(of invite: SIPMessage, isTrusted: Bool, _ numbers: EmergencyNumbers) {
-        isInitial = !invite.isInDialog
-        hasReplaces = invite.has(.replaces)
         let priority = invite.first(.priority).map { invite[$0.value] }
         let isMeant = EmergencyCall.isMeant(by: invite, numbers)
         let isCallback = invite.has(.resourcePriority) || priority?.equalsIgnoringCase("psap-callback") == true

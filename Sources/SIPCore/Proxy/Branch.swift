@@ -82,6 +82,6 @@ extension ViaValue {
     /// True when the gateway wrote it: a branch of its form, and a sent-by that names one of its sockets.
     package func isOwn(in message: SIPMessage, sockets: [LocalSocket]) -> Bool {
         guard let branch, Branch(message[branch]) != nil else { return false }
-        return sockets.contains { $0.isNamed(host: message[host], port: port) }
+        return sockets.areNamed(host: message[host], port: port)
     }
 }

@@ -80,6 +80,13 @@ package final class LocalSocket: Sendable {
     }
 }
 
+extension [LocalSocket] {
+    /// True when a host and port out of a header name one of them.
+    package func areNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
+        contains { $0.isNamed(host: host, port: port) }
+    }
+}
+
 /// A name by which peers reach the gateway (RFC 3261 §16.4).
 package struct OwnName: Hashable, Sendable {
     let host: [UInt8]

@@ -35,7 +35,7 @@ package struct RouteSet: Sendable {
         var left = values[...]
         // The gateway's entries have no user: with one it is a number that the request is for.
         if let uri = requestTarget, uri.user.isEmpty, uri.parameter("lr") != nil,
-            Self.isOwn(uri, sockets) || cookie(in: uri) != nil, let last = left.last,
+            sockets.areNamed(host: uri.host, port: uri.port) || cookie(in: uri) != nil, let last = left.last,
             let lastTarget = SIPURI(message.bytes, last.uri)
         {
             found = cookie(in: uri)
@@ -46,8 +46,10 @@ package struct RouteSet: Sendable {
         var nextHop: SIPURI?
         while let first = left.first {
             nextHop = SIPURI(message.bytes, first.uri)
-            guard let uri = nextHop, Self.isOwn(uri, sockets) || cookie(in: uri) != nil else { break }
-            found = found ?? cookie(in: uri)
+            guard let uri = nextHop else { break }
+            let own = cookie(in: uri)
+            guard own != nil || sockets.areNamed(host: uri.host, port: uri.port) else { break }
+            found = found ?? own
             left.removeFirst()
         }
         self.cookie = found
@@ -74,10 +76,6 @@ package struct RouteSet: Sendable {
         let host = bytes[uri].lastIndex(of: UInt8(ascii: "@")) ?? uri.lowerBound
         let end = bytes[host..<uri.upperBound].firstIndex(of: UInt8(ascii: "?")) ?? uri.upperBound
         return uri.lowerBound..<end
-    }
-
-    private static func isOwn(_ uri: SIPURI, _ sockets: [LocalSocket]) -> Bool {
-        sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
     }
 }
 
