@@ -77,10 +77,9 @@ package struct CallSimulation {
     /// The caller, as a trunk's INVITE shows it.
     package func caller(on trunk: TrunkPeer) -> Caller {
         let identity = CallerIdentity(of: message, trunk: trunk)
-        let header = identity.isWithheld ? nil : CallerIdentity.namingHeader(of: message, on: trunk)
-        let field = header.flatMap { message.first($0.name) }
+        let field = identity.header.flatMap { message.first($0.name) }
         return Caller(
-            header: header?.title, received: field.map { String(decoding: message[$0.value], as: UTF8.self) },
+            header: identity.header?.title, received: field.map { String(decoding: message[$0.value], as: UTF8.self) },
             number: identity.number, isWithheld: identity.isWithheld, verification: identity.verification)
     }
 

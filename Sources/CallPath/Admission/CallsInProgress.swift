@@ -151,12 +151,6 @@ package final class CallsInProgress: Sendable {
         if entry.ringsElsewhere || entry.isAnsweredElsewhere { rememberEnd(of: call) }
     }
 
-    /// Ends the call a BYE names, or the other one it may name when its direction is not known.
-    package func end(either call: CallIdentifier, or other: CallIdentifier?) {
-        end(call)
-        if let other { end(other) }
-    }
-
     /// A message of a call that passed a sibling gateway.
     package struct SiblingReport: Sendable {
         package enum Message: Sendable {

@@ -325,7 +325,8 @@ final class CallReporter {
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
             reason: dialog.map { $0.isBranded ? nil : .noMatch } ?? nil)
         updates.append(update)
-        calls.end(either: call, or: dialog == nil ? counterpart : nil)
+        calls.end(call)
+        if dialog == nil { calls.end(counterpart) }
     }
 
     /// True for a repeated 1xx when the last report is a minute old, the interval of RFC 3261 §13.3.1.1.

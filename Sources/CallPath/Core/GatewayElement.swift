@@ -22,8 +22,8 @@ package final class GatewayElement: SIPElement {
     private let worker: Int
     @exclusivity(unchecked) private var nextSweep: UInt64 = 0
     private var sweeps = 0
-    /// The settings whose targets are probed.
-    @exclusivity(unchecked) private var probedSettings: ObjectIdentifier?
+    /// The version of the settings whose targets are probed.
+    @exclusivity(unchecked) private var probedVersion: UInt64 = 0
     /// Time of the last message or timer, for traces of what it sends.
     @exclusivity(unchecked) var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
@@ -66,10 +66,10 @@ package final class GatewayElement: SIPElement {
 
     /// Probes targets and ends calls without a BYE; the first worker does so for all.
     private func keepTargetsAndCalls(_ settings: GatewaySettings, at now: Moment) {
-        let areNew = probedSettings != ObjectIdentifier(settings)
+        let areNew = probedVersion != held.version
         if areNew || shared.probes.nextDeadline(shared.away) <= now.milliseconds {
-            probedSettings = ObjectIdentifier(settings)
-            shared.probes.run(into: &outgoing, settings, shared.away, at: now)
+            probedVersion = held.version
+            shared.probes.run(into: &outgoing, settings, areNew: areNew, shared.away, at: now)
         }
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000

@@ -89,7 +89,8 @@ package final class CurrentSettings: Sendable {
 /// The settings that a worker holds, and their version.
 struct HeldSettings {
     let settings: GatewaySettings
-    fileprivate let version: UInt64
+    /// Grows with each reload; 0 before the first message.
+    let version: UInt64
 
     /// Takes the current settings, to be renewed at the first message.
     init(_ current: CurrentSettings) {

@@ -52,9 +52,10 @@ final class GatewayShard: Sendable {
         core.withLock { core in
             core.use(settings)
             work(core)
-            deadline.store(core.transactions.nextDeadline ?? .max, ordering: .relaxed)
-            transactions.store(core.transactions.count, ordering: .relaxed)
-            core.transactions.moveOutgoing(to: &outgoing)
+            let kept = core.transactions
+            deadline.store(kept.nextDeadline ?? .max, ordering: .relaxed)
+            transactions.store(kept.count, ordering: .relaxed)
+            kept.moveOutgoing(to: &outgoing)
         }
     }
 }

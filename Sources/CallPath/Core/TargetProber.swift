@@ -8,12 +8,7 @@ import Synchronization
 /// The first worker sends; any worker receives. The lock is held for some stores. A target is on standby while this machine
 /// does not have the address that its probes are sent from.
 package final class TargetProber: Sendable {
-    private struct State {
-        var probes: TargetProbes
-        var settings: ObjectIdentifier?
-    }
-
-    private let state: Mutex<State>
+    private let probes: Mutex<TargetProbes>
     /// Monotonic milliseconds of the next probe; 0 before the first `run`.
     private let deadline = Atomic<UInt64>(0)
     /// The version of the sockets' presence at the latest `run`.
@@ -21,7 +16,7 @@ package final class TargetProber: Sendable {
 
     /// - Parameter seed: see `TargetProbes`.
     package init(seed: UInt64) {
-        state = Mutex(State(probes: TargetProbes(rules: .init(), seed: seed), settings: nil))
+        probes = Mutex(TargetProbes(rules: .init(), seed: seed))
     }
 
     /// The time of the next `run` in monotonic milliseconds; 0 before the first, and after addresses have left or arrived.
@@ -31,17 +26,17 @@ package final class TargetProber: Sendable {
 
     /// Sends the probes that are due and records targets without a response; new settings bring new targets.
     func run(
-        into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, _ away: AwaySockets, at now: Moment
+        into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, areNew: Bool, _ away: AwaySockets,
+        at now: Moment
     ) {
         let version = away.version
-        let due = change { state in
-            if state.settings != ObjectIdentifier(settings) || presence.load(ordering: .relaxed) != version {
-                state.settings = ObjectIdentifier(settings)
+        let due = change { probes in
+            if areNew || presence.load(ordering: .relaxed) != version {
                 presence.store(version, ordering: .relaxed)
                 let probed = Self.standBy(settings.topology, away.positions)
-                state.probes.watch(probed, rules: settings.probes, at: now.milliseconds)
+                probes.watch(probed, rules: settings.probes, at: now.milliseconds)
             }
-            return state.probes.due(at: now.milliseconds)
+            return probes.due(at: now.milliseconds)
         }
         for targetState in due.silent { targetState.record(.probeFailed, at: now.milliseconds) }
         for probe in due.send {
@@ -57,10 +52,10 @@ package final class TargetProber: Sendable {
     }
 
     /// Changes the probes, and with them the time of the next `run`.
-    private func change<Result>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { state in
-            defer { deadline.store(state.settings == nil ? 0 : state.probes.nextDeadline ?? .max, ordering: .relaxed) }
-            return body(&state)
+    private func change<Result>(_ body: (inout TargetProbes) -> Result) -> Result {
+        probes.withLock { probes in
+            defer { deadline.store(probes.nextDeadline ?? .max, ordering: .relaxed) }
+            return body(&probes)
         }
     }
 
@@ -78,14 +73,14 @@ package final class TargetProber: Sendable {
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
-        guard status >= 200, let targetState = change({ $0.probes.responded(number) }) else { return true }
+        guard status >= 200, let targetState = change({ $0.responded(number) }) else { return true }
         targetState.record(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
         return true
     }
 
     /// Records that a probe could not be delivered.
     func undelivered(_ number: UInt64, at now: Moment) {
-        change { $0.probes.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
+        change { $0.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
     }
 }
 

@@ -22,7 +22,11 @@ enum HeaderHygiene {
         _ message: SIPMessage, from trunk: TrunkPeer, trunkHeaders: [ArraySlice<UInt8>], isBranded: Bool,
         into splices: inout Splices
     ) -> Bool {
-        guard mayChange(message, from: trunk, trunkHeaders) else { return false }
+        // Most messages of a trusted trunk have none of these fields.
+        guard
+            !trunk.isTrusted || !trunkHeaders.isEmpty || message.has(.callInfo) || message.has(.pPreferredIdentity)
+                || message.has(.answering) || message.has(.proxyVouched)
+        else { return false }
         var changesFrom = false
         let keepsRinging = trunk.keepsForeignCallInfo || message.status != nil
         for field in message.headers {
@@ -49,14 +53,6 @@ enum HeaderHygiene {
             }
         }
         return changesFrom
-    }
-
-    /// False for most messages of a trusted trunk, which have none of the fields that `clean` looks at.
-    private static func mayChange(
-        _ message: SIPMessage, from trunk: TrunkPeer, _ trunkHeaders: [ArraySlice<UInt8>]
-    ) -> Bool {
-        !trunk.isTrusted || !trunkHeaders.isEmpty || message.has(.callInfo) || message.has(.pPreferredIdentity)
-            || message.has(.answering) || message.has(.proxyVouched)
     }
 
     /// Removes the identity of a PBX's caller that asks for privacy, if the trunk does not take withheld identities.

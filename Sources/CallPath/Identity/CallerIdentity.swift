@@ -33,11 +33,6 @@ struct CallerIdentity {
     /// The carrier's verification of the number; none from an untrusted trunk.
     var verification: Verification { attestation.verification }
 
-    /// The header that names the caller on a trunk, before privacy is regarded; nil for none.
-    static func namingHeader(of request: SIPMessage, on trunk: TrunkPeer) -> IdentityHeader? {
-        CallerClaims(of: request, trunk: trunk).naming
-    }
-
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
     ///
     /// - Parameter context: a phone-context behind the URI; nil for the URI's own.
