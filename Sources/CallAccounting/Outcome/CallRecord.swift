@@ -8,15 +8,11 @@ package import Branding
 package struct CallRecord: Hashable, Sendable {
     package private(set) var call: CallIdentifier
     package let direction: CallUpdate.Direction
-    private var origin: Origin
+    private var shared: Shared
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
-    /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
-    package var callerReceived: String?
     /// The called number; nil when unclear.
     package var destination: E164Number?
-    /// Further parties that the carrier rang under the same Call-ID; each may return the call.
-    package var alsoCalled: [CalledParty] = []
     /// Nil when the INVITE left with a brand.
     package var reason: PassThroughReason?
     /// The findings behind the decision on the first INVITE; nil for an outbound call.
@@ -41,8 +37,6 @@ package struct CallRecord: Hashable, Sendable {
     package var attempts: Int = 1
     /// Time of the INVITE of the present attempt; nil for the first one.
     package var attemptAt: Int64?
-    /// Calls of other gateways that were earlier attempts of this one, and are counted in `attempts`.
-    package var earlierAttempts: [CallIdentifier] = []
     /// The call was forwarded: Diversion, History-Info, 181, 3xx.
     package var isForwarded = false
     /// The machine that picks up or would pick up, if the configuration recognises it.
@@ -53,11 +47,13 @@ package struct CallRecord: Hashable, Sendable {
     ///
     /// The Call-ID is empty if only the identifier differs from the first attempt.
     package var attempt: (call: CallIdentifier, sipCallID: String)? {
-        get { attemptCall.map { ($0, attemptSIPCallID) } }
-        set { (attemptCall, attemptSIPCallID) = (newValue?.call, newValue?.sipCallID ?? "") }
+        get { attemptCall.map { ($0, shared.texts.attemptSIPCallID) } }
+        set {
+            attemptCall = newValue?.call
+            texts.attemptSIPCallID = newValue?.sipCallID ?? ""
+        }
     }
     private var attemptCall: CallIdentifier?
-    private var attemptSIPCallID = ""
     /// Nil while the call is open.
     package var outcome: CallOutcome?
     /// False if the end was assumed and not seen; the call has no duration then.
@@ -71,9 +67,10 @@ package struct CallRecord: Hashable, Sendable {
     ) {
         self.call = call
         self.direction = direction
-        origin = Origin(
-            sipCallID: sipCallID, trunk: trunk, subscriber: subscriber, brandID: brandID, brandName: brandName,
-            carrierName: carrierName, customer: customer)
+        shared = Shared(
+            Texts(
+                sipCallID: sipCallID, trunk: trunk, subscriber: subscriber, brandID: brandID, brandName: brandName,
+                carrierName: carrierName, customer: customer))
         self.caller = caller
         self.destination = destination
         self.reason = reason
@@ -87,36 +84,52 @@ package struct CallRecord: Hashable, Sendable {
     ///   - customer: the name of the update's customer.
     package init(_ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil) {
         let isBranded = update.isBranded
+        let texts = texts ?? CallTexts()
         // The call path leaves a withheld number out. This is the second check.
         let caller = update.reason == .privacy ? nil : E164Number(digits: update.caller)
         self.init(
-            call: update.call, direction: update.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
+            call: update.call, direction: update.direction, sipCallID: Self.text(texts.sipCallID) ?? "", trunk: trunk,
             caller: caller, destination: E164Number(digits: update.destination),
-            subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
-            brandName: isBranded ? Self.text(texts?.brandName) : nil,
-            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, customer: customer, reason: update.reason,
+            subscriber: Self.text(texts.subscriber) ?? "", brandID: isBranded ? Self.text(texts.brandID) : nil,
+            brandName: isBranded ? Self.text(texts.brandName) : nil,
+            carrierName: isBranded ? Self.text(texts.carrierName) : nil, customer: customer, reason: update.reason,
             inviteAt: update.wallMicroseconds)
         evidence = update.evidence
         isForwarded = update.marks.contains(.forwarded)
         machine = update.marks.machine
         // The call path leaves a withheld caller out here as well.
         if direction == .inbound, !isBranded, caller == nil, update.reason != .privacy {
-            callerReceived = Self.text(texts?.callerReceived)
+            callerReceived = Self.text(texts.callerReceived)
         }
     }
 
-    package var sipCallID: String { origin.sipCallID }
+    package var sipCallID: String { shared.texts.sipCallID }
     /// Configured name of the trunk; nil if the configuration no longer has it.
-    package var trunk: String? { origin.trunk }
+    package var trunk: String? { shared.texts.trunk }
     /// The customer of the call; nil without customers.
-    package var customer: String? { origin.customer }
+    package var customer: String? { shared.texts.customer }
     /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
-    package var subscriber: String { origin.subscriber }
+    package var subscriber: String { shared.texts.subscriber }
     /// Identifier of the brand shown; nil when the INVITE left without one.
-    package var brandID: String? { origin.brandID }
-    package var brandName: String? { origin.brandName }
+    package var brandID: String? { shared.texts.brandID }
+    package var brandName: String? { shared.texts.brandName }
     /// The carrier's name that the brand's name replaced.
-    package var carrierName: String? { origin.carrierName }
+    package var carrierName: String? { shared.texts.carrierName }
+    /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
+    package var callerReceived: String? {
+        get { shared.texts.callerReceived }
+        set { texts.callerReceived = newValue }
+    }
+    /// Further parties that the carrier rang under the same Call-ID; each may return the call.
+    package var alsoCalled: [CalledParty] {
+        get { shared.texts.alsoCalled }
+        set { texts.alsoCalled = newValue }
+    }
+    /// Calls of other gateways that were earlier attempts of this one, and are counted in `attempts`.
+    package var earlierAttempts: [CallIdentifier] {
+        get { shared.texts.earlierAttempts }
+        set { texts.earlierAttempts = newValue }
+    }
 
     /// The destination: the called number, else the PBX user; empty when neither is known.
     package var called: String { destination?.description ?? subscriber }
@@ -216,43 +229,39 @@ extension CallRecord {
     /// Takes another called party into the account.
     mutating func take(party: CalledParty) {
         destination = party.number
-        origin = Origin(
-            sipCallID: sipCallID, trunk: trunk, subscriber: party.user, brandID: brandID, brandName: brandName,
-            carrierName: carrierName, customer: customer)
+        texts.subscriber = party.user
     }
 
-    /// The texts of the INVITE; later only more digits and another called party change them.
-    ///
-    /// One object, because a record is copied some sixteen times a call.
-    private final class Origin: Hashable, Sendable {
-        let sipCallID: String
-        let trunk: String?
-        let subscriber: String
-        let brandID: String?
-        let brandName: String?
-        let carrierName: String?
-        let customer: String?
+    /// The texts of a record, which few updates change.
+    private struct Texts: Hashable, Sendable {
+        var sipCallID: String
+        var trunk: String?
+        var subscriber: String
+        var brandID: String?
+        var brandName: String?
+        var carrierName: String?
+        var customer: String?
+        var callerReceived: String?
+        var alsoCalled: [CalledParty] = []
+        var earlierAttempts: [CallIdentifier] = []
+        var attemptSIPCallID = ""
+    }
 
-        init(
-            sipCallID: String, trunk: String?, subscriber: String, brandID: String?, brandName: String?,
-            carrierName: String?, customer: String?
-        ) {
-            self.sipCallID = sipCallID
-            self.trunk = trunk
-            self.subscriber = subscriber
-            self.brandID = brandID
-            self.brandName = brandName
-            self.carrierName = carrierName
-            self.customer = customer
-        }
+    /// One object, because a record is copied some ten times a call.
+    private final class Shared: Hashable, Sendable {
+        let texts: Texts
 
-        static func == (one: Origin, other: Origin) -> Bool {
-            one === other || one.texts == other.texts
-        }
+        init(_ texts: Texts) { self.texts = texts }
+
+        static func == (one: Shared, other: Shared) -> Bool { one === other || one.texts == other.texts }
 
         func hash(into hasher: inout Hasher) { hasher.combine(texts) }
+    }
 
-        private var texts: [String?] { [sipCallID, trunk, subscriber, brandID, brandName, carrierName, customer] }
+    /// A change makes another object.
+    private var texts: Texts {
+        get { shared.texts }
+        set { if newValue != shared.texts { shared = Shared(newValue) } }
     }
 }
 
