@@ -111,7 +111,7 @@ struct UpdateBytes {
     }
 
     /// Reads the update that consists of exactly these bytes; nil if `store` cannot have written them.
-    static func load(_ bytes: UnsafeRawBufferPointer) -> (update: CallUpdate, texts: CallTexts?)? {
+    static func load(_ bytes: UnsafeRawBufferPointer) -> CallUpdate? {
         guard length(bytes) == bytes.count, let kind = CallUpdate.Kind(rawValue: bytes[64]),
             let direction = CallUpdate.Direction(rawValue: bytes[65])
         else { return nil }
@@ -148,16 +148,17 @@ struct UpdateBytes {
         }
         update.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
-        case 0: return (update, nil)
-        case 1: return (update, texts(of: bytes))
+        case 0, 1: return update
         case 2:
             update.sessionSeconds = number(68)
-            return (update, nil)
+            return update
         default: return nil
         }
     }
 
-    private static func texts(of bytes: UnsafeRawBufferPointer) -> CallTexts {
+    /// The texts of an update that `load` has read; nil for an update without texts.
+    static func texts(of bytes: UnsafeRawBufferPointer) -> CallTexts? {
+        guard bytes[67] & 1 == 1 else { return nil }
         var start = least + 1
         func text(lengthAt: Int) -> [UInt8] {
             defer { start += Int(bytes[lengthAt]) }
@@ -188,9 +189,10 @@ extension CallUpdate {
 
     /// Reads what `bytes` wrote; nil for anything else.
     package init?(bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount, let (update, texts) = bytes.withUnsafeBytes({ UpdateBytes.load($0) }),
-            texts == nil
-        else { return nil }
+        // With texts an update has more bytes.
+        guard bytes.count == Self.byteCount, let update = bytes.withUnsafeBytes({ UpdateBytes.load($0) }) else {
+            return nil
+        }
         self = update
     }
 }

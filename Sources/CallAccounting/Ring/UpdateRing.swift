@@ -198,9 +198,9 @@ package final class UpdateRing: Sendable {
                 let number = next + 1
                 count += 1
                 if ring.slot(number).sequence.load(ordering: .acquiring) == number {
-                    let found = ring.load(from: number, through: last)
-                    if let (update, texts) = found.update { body(update, texts) } else { skipped += 1 }
-                    next += found.slots
+                    let (update, slots) = ring.load(from: number, through: last)
+                    if let update { body(update, ring.texts) } else { skipped += 1 }
+                    next += slots
                 } else if number <= dead {
                     skipped += 1
                     next = number

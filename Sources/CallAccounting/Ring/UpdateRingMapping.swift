@@ -66,10 +66,10 @@ struct UpdateRingMapping: ~Copyable {
         slot(first).sequence.store(first, ordering: .releasing)
     }
 
-    /// Reads the published update that begins at `first`, at most up to `last`.
+    /// Reads the published update that begins at `first`, at most up to `last`; `texts` has its texts then.
     ///
     /// A damaged update is nil. It takes the slots of its length field if that is plausible, and one otherwise.
-    func load(from first: UInt64, through last: UInt64) -> (update: (CallUpdate, CallTexts?)?, slots: UInt64) {
+    func load(from first: UInt64, through last: UInt64) -> (update: CallUpdate?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = UpdateBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
         let slots = UInt64(UpdateSlot.count(for: length))
@@ -79,6 +79,9 @@ struct UpdateRingMapping: ~Copyable {
         }
         return (UpdateBytes.load(UnsafeRawBufferPointer(rebasing: scratch[..<length])), slots)
     }
+
+    /// The texts of the update that `load` has read; nil for one without texts.
+    var texts: CallTexts? { UpdateBytes.texts(of: UnsafeRawBufferPointer(scratch)) }
 
     private func share(_ place: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: scratch[place * UpdateSlot.share..<(place + 1) * UpdateSlot.share])

@@ -22,7 +22,7 @@ struct UpdateBytesTests {
     /// Nil where the bytes are no signal.
     private static func loaded(_ bytes: [UInt8]) -> Entry? {
         bytes.withUnsafeBytes { bytes in
-            UpdateBytes.load(bytes).map { Entry(update: $0.update, texts: $0.texts) }
+            UpdateBytes.load(bytes).map { Entry(update: $0, texts: UpdateBytes.texts(of: bytes)) }
         }
     }
 
