@@ -76,7 +76,17 @@ package struct EventMinter: Hashable, Sendable {
         let at = UTCTimestamp.string(microseconds: time)
         let evidence = record.displayEvidence
         // The same for every event of one call: the time of the display, else the time of this event.
-        let displayedAt = evidence == nil ? at : record.reachedAt.map(UTCTimestamp.string(microseconds:)) ?? at
+        let displayed = evidence == nil ? time : record.reachedAt ?? time
+        let displayedAt = displayed == time ? at : UTCTimestamp.string(microseconds: displayed)
+        return OutcomeEvent(
+            key: word + ":" + callID, callID: callID, number: number, outcome: word, surface: vocabulary.surface,
+            displayedAt: displayedAt, meta: meta(of: record, number, callID: callID, at: at, evidence),
+            customer: record.customer)
+    }
+
+    private func meta(
+        of record: CallRecord, _ number: String, callID: String, at: String, _ evidence: DisplayEvidence?
+    ) -> OutcomeEvent.Meta {
         var meta = OutcomeEvent.Meta()
         meta.callEventID = callID
         meta.callerNumber = number
@@ -102,8 +112,6 @@ package struct EventMinter: Hashable, Sendable {
             meta.callDuration = record.callSeconds
             meta.returnCallDetected = false
         }
-        return OutcomeEvent(
-            key: word + ":" + callID, callID: callID, number: number, outcome: word, surface: vocabulary.surface,
-            displayedAt: displayedAt, meta: meta, customer: record.customer)
+        return meta
     }
 }
