@@ -31,13 +31,20 @@ struct EndedCalls {
         init(_ called: String) { value = called.hashValue }
     }
 
-    /// The destination of the first call of each identifier.
-    private var first: [CallIdentifier: Destination] = [:]
-    /// Destinations of further calls, which few identifiers have.
-    private var further: [CallIdentifier: Set<Destination>] = [:]
+    /// The calls of one identifier.
+    private struct Known {
+        /// The destination of the first call.
+        var first: Destination
+        /// Destinations of further calls, which few identifiers have.
+        var further: Set<Destination> = []
+        /// The row of the last call.
+        var row: Int64
+
+        func contains(_ called: Destination) -> Bool { first == called || further.contains(called) }
+    }
+
+    private var known: [CallIdentifier: Known] = [:]
     private var order: [Call] = []
-    /// The row of the last call of each identifier.
-    private var rows: [CallIdentifier: Int64] = [:]
     /// The length of `order` at the last look, and the time of that look.
     private var (seen, lastLook) = (0, Int64.min)
 
@@ -47,18 +54,14 @@ struct EndedCalls {
     }
 
     /// Whether a call with that identifier has ended recently.
-    func contains(_ name: CallIdentifier) -> Bool { first[name] != nil }
+    func contains(_ name: CallIdentifier) -> Bool { known[name] != nil }
 
     /// The row of the last call with that identifier; nil if none has ended recently.
-    func row(of name: CallIdentifier) -> Int64? { rows[name] }
+    func row(of name: CallIdentifier) -> Int64? { known[name]?.row }
 
     /// Whether a call with that identifier and destination has ended recently; an unknown destination fits any.
     func contains(_ name: CallIdentifier, to called: String) -> Bool {
-        called.isEmpty ? contains(name) : contains(name, Destination(called))
-    }
-
-    private func contains(_ name: CallIdentifier, _ called: Destination) -> Bool {
-        first[name] == called || further[name]?.contains(called) == true
+        known[name].map { called.isEmpty || $0.contains(Destination(called)) } ?? false
     }
 
     /// Adds a call that ended at a time, in microseconds since 1970.
@@ -84,28 +87,30 @@ struct EndedCalls {
     }
 
     private mutating func add(_ call: Call) {
-        rows[call.name] = call.row
-        // A call that ended twice is known as long as its earlier entry.
-        guard !contains(call.name, call.called) else { return }
-        order.append(call)
-        if first[call.name] == nil {
-            first[call.name] = call.called
-        } else {
-            further[call.name, default: []].insert(call.called)
+        guard var calls = known[call.name] else {
+            known[call.name] = Known(first: call.called, row: call.row)
+            order.append(call)
+            return
         }
+        calls.row = call.row
+        // A call that ended twice is known as long as its earlier entry.
+        if !calls.contains(call.called) {
+            calls.further.insert(call.called)
+            order.append(call)
+        }
+        known[call.name] = calls
     }
 
     private mutating func forget(_ call: Call) {
-        guard first[call.name] == call.called else {
-            take(call.called, outOf: call.name)
+        guard var calls = known[call.name] else { return }
+        if calls.first != call.called {
+            calls.further.remove(call.called)
+        } else if let next = calls.further.popFirst() {
+            calls.first = next
+        } else {
+            known[call.name] = nil
             return
         }
-        first[call.name] = further[call.name]?.first
-        if let next = first[call.name] { take(next, outOf: call.name) } else { rows[call.name] = nil }
-    }
-
-    private mutating func take(_ called: Destination, outOf name: CallIdentifier) {
-        further[name]?.remove(called)
-        if further[name]?.isEmpty == true { further[name] = nil }
+        known[call.name] = calls
     }
 }
