@@ -12,9 +12,9 @@ package final class EndedCallCounts: Sendable {
     private struct Kind: Hashable {
         let trunk: String
         let decision: String
-        let outcome: String
+        let outcome: CallOutcome
 
-        var order: (String, String, String) { (trunk, decision, outcome) }
+        var order: (String, String, String) { (trunk, decision, outcome.rawValue) }
     }
 
     private let counts = Mutex<[Kind: UInt64]>([:])
@@ -29,11 +29,11 @@ package final class EndedCallCounts: Sendable {
         counts.withLock { counts in
             for call in calls {
                 guard let outcome = call.outcome else { continue }
-                let kind = Kind(trunk: call.trunk ?? "", decision: call.decision, outcome: outcome.rawValue)
+                let kind = Kind(trunk: call.trunk ?? "", decision: call.decision, outcome: outcome)
                 counts[kind, default: 0] += 1
+                addRinging(of: call)
             }
         }
-        for call in calls { addRinging(of: call) }
     }
 
     private func addRinging(of call: CallRecord) {
@@ -49,7 +49,7 @@ package final class EndedCallCounts: Sendable {
                 name: "herald_calls_ended_total", help: "Ended calls by trunk, branding decision and outcome",
                 labels: [
                     MetricLabel("trunk", kind.trunk), MetricLabel("decision", kind.decision),
-                    MetricLabel("outcome", kind.outcome),
+                    MetricLabel("outcome", kind.outcome.rawValue),
                 ], value: count)
         }
     }

@@ -108,6 +108,6 @@ extension LedgerJournal {
         call.isClosedElsewhere = true
         call.endClock = clock == 0 ? nil : clock
         mark(.changed, of: call)
-        rememberEnd(of: call)
+        rememberEnd(of: call.machine.record, inRow: call.row)
     }
 }

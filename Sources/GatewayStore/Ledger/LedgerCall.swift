@@ -9,7 +9,8 @@ final class LedgerCall {
     var row: Int64
     /// The call identifier as text, made once.
     let callID: String
-    var machine: CallStateMachine
+    /// `@exclusivity(unchecked)`: a rule of the machine knows its own values alone, so no two accesses overlap.
+    @exclusivity(unchecked) var machine: CallStateMachine
     var shownEvent: Int64?
     var endEvent: Int64?
     /// The clock of its end (`LedgerClock`); nil for the first clock and for an open call.

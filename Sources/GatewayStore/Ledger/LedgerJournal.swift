@@ -248,7 +248,7 @@ struct LedgerJournal {
     }
 
     /// A call in the next row.
-    mutating func newCall(_ record: CallRecord) -> LedgerCall {
+    mutating func newCall(_ record: consuming CallRecord) -> LedgerCall {
         defer { nextCall += 1 }
         return LedgerCall(row: nextCall, callID: record.call.description, record: record, isStored: false, limits)
     }
@@ -285,17 +285,15 @@ struct LedgerJournal {
         if step.contains(.parties) { batch.renumbered.append(call) }
         if step.contains(.reached) { reached(call) }
         if step.contains(.ended) {
-            call.endClock = clock == 0 ? nil : clock
-            if let event = minter.ended(call.machine.record, callID: call.callID) {
-                call.endEvent = add(event)
-            }
             let record = call.machine.record
+            call.endClock = clock == 0 ? nil : clock
+            if let event = minter.ended(record, callID: call.callID) { call.endEvent = add(event) }
             if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
                 batch.unknownCallers.append((caller, record.customer))
             }
-            open[call.name] = nil
+            open[record.name] = nil
             cluster?.handover.ended(call)
-            rememberEnd(of: call)
+            rememberEnd(of: record, inRow: call.row)
         }
     }
 
@@ -310,15 +308,15 @@ struct LedgerJournal {
     }
 
     /// Keeps an ended call for late retransmissions of its INVITE.
-    mutating func rememberEnd(of call: LedgerCall) {
-        let record = call.machine.record
+    mutating func rememberEnd(of record: CallRecord, inRow row: Int64) {
         guard let endedAt = record.endedAt else { return }
-        ended.add(call.name, to: record.called, endedAt: endedAt, row: call.row)
-        for party in record.alsoCalled { ended.add(call.name, to: party.name, endedAt: endedAt, row: call.row) }
+        ended.add(record.name, to: record.called, endedAt: endedAt, row: row)
+        for party in record.alsoCalled { ended.add(record.name, to: party.name, endedAt: endedAt, row: row) }
     }
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.
     private mutating func recordRedial(of call: LedgerCall) {
+        guard call.isKeptForRedial || call.machine.record.refusedAt != nil else { return }
         let awaits = call.machine.isOpenToRedial
         guard awaits || call.isKeptForRedial, let pair = RedialPair(call.machine.record) else { return }
         call.isKeptForRedial = awaits

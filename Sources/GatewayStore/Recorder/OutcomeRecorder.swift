@@ -226,8 +226,8 @@ package final class OutcomeRecorder: Sendable {
                 if let report = unknownCallers.withLock({ $0 }) {
                     for unknown in journal.batch.unknownCallers { report(unknown.caller, unknown.customer) }
                 }
-                let ended = journal.batch.calls.filter { !$0.isClosedElsewhere }.map(\.machine.record).filter {
-                    $0.endedAt != nil
+                let ended = journal.batch.calls.compactMap { call in
+                    call.isClosedElsewhere || call.machine.record.endedAt == nil ? nil : call.machine.record
                 }
                 for report in endedCalls.withLock({ $0 }) { report(ended) }
                 journal.stored(addedEvents: added)
