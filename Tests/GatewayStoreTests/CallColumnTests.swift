@@ -35,6 +35,10 @@ struct CallColumnTests {
         return call
     }
 
+    private static func written(_ call: LedgerCall, subscriberKey: String? = nil) -> CallColumn.Written {
+        CallColumn.Written(call: call, record: call.machine.record, subscriberKey: subscriberKey)
+    }
+
     private func stored(_ write: (Database) throws -> Void) throws -> LedgerCallRow {
         let files = try HeraldDatabase(folder: folder.path)
         return try files.ledger.write { database in
@@ -46,7 +50,7 @@ struct CallColumnTests {
 
     @Test func `a full record is stored and read as it was, with every column of a new row`() throws {
         let call = Self.call()
-        let row = try stored { try CallStatement($0, .begin).run(call, subscriberKey: "+61255501001") }
+        let row = try stored { try CallStatement.insert([Self.written(call, subscriberKey: "+61255501001")], in: $0) }
         #expect(row.record == call.machine.record)
         #expect(row.row == 5 && row.integer("returnable") == 1 && row.text("subscriber_key") == "+61255501001")
         #expect(row.integer("shown_event") == 11 && row.integer("end_event") == 12 && row.integer("end_clock") == 13)
@@ -63,7 +67,7 @@ struct CallColumnTests {
                 sql:
                     "INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at) VALUES (5, '', '', 2, '', 1)"
             )
-            try CallStatement(database, .end).run(call, subscriberKey: nil)
+            try CallStatement(database, .end).run(Self.written(call))
         }
         let written = zip(CallColumn.all, row.values).filter { $1.integer != nil || $1.text != nil }.map(\.0.name)
         #expect(
@@ -81,7 +85,7 @@ struct CallColumnTests {
     }
 
     @Test func `times of another gateway's row move by its clock, and nothing else of it`() throws {
-        let row = try stored { try CallStatement($0, .begin).run(Self.call()) }
+        let row = try stored { try CallStatement.insert([Self.written(Self.call())], in: $0) }
         let values = Dictionary(zip(CallColumn.all.map(\.name), row.values)) { first, _ in first }
         func moved(_ offset: Int64) -> LedgerCallRow {
             LedgerCallRow(ForeignRow(gateway: "b", values: values, clockOffset: offset))

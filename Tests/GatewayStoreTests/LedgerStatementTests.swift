@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import GatewayStore
@@ -8,11 +10,11 @@ import Testing
 @Suite("Ledger: texts of a row")
 struct LedgerStatementTests {
     /// Three texts of each row, as the ledger has them after all rows were stored with the same statement.
-    private static func stored(_ rows: [[String?]]) throws -> [[String?]] {
+    private static func stored(_ rows: [[String?]], lendsTexts: Bool) throws -> [[String?]] {
         let queue = try DatabaseQueue()
         return try queue.write { database in
             try database.execute(sql: "CREATE TABLE told (one TEXT, two TEXT, three TEXT)")
-            let insert = try LedgerStatement(database, "INSERT INTO told VALUES (?1, ?2, ?3)")
+            let insert = try LedgerStatement(database, "INSERT INTO told VALUES (?1, ?2, ?3)", lendsTexts: lendsTexts)
             for row in rows {
                 for (place, text) in row.enumerated() { insert.bind(CInt(place + 1), text) }
                 try insert.run()
@@ -32,6 +34,56 @@ struct LedgerStatementTests {
             [[String(repeating: "x", count: 8_192), "y", String(repeating: "z", count: 20_000)], ["a", "b", "c"]],
         ] as [[[String?]]])
     func `texts are stored as they were given, whatever their length`(rows: [[String?]]) throws {
-        #expect(try Self.stored(rows) == rows)
+        #expect(try Self.stored(rows, lendsTexts: false) == rows)
+        #expect(try Self.stored(rows, lendsTexts: true) == rows)
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 9, 16, 19])
+    func `rows of several to a statement are stored as they were given`(count: Int) throws {
+        let texts = (0..<count).map { place in
+            ["text \(place)", place.isMultiple(of: 3) ? nil : "", String(repeating: "long", count: place)]
+        }
+        let rows = RowInsert(into: "told", parameters: 3) { _ in "?,?,?" }
+        let stored = try DatabaseQueue().write { database in
+            try database.execute(sql: "CREATE TABLE told (one TEXT, two TEXT, three TEXT)")
+            try rows.run(count, in: database, lendsTexts: true) { insert, places in
+                for place in places {
+                    let before = rows.parameter(before: place)
+                    for (column, text) in texts[place].enumerated() { insert.bind(before + CInt(column + 1), text) }
+                }
+                try insert.run()
+            }
+            return try Row.fetchAll(database, sql: "SELECT * FROM told ORDER BY rowid").map { row in
+                [row[0], row[1], row[2]] as [String?]
+            }
+        }
+        #expect(stored == texts)
+    }
+
+    @Test(arguments: [1, 8, 19])
+    func `events of several to a statement have their own texts and customers`(count: Int) throws {
+        var rows = EventRows()
+        for place in 0..<count {
+            var meta = OutcomeEvent.Meta()
+            meta.attempts = place
+            let event = OutcomeEvent(
+                key: "seen:\(place)", callID: "\(place)", number: "+6149157015\(place)", outcome: "seen",
+                surface: "sip",
+                displayedAt: "at \(place)", meta: meta, customer: place.isMultiple(of: 3) ? "north" : nil)
+            rows.add(event, id: Int64(place + 1))
+        }
+        let folder = TemporaryFolder()
+        let names = rows.renumber(from: 100)
+        #expect(names[1] == 100 && names.count == count)
+        let stored = try HeraldDatabase(folder: folder.path).ledger.write { database in
+            try rows.store(in: database, now: 7)
+            return try Row.fetchAll(database, sql: "SELECT * FROM event ORDER BY id").map(LedgerEventRow.init(row:))
+        }
+        #expect(stored.map(\.key) == (0..<count).map { "seen:\($0)" })
+        #expect(stored.map(\.number) == (0..<count).map { "+6149157015\($0)" })
+        #expect(stored.map(\.displayedAt) == (0..<count).map { "at \($0)" })
+        #expect(stored.map(\.meta) == (0..<count).map { "{\"attempts\":\($0)}" })
+        #expect(stored.map(\.customer) == (0..<count).map { $0.isMultiple(of: 3) ? "north" : nil })
+        #expect(stored.allSatisfy { $0.createdAt == 7 && $0.dueAt == 7 && $0.state == .waiting })
     }
 }

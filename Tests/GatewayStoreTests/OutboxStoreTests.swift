@@ -164,14 +164,14 @@ struct OutboxStoreTests {
 
     @Test func `the JSON of meta has every field, whatever the texts hold`() throws {
         let meta = fullMeta
-        var json = OutboxMeta()
-        for expected in [meta, OutcomeEvent.Meta()] {
-            json.encode(expected)
-            #expect(try OutboxMeta.decode(String(decoding: json.bytes, as: UTF8.self)) == expected)
+        var encoder = OutboxMeta()
+        func json(_ meta: OutcomeEvent.Meta) -> String {
+            encoder.encode(meta)
+            return encoder.json.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         }
-        #expect(String(decoding: json.bytes, as: UTF8.self) == "{}")
-        json.encode(meta)
-        let fields = try #require(try JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String: Any])
+        for expected in [meta, OutcomeEvent.Meta()] { #expect(try OutboxMeta.decode(json(expected)) == expected) }
+        #expect(json(OutcomeEvent.Meta()) == "{}")
+        let fields = try #require(try JSONSerialization.jsonObject(with: Data(json(meta).utf8)) as? [String: Any])
         let keys = OutcomeEvent.Meta.CodingKeys.allCases
         #expect(Set(fields.keys) == Set(keys.map(\.rawValue)))
         #expect(Mirror(reflecting: meta).children.count == keys.count, "every field has a key")

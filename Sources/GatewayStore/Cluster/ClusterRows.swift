@@ -98,14 +98,13 @@ extension LedgerWriter {
     }
 
     /// Stores a return that was found among all gateways; returns the number of added events.
-    fileprivate mutating func store(_ found: SharedReturn, event: Int64) throws -> Int64 {
+    fileprivate func store(_ found: SharedReturn, event: Int64) throws -> Int64 {
         var added: Int64 = 0
         if let row = found.callBack, let call = try LedgerState.call(at: row, in: database),
             try isUnreturned(row)
         {
-            let insert = try LedgerStatement(database, Self.insertEvent)
             let minted = minter.returned(call.machine.record, original: found.original, latency: found.latency)
-            try store(minted, id: event, with: insert)
+            try store(minted, id: event)
             try mark(row, returnEvent: event, returnedAt: nil)
             added = 1
         }
@@ -149,7 +148,7 @@ extension OutcomeRecorder {
             guard let free = taken?.nextEvent else { return false }
             let (settings, minter, now) = (settings, minter, now() / 1_000_000)
             let added = try database.ledger.write { database in
-                var writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
+                let writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
                 var next = free
                 for found in returns { next += try writer.store(found, event: next) }
                 return next - free

@@ -5,34 +5,40 @@ import GRDB
 
 /// A prepared statement that writes columns of a call; all parameters come from `CallColumn.all`.
 struct CallStatement {
-    /// The SQL of a statement, and the values of its parameters in order: first the row's number.
-    struct Form: Sendable {
-        let sql: String
-        let values: [Value]
-
+    /// Columns whose values are parameters in order: first the row's number.
+    struct Values: Sendable {
         /// A closure in a structure is called without a thunk.
-        struct Value: Sendable { let bind: CallColumn.Binding }
+        private struct Value: Sendable { let bind: CallColumn.Binding }
 
-        private init(_ columns: [CallColumn], _ sql: (_ names: [String]) -> String) {
+        let names: [String]
+        private let values: [Value]
+
+        init(_ columns: [CallColumn]) {
             let columns = columns.filter { !$0.changes.contains(.returned) }
+            names = columns.map(\.name)
             values = columns.map { Value(bind: $0.bind) }
-            self.sql = sql(columns.map(\.name))
         }
 
-        /// Changes the columns of some changes.
-        private init(_ changes: CallColumn.Changes) {
-            let columns = CallColumn.all.filter { $0.name == "id" || !$0.changes.isDisjoint(with: changes) }
-            self.init(columns) { names in
-                let values = names.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" }
-                return "UPDATE call SET \(values.joined(separator: ", ")) WHERE id = ?1"
+        /// Binds the values of a call to the parameters behind one.
+        func bind(_ written: CallColumn.Written, to statement: LedgerStatement, after parameter: CInt = 0) {
+            for place in values.indices {
+                let index = parameter + CInt(place + 1)
+                values[place].bind(written, LedgerStatement.Parameter(statement: statement, index: index))
             }
         }
+    }
 
-        /// Adds a row.
-        static let begin = Form(CallColumn.all) { names in
-            let places = names.map { _ in "?" }
-            return "INSERT INTO call (\(names.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
+    /// The SQL of a statement that changes the columns of some changes.
+    struct Form: Sendable {
+        let sql: String
+        let values: Values
+
+        private init(_ changes: CallColumn.Changes) {
+            values = Values(CallColumn.all.filter { $0.name == "id" || !$0.changes.isDisjoint(with: changes) })
+            let places = values.names.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" }
+            sql = "UPDATE call SET \(places.joined(separator: ", ")) WHERE id = ?1"
         }
+
         /// Most changes touch no indexed column.
         static let change = Form(.progress)
         static let end = Form([.progress, .end])
@@ -40,6 +46,11 @@ struct CallStatement {
         static let renumber = Form(.parties)
         static let correct = Form(.correction)
     }
+
+    private static let row = Values(CallColumn.all)
+    private static let rows = RowInsert(
+        into: "call (\(row.names.joined(separator: ", ")))", parameters: row.names.count
+    ) { _ in row.names.map { _ in "?" }.joined(separator: ",") }
 
     private let form: Form
     private let statement: LedgerStatement
@@ -49,14 +60,17 @@ struct CallStatement {
         statement = try LedgerStatement(database, form.sql, lendsTexts: true)
     }
 
-    /// Writes the row of a call.
-    ///
-    /// - Parameter subscriberKey: the first name under which it may be returned.
-    func run(_ call: LedgerCall, subscriberKey: String? = nil) throws {
-        let written = CallColumn.Written(call: call, record: call.machine.record, subscriberKey: subscriberKey)
-        for place in form.values.indices {
-            form.values[place].bind(written, LedgerStatement.Parameter(statement: statement, index: CInt(place + 1)))
-        }
+    /// Changes the row of a call.
+    func run(_ written: CallColumn.Written) throws {
+        form.values.bind(written, to: statement)
         try statement.run()
+    }
+
+    /// Adds the rows of calls.
+    static func insert(_ calls: [CallColumn.Written], in database: Database) throws {
+        try rows.run(calls.count, in: database, lendsTexts: true) { insert, places in
+            for place in places { row.bind(calls[place], to: insert, after: rows.parameter(before: place)) }
+            try insert.run()
+        }
     }
 }

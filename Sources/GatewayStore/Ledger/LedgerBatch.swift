@@ -6,7 +6,7 @@ import CallAccounting
 /// The content of one transaction: the changes of some updates, and the ring position after them.
 struct LedgerBatch {
     var calls: [LedgerCall] = []
-    var events: [(id: Int64, event: OutcomeEvent)] = []
+    var events = EventRows()
     /// Outbound calls that reached the other side, which may be returns.
     var reachedOutbound: [LedgerCall] = []
     /// Calls whose INVITE has another time, mostly after a step of the clock.

@@ -159,12 +159,8 @@ struct LedgerJournal {
     mutating func move(to state: LedgerState) {
         nextCall = state.nextCall
         nextEvent = state.nextEvent
-        var names: [Int64: Int64] = [:]
-        for place in batch.events.indices {
-            let id = newEvent()
-            names[batch.events[place].id] = id
-            batch.events[place].id = id
-        }
+        let names = batch.events.renumber(from: nextEvent)
+        nextEvent += Int64(batch.events.count)
         let there = Dictionary(state.calls.map { ($0.name, $0) }) { first, _ in first }
         batch.calls += open.values.filter { !$0.isInBatch }.sorted { $0.row < $1.row }
         deadlines = CallDeadlines()
@@ -329,7 +325,7 @@ struct LedgerJournal {
 
     private mutating func add(_ event: OutcomeEvent) -> Int64 {
         let id = newEvent()
-        batch.events.append((id, event))
+        batch.events.add(event, id: id)
         return id
     }
 

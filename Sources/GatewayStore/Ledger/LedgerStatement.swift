@@ -10,7 +10,7 @@ import GRDBSQLite
 struct LedgerStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer?
-    /// Nil where SQLite makes copies of the texts.
+    /// Nil where SQLite makes copies of the texts. With them, all parameters are NULL after each run.
     private let texts: RowTexts?
 
     /// Prepares `sql`, or takes it from the connection's cache.
@@ -26,7 +26,11 @@ struct LedgerStatement {
 
     /// Binds the parameter at `index` (from 1); nil binds NULL.
     func bind(_ index: CInt, _ value: Int64?) {
-        if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+        if let value { sqlite3_bind_int64(handle, index, value) } else { bindNull(index) }
+    }
+
+    private func bindNull(_ index: CInt) {
+        if texts == nil { sqlite3_bind_null(handle, index) }
     }
 
     func bind(_ index: CInt, _ value: Int?) { bind(index, value.map(Int64.init)) }
@@ -43,16 +47,8 @@ struct LedgerStatement {
 
     /// Binds a text.
     func bind(_ index: CInt, _ value: String?) {
-        guard var value else {
-            sqlite3_bind_null(handle, index)
-            return
-        }
+        guard var value else { return bindNull(index) }
         value.withUTF8 { bind(index, UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Binds bytes that are UTF-8.
-    func bind(_ index: CInt, text: [UInt8]) {
-        text.withUnsafeBytes { bind(index, $0) }
     }
 
     /// Binds bytes as a blob, of which SQLite makes a copy.
@@ -77,6 +73,13 @@ struct LedgerStatement {
     func run() throws {
         guard let texts else { return try step() }
         try texts.lend(to: handle, step)
+    }
+
+    /// Runs a statement that returns no rows with further texts, and makes all parameters NULL.
+    ///
+    /// - Parameter bytes: UTF-8, which SQLite reads in place.
+    func run(lending bytes: TextBuffer, at places: ArraySlice<RowTexts.Place>) throws {
+        try RowTexts.lend(bytes, at: places, to: handle, step)
     }
 
     private func step() throws {

@@ -6,14 +6,13 @@ import GRDB
 
 /// Stores one batch inside a transaction: calls, events, returned calls, the position in the ring.
 ///
-/// A changed call takes one statement per batch, also if it begins and ends within the batch.
+/// A changed call is written once per batch, also if it begins and ends within the batch.
 struct LedgerWriter: ~Copyable {
     let database: Database
     let minter: EventMinter
     let returns: ReturnPolicy
     private let outputs: [CallOutputSink]
     let now: Int64
-    private var meta = OutboxMeta()
 
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
@@ -36,7 +35,7 @@ struct LedgerWriter: ~Copyable {
     ///   - cluster: has the rows that several gateways add to the batch; nil for a gateway alone.
     ///   - firstFreeEvent: row number of the first event that this adds.
     /// - Returns: the number of added events.
-    mutating func store(
+    func store(
         _ batch: LedgerBatch, _ cluster: ClusterJournal?, ringID: Int64, firstFreeEvent: Int64
     ) throws -> Int64 {
         try store(batch.calls)
@@ -45,37 +44,37 @@ struct LedgerWriter: ~Copyable {
         try LedgerClock.store(batch.clocks, in: database)
         for call in batch.calls
         where !outputs.isEmpty && call.machine.record.endedAt != nil && !call.isClosedElsewhere { try putOut(call) }
-        let insertEvent = try LedgerStatement(database, Self.insertEvent, lendsTexts: true)
-        // By index, because iteration would copy each event with its eighteen texts.
-        for place in batch.events.indices {
-            try store(batch.events[place].event, id: batch.events[place].id, with: insertEvent)
-        }
+        try batch.events.store(in: database, now: now)
         if let cluster { try store(cluster, with: batch) }
         var nextEvent = firstFreeEvent
         for call in batch.reachedOutbound where cluster?.isShared != true {
-            if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
+            if try storeReturn(call, event: nextEvent) { nextEvent += 1 }
         }
         try RingPosition(database).store(batch.position, of: ringID, now: now)
         return nextEvent - firstFreeEvent
     }
 
     private func store(_ calls: [LedgerCall]) throws {
-        let (begin, change, end) = try (
-            CallStatement(database, .begin), CallStatement(database, .change), CallStatement(database, .end)
-        )
+        let (change, end) = try (CallStatement(database, .change), CallStatement(database, .end))
+        var begun: [CallColumn.Written] = []
         for call in calls {
-            let isEnded = call.machine.record.endedAt != nil
-            let isOriginal = isEnded && call.continuedAs == nil && returns.isOriginal(call.machine.record)
+            let record = call.machine.record
+            let isEnded = record.endedAt != nil
+            let isOriginal = isEnded && call.continuedAs == nil && returns.isOriginal(record)
             let key = try isOriginal ? storeKeys(of: call) : nil
-            try (!call.isStored ? begin : isEnded ? end : change).run(call, subscriberKey: key)
+            let written = CallColumn.Written(call: call, record: record, subscriberKey: key)
+            if call.isStored { try (isEnded ? end : change).run(written) } else { begun.append(written) }
         }
+        try CallStatement.insert(begun, in: database)
     }
 
     /// Stores other columns of calls, which few calls change.
     func store(_ calls: [LedgerCall], _ form: CallStatement.Form) throws {
         guard !calls.isEmpty else { return }
         let update = try CallStatement(database, form)
-        for call in calls { try update.run(call) }
+        for call in calls {
+            try update.run(CallColumn.Written(call: call, record: call.machine.record, subscriberKey: nil))
+        }
     }
 
     /// Stores the further names under which a call may be returned; returns the first one, which is in its row.
@@ -104,28 +103,21 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
-        meta.encode(event.meta)
-        statement.bind(1, id)
-        statement.bind(2, event.key)
-        statement.bind(3, event.number)
-        statement.bind(4, event.surface)
-        statement.bind(5, event.displayedAt)
-        statement.bind(6, text: meta.bytes)
-        statement.bind(7, now)
-        statement.bind(8, event.customer)
-        try statement.run()
+    func store(_ event: OutcomeEvent, id: Int64) throws {
+        var rows = EventRows()
+        rows.add(event, id: id)
+        try rows.store(in: database, now: now)
     }
 
     /// Stores the return of an original; after the calls of the batch, because the original may be among them.
-    private mutating func storeReturn(_ call: LedgerCall, event: Int64, with insert: LedgerStatement) throws -> Bool {
+    private func storeReturn(_ call: LedgerCall, event: Int64) throws -> Bool {
         let record = call.machine.record
         guard let destination = record.destination else { return false }
         for key in returns.subscriberKeys(of: record) {
             guard let (row, original) = try original(of: destination, subscriber: key, before: record.inviteAt),
                 let latency = returns.latency(originalEnd: original.endedAt, outboundInvite: record.inviteAt)
             else { continue }
-            try store(minter.returned(record, original: original, latency: latency), id: event, with: insert)
+            try store(minter.returned(record, original: original, latency: latency), id: event)
             try settle(original, subscriber: key)
             try mark(row, returnEvent: event, returnedAt: record.inviteAt)
             try mark(call.row, returnEvent: event, returnedAt: nil)
@@ -176,11 +168,6 @@ struct LedgerWriter: ~Copyable {
 }
 
 extension LedgerWriter {
-    static let insertEvent = """
-        INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at, customer)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
-        """
-
     private static let selectOriginal = """
         SELECT call.id, call.call_id, call.brand_id, \(LedgerClock.endedAt) AS ended, event.event_id
         FROM call LEFT JOIN event ON event.id = call.end_event

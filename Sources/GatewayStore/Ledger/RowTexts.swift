@@ -9,31 +9,39 @@ import GRDBSQLite
 ///
 /// `@exclusivity(unchecked)`: nothing that an access calls reaches this object; `lend` only reads while it calls `run`.
 final class RowTexts {
-    @exclusivity(unchecked) private var bytes: [UInt8] = []
-    @exclusivity(unchecked) private var places: [(index: CInt, range: Range<Int>)] = []
+    @exclusivity(unchecked) private var bytes = TextBuffer(capacity: 4_096)
+    @exclusivity(unchecked) private var places: [Place] = []
+
+    /// A parameter, and its text among the bytes.
+    typealias Place = (index: CInt, range: Range<Int>)
 
     /// Keeps a text for the parameter at `index`.
     func add(_ text: UnsafeRawBufferPointer, at index: CInt) {
-        let start = bytes.count
-        bytes.append(contentsOf: text)
-        places.append((index, start..<bytes.count))
+        places.append((index, bytes.append(text)))
     }
 
     /// Binds the texts, calls `run`, which must reset the statement, and forgets the texts.
     func lend(to statement: OpaquePointer, _ run: () throws -> Void) rethrows {
         defer {
-            for place in places { sqlite3_bind_null(statement, place.index) }
             places.removeAll(keepingCapacity: true)
-            bytes.removeAll(keepingCapacity: true)
+            bytes.removeAll()
         }
+        try Self.lend(bytes, at: places[...], to: statement, run)
+    }
+
+    /// Binds texts, calls `run`, which must reset the statement, and makes all parameters NULL.
+    static func lend(
+        _ bytes: TextBuffer, at places: ArraySlice<Place>, to statement: OpaquePointer, _ run: () throws -> Void
+    ) rethrows {
+        defer { sqlite3_clear_bindings(statement) }
         try bytes.withUnsafeBytes { bytes in
             for (index, range) in places {
-                guard let start = bytes.baseAddress, !range.isEmpty else {
+                guard let start = UnsafeRawBufferPointer(rebasing: bytes[range]).baseAddress, !range.isEmpty else {
                     sqlite3_bind_text(statement, index, "", 0, nil)
                     continue
                 }
-                let text = (start + range.lowerBound).assumingMemoryBound(to: CChar.self)
-                sqlite3_bind_text(statement, index, text, CInt(range.count), nil)
+                sqlite3_bind_text(
+                    statement, index, start.assumingMemoryBound(to: CChar.self), CInt(range.count), nil)
             }
             try run()
         }

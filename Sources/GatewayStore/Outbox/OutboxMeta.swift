@@ -9,37 +9,35 @@ import Primitives
 /// Written by hand, because `JSONEncoder` takes ten times as long and a call has two events. Keys have a fixed order,
 /// and unknown fields are left out.
 struct OutboxMeta {
-    private(set) var bytes: [UInt8] = []
+    private(set) var json = TextBuffer(capacity: 1_024)
 
-    init() { bytes.reserveCapacity(768) }
-
-    /// Replaces `bytes` by the JSON object of `meta`.
+    /// Replaces `json` by the JSON object of `meta`.
     mutating func encode(_ meta: OutcomeEvent.Meta) {
-        bytes.removeAll(keepingCapacity: true)
-        bytes.append(UInt8(ascii: "{"))
-        put(",\"call_event_id\":", meta.callEventID)
-        put(",\"caller_number_e164\":", meta.callerNumber)
-        put(",\"destination_number_e164\":", meta.destinationNumber)
-        put(",\"observed_at_utc\":", meta.observedAt)
+        json.removeAll()
+        json.append(UInt8(ascii: "{"))
+        put(",\"call_event_id\":\"", text: meta.callEventID)
+        put(",\"caller_number_e164\":\"", text: meta.callerNumber)
+        put(",\"destination_number_e164\":\"", text: meta.destinationNumber)
+        put(",\"observed_at_utc\":\"", text: meta.observedAt)
         put(",\"branding_applied\":", meta.brandingApplied)
-        put(",\"branding_profile_id\":", meta.brandingProfileID)
-        put(",\"identity_type\":", meta.identityType)
+        put(",\"branding_profile_id\":\"", text: meta.brandingProfileID)
+        put(",\"identity_type\":\"", text: meta.identityType)
         put(",\"ring_duration_seconds\":", meta.ringDuration)
         put(",\"call_duration_seconds\":", meta.callDuration)
-        put(",\"call_outcome\":", meta.callOutcome)
+        put(",\"call_outcome\":\"", text: meta.callOutcome)
         put(",\"return_call_detected\":", meta.returnCallDetected)
         put(",\"return_call_latency_seconds\":", meta.returnCallLatency)
-        put(",\"display_evidence\":", meta.displayEvidence)
-        put(",\"decision\":", meta.decision)
+        put(",\"display_evidence\":\"", text: meta.displayEvidence)
+        put(",\"decision\":\"", text: meta.decision)
         put(",\"sip_status\":", meta.sipStatus)
         put(",\"q850_cause\":", meta.q850Cause)
-        put(",\"trunk\":", meta.trunk)
+        put(",\"trunk\":\"", text: meta.trunk)
         put(",\"forwarded\":", meta.forwarded)
         put(",\"voicemail\":", meta.voicemail)
-        put(",\"answered_by\":", meta.answeredBy)
+        put(",\"answered_by\":\"", text: meta.answeredBy)
         put(",\"attempts\":", meta.attempts)
-        put(",\"original_event_id\":", meta.originalEventID)
-        bytes.append(UInt8(ascii: "}"))
+        put(",\"original_event_id\":\"", text: meta.originalEventID)
+        json.append(UInt8(ascii: "}"))
     }
 
     /// Reads the output of `encode`.
@@ -49,47 +47,65 @@ struct OutboxMeta {
         try JSONDecoder().decode(OutcomeEvent.Meta.self, from: Data(json.utf8))
     }
 
-    private mutating func put(_ key: StaticString, _ value: String?) {
+    private mutating func put(_ key: StaticString, text value: String?) {
         guard var value else { return }
         name(key)
-        bytes.append(UInt8(ascii: "\""))
         value.withUTF8 { text in
-            if text.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-                bytes.append(contentsOf: text)
+            if Self.isPlain(text) {
+                json.append(UnsafeRawBufferPointer(text))
             } else {
                 for byte in text { escape(byte) }
             }
         }
-        bytes.append(UInt8(ascii: "\""))
+        json.append(UInt8(ascii: "\""))
     }
 
     private mutating func put(_ key: StaticString, _ value: Int?) {
         guard let value else { return }
         name(key)
-        bytes.append(contentsOf: String(value).utf8)
+        put("\(value)")
     }
 
     private mutating func put(_ key: StaticString, _ value: Bool?) {
         guard let value else { return }
         name(key)
-        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        put(value ? "true" : "false")
     }
 
-    /// Appends `,"name":`, without the comma for the first field.
+    private mutating func put(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = json.append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends `,"name":`, and the quotation mark before a text; without the comma for the first field.
     private mutating func name(_ key: StaticString) {
-        key.withUTF8Buffer { bytes.append(contentsOf: bytes.count > 1 ? $0[...] : $0.dropFirst()) }
+        let isFirst = json.count == 1
+        key.withUTF8Buffer { key in
+            _ = json.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(key).dropFirst(isFirst ? 1 : 0)))
+        }
+    }
+
+    /// Whether no byte is to be escaped.
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var escaped: UInt8 = 0
+        // Without an early end the compiler compares many bytes at once.
+        for byte in text {
+            escaped |= byte < 0x20 ? 1 : 0
+            escaped |= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return escaped == 0
     }
 
     /// Escapes quote, backslash and control characters, RFC 8259 §7.
     private mutating func escape(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
+            json.append(UInt8(ascii: "\\"))
+            json.append(byte)
         case 0..<0x20:
-            bytes.append(contentsOf: "\\u00\(Hexadecimal.text([byte]))".utf8)
+            put("\\u00\(Hexadecimal.text([byte]))")
         default:
-            bytes.append(byte)
+            json.append(byte)
         }
     }
 }

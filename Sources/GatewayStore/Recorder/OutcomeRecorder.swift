@@ -350,7 +350,7 @@ package final class OutcomeRecorder: Sendable {
         do {
             let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
-                var writer = LedgerWriter(
+                let writer = LedgerWriter(
                     database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
                 return try writer.store(
                     journal.batch, journal.cluster, ringID: ring.ringID, firstFreeEvent: journal.nextEvent)
