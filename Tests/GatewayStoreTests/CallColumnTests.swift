@@ -60,6 +60,24 @@ struct CallColumnTests {
         #expect(empty == ["return_event", "returned_at"], "the return of a call writes them")
     }
 
+    @Test func `a rare column is stored for a call that has a value there alone`() throws {
+        let full = try stored { try CallStatement.insert([Self.written(Self.call())], in: $0) }
+        let rare = zip(CallColumn.all, full.values).filter { $0.0.isRare && $0.0.name != "attempt_sip_call_id" }
+        #expect(rare.count > 5)
+        try HeraldDatabase(folder: folder.path).ledger.write { database in
+            for (place, (column, value)) in rare.enumerated() {
+                var record = CallRecord(call: CallIdentifier(high: 1, low: 2), direction: .inbound, inviteAt: 1)
+                column.set?(&record, value)
+                let call = LedgerCall(row: Int64(100 + place), callID: "", record: record, isStored: false)
+                if column.set == nil { call.continuedAs = CallIdentifier(high: 9, low: 10) }
+                try CallStatement.insert([Self.written(call)], in: database)
+                let sql = "SELECT \(column.name) FROM call WHERE id = ?"
+                let row = try Row.fetchOne(database, sql: sql, arguments: [call.row])
+                #expect(row?.hasNull(atIndex: 0) == false, "\(column.name)")
+            }
+        }
+    }
+
     @Test func `the changes and the end of a call leave what came with its INVITE`() throws {
         let call = Self.call()
         let row = try stored { database in

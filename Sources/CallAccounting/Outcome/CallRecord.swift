@@ -131,6 +131,12 @@ package struct CallRecord: Hashable, Sendable {
         set { texts.earlierAttempts = newValue }
     }
 
+    /// True for one attempt of a certain caller that rang one party, without a forward, a machine and a cause in SIP.
+    package var isUsual: Bool {
+        attemptCall == nil && attemptAt == nil && refusedAt == nil && sipCause == 0 && !isForwarded && machine == nil
+            && shared.texts.isUsual
+    }
+
     /// The destination: the called number, else the PBX user; empty when neither is known.
     package var called: String { destination?.description ?? subscriber }
 
@@ -245,6 +251,8 @@ extension CallRecord {
         var alsoCalled: [CalledParty] = []
         var earlierAttempts: [CallIdentifier] = []
         var attemptSIPCallID = ""
+
+        var isUsual: Bool { callerReceived == nil && alsoCalled.isEmpty && earlierAttempts.isEmpty }
     }
 
     /// One object, because a record is copied some ten times a call.

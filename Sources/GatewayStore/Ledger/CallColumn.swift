@@ -17,6 +17,9 @@ package struct CallColumn: Sendable {
         let record: CallRecord
         /// The first name under which it may be returned; nil for a call that cannot be returned.
         let subscriberKey: String?
+
+        /// True if no rare column has a value.
+        var isUsual: Bool { record.isUsual && call.continuedAs == nil }
     }
 
     /// Changes of a call that write a column again; its first row has all columns.
@@ -46,6 +49,8 @@ package struct CallColumn: Sendable {
     /// The constraint in a file.
     private let constraint: String
     let changes: Changes
+    /// Few calls have a value; `Written.isUsual` knows which. The row of another call begins without the column.
+    let isRare: Bool
     let bind: Binding
     /// Nil for columns with which a record begins, and for those of the row alone.
     let set: Setter?
@@ -55,11 +60,11 @@ package struct CallColumn: Sendable {
 
     private init(
         _ name: String, _ kind: Kind, _ constraint: String = "", shown: CallField.Form? = .stored,
-        on changes: Changes = [], added: Added? = nil, bind: @escaping Binding = { _, _ in },
+        on changes: Changes = [], isRare: Bool = false, added: Added? = nil, bind: @escaping Binding = { _, _ in },
         set: Setter? = nil
     ) {
         (self.name, self.kind, self.constraint, self.changes) = (name, kind, constraint, changes)
-        (self.added, self.bind, self.set) = (added, bind, set)
+        (self.isRare, self.added, self.bind, self.set) = (isRare, added, bind, set)
         field = shown.map { CallField(name, kind, $0) }
     }
 }
@@ -93,7 +98,7 @@ extension CallColumn {
             set: { $0.cancelledAt = $1.integer }),
         .init("ended_at", .time, on: .end, bind: { $1($0.record.endedAt) }, set: { $0.endedAt = $1.integer }),
         .init(
-            "refused_at", .time, shown: nil, on: .progress, bind: { $1($0.record.refusedAt) },
+            "refused_at", .time, shown: nil, on: .progress, isRare: true, bind: { $1($0.record.refusedAt) },
             set: { $0.refusedAt = $1.integer }),
         .init(
             "status", .integer, shown: .named("sip_status"), on: .progress, bind: { $1(filled($0.record.status)) },
@@ -102,7 +107,7 @@ extension CallColumn {
             "q850", .integer, shown: .named("q850_cause"), on: .progress, bind: { $1(filled($0.record.q850Cause)) },
             set: { $0.q850Cause = code($1) }),
         .init(
-            "sip_cause", .integer, shown: nil, on: .progress, bind: { $1(filled($0.record.sipCause)) },
+            "sip_cause", .integer, shown: nil, on: .progress, isRare: true, bind: { $1(filled($0.record.sipCause)) },
             set: { $0.sipCause = code($1) }),
         .init(
             "attempts", .integer, "NOT NULL DEFAULT 1", on: .progress, bind: { $1(Int64($0.record.attempts)) },
@@ -122,43 +127,47 @@ extension CallColumn {
         },
         .init("returned_at", .time, on: .returned),
         .init(
-            "forwarded", .integer, shown: .made { .flag($0.isForwarded) }, on: .seen,
+            "forwarded", .integer, shown: .made { .flag($0.isForwarded) }, on: .seen, isRare: true,
             bind: { $1($0.record.isForwarded ? 1 : nil) }, set: { $0.isForwarded = $1.integer == 1 }),
         .init(
-            "answered_by", .text, shown: .made { .text($0.answeredBy) }, on: .seen,
+            "answered_by", .text, shown: .made { .text($0.answeredBy) }, on: .seen, isRare: true,
             bind: { $1($0.record.machine?.rawValue) },
             set: { $0.machine = $1.text.flatMap(CallAnswerer.init(rawValue:)) }),
         .init(
             "session_until", .time, shown: nil, on: .progress, bind: { $1($0.record.sessionUntil) },
             set: { $0.sessionUntil = $1.integer }),
         .init(
-            "attempt_call_id", .text, shown: nil, on: .progress, bind: { $1($0.record.attempt?.call.description) },
+            "attempt_call_id", .text, shown: nil, on: .progress, isRare: true,
+            bind: { $1($0.record.attempt?.call.description) },
             set: { $0.attempt = $1.text.flatMap { CallIdentifier($0) }.map { ($0, "") } }),
         .init(
-            "attempt_sip_call_id", .text, shown: .named("latest_sip_call_id"), on: .progress,
+            "attempt_sip_call_id", .text, shown: .named("latest_sip_call_id"), on: .progress, isRare: true,
             bind: { $1($0.record.attempt.flatMap { filled($0.sipCallID) }) },
             set: { $0.attempt?.sipCallID = $1.text ?? "" }),
         .init("end_clock", .integer, shown: nil, on: .end) { $1($0.call.endClock) },
-        .init("caller_received", .text, bind: { $1($0.record.callerReceived) }, set: { $0.callerReceived = $1.text }),
+        .init(
+            "caller_received", .text, isRare: true, bind: { $1($0.record.callerReceived) },
+            set: { $0.callerReceived = $1.text }),
         .init(
             "evidence", .integer, shown: nil, added: ("ledger evidence of decisions", 1),
             bind: { $1($0.record.evidence.map { Int64($0.rawValue) }) },
             set: { $0.evidence = DecisionEvidence(stored: $1.integer) }),
         .init("customer", .text, added: ("ledger customers", 1)) { $1($0.record.customer) },
         .init(
-            "attempt_at", .time, shown: nil, on: .progress, added: ("ledger redials over gateways", 4),
+            "attempt_at", .time, shown: nil, on: .progress, isRare: true, added: ("ledger redials over gateways", 4),
             bind: { $1($0.record.attemptAt) }, set: { $0.attemptAt = $1.integer }),
-        .init("continued_as", .text, shown: nil, on: .end, added: ("ledger redials over gateways", 4)) {
+        .init("continued_as", .text, shown: nil, on: .end, isRare: true, added: ("ledger redials over gateways", 4)) {
             $1($0.call.continuedAs?.description)
         },
         .init(
-            "earlier_attempts", .text, shown: nil, on: .progress, added: ("ledger redials over gateways", 4),
+            "earlier_attempts", .text, shown: nil, on: .progress, isRare: true,
+            added: ("ledger redials over gateways", 4),
             bind: { $1(names($0.record.earlierAttempts)) },
             set: {
                 $0.earlierAttempts = ($1.text ?? "").split(separator: " ").compactMap { CallIdentifier(String($0)) }
             }),
         .init(
-            "also_called", .text, shown: .made { .list($0.alsoCalled) }, on: .parties,
+            "also_called", .text, shown: .made { .list($0.alsoCalled) }, on: .parties, isRare: true,
             added: ("ledger called parties", 7), bind: { $1(CalledParty.stored($0.record.alsoCalled)) },
             set: { $0.alsoCalled = CalledParty.parties(stored: $1.text) }),
     ]

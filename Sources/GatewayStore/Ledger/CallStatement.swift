@@ -47,10 +47,30 @@ struct CallStatement {
         static let correct = Form(.correction)
     }
 
-    private static let row = Values(CallColumn.all)
-    private static let rows = RowInsert(
-        into: "call (\(row.names.joined(separator: ", ")))", parameters: row.names.count
-    ) { _ in row.names.map { _ in "?" }.joined(separator: ",") }
+    /// The rows of calls with some columns.
+    private struct Rows: Sendable {
+        private let values: Values
+        private let insert: RowInsert
+
+        init(_ columns: [CallColumn]) {
+            let values = Values(columns)
+            self.values = values
+            let target = "call (\(values.names.joined(separator: ", ")))"
+            insert = RowInsert(into: target, parameters: values.names.count) { _ in
+                values.names.map { _ in "?" }.joined(separator: ",")
+            }
+        }
+
+        func store(_ calls: [CallColumn.Written], in database: Database) throws {
+            try insert.run(calls.count, in: database, lendsTexts: true) { statement, places in
+                for place in places { values.bind(calls[place], to: statement, after: insert.parameter(before: place)) }
+                try statement.run()
+            }
+        }
+
+        static let usual = Rows(CallColumn.all.filter { !$0.isRare })
+        static let whole = Rows(CallColumn.all)
+    }
 
     private let form: Form
     private let statement: LedgerStatement
@@ -68,9 +88,8 @@ struct CallStatement {
 
     /// Adds the rows of calls.
     static func insert(_ calls: [CallColumn.Written], in database: Database) throws {
-        try rows.run(calls.count, in: database, lendsTexts: true) { insert, places in
-            for place in places { row.bind(calls[place], to: insert, after: rows.parameter(before: place)) }
-            try insert.run()
-        }
+        let others = calls.filter { !$0.isUsual }
+        try Rows.usual.store(others.isEmpty ? calls : calls.filter(\.isUsual), in: database)
+        try Rows.whole.store(others, in: database)
     }
 }
