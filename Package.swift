@@ -16,6 +16,10 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+/// Settings of the targets whose classes one call thread owns: debug builds alone check exclusive access at run time.
+let callThread =
+    strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
 // Products of packages, in the order of `dependencies`.
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -185,7 +189,7 @@ let package = Package(
         // Parts: the way of one message, the storage of the directory, the files of both programs.
         .target(
             name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Primitives", atomics],
-            exclude: ["README.md"], swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: callThread),
         .target(
             name: "DirectoryStore",
             dependencies: ["PostgreSQL", "BrandingAPI", "Branding", "Primitives", "Host", grdb, crypto],
@@ -208,7 +212,7 @@ let package = Package(
         .target(
             name: "SIPCore", dependencies: ["Primitives", "COsip2", "CVector"],
             exclude: ["README.md"],
-            swiftSettings: strict),
+            swiftSettings: callThread),
         .target(
             name: "Branding", dependencies: ["Primitives", "CPhoneNumber"], exclude: ["README.md"],
             swiftSettings: strict),

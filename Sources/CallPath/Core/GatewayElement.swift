@@ -6,26 +6,23 @@ package import SIPCore
 ///
 /// Owned by one worker thread. A call waits for nothing but a shard that another worker holds for one message.
 /// `RequestWalk.swift` shows what happens to a request, `ResponseWalk.swift` what happens to a response.
-///
-/// `@exclusivity(unchecked)`: as in `ProxyTransactions`. The closures that run while `outgoing` or `overload` is lent reach a
-/// shard alone, or the other one of the two.
 package final class GatewayElement: SIPElement {
-    @exclusivity(unchecked) package var outgoing: [OutgoingMessage] = []
+    package var outgoing: [OutgoingMessage] = []
     let shards: GatewayShards
     let shared: GatewayShared
-    @exclusivity(unchecked) var overload: OverloadAdmission
-    @exclusivity(unchecked) var held: HeldSettings
+    var overload: OverloadAdmission
+    var held: HeldSettings
     /// Limits the responses to unknown peers, so that nobody floods a third party through the gateway.
     let unknownPeerResponses = RateLimit(perSecond: 20, burst: 40)
     /// The shards whose timers this worker runs.
     private let ownShards: [GatewayShard]
     private let worker: Int
-    @exclusivity(unchecked) private var nextSweep: UInt64 = 0
+    private var nextSweep: UInt64 = 0
     private var sweeps = 0
     /// The version of the settings whose targets are probed.
-    @exclusivity(unchecked) private var probedVersion: UInt64 = 0
+    private var probedVersion: UInt64 = 0
     /// Time of the last message or timer, for traces of what it sends.
-    @exclusivity(unchecked) var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
+    var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
     /// Makes the element of one of `count` workers.
     package init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
@@ -43,7 +40,7 @@ package final class GatewayElement: SIPElement {
         set { overload.filling = newValue }
     }
 
-    @exclusivity(unchecked) package var followsPause = false
+    package var followsPause = false
 
     package var nextDeadline: UInt64? {
         var first = UInt64.max

@@ -6,21 +6,20 @@ import SIPCore
 /// The proxy core of RFC 3261 §16 between trunks and PBXs, over one shard of the transactions.
 ///
 /// One worker at a time uses it, under the lock of its shard. Nothing in it waits. Its extensions are the steps of the
-/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`. Each
-/// property that is `@exclusivity(unchecked)` is loaded and stored alone.
+/// walk: `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`.
 final class ProxyCore {
     let shared: GatewayShared
     let transactions: ProxyTransactions<ProxyCore>
     /// Names calls by the secret of the settings.
-    @exclusivity(unchecked) private(set) var reporter: CallReporter
+    private(set) var reporter: CallReporter
     /// The settings of the message being handled.
-    @exclusivity(unchecked) private(set) var settings: GatewaySettings
+    private(set) var settings: GatewaySettings
     /// The sender of the response being handled if its only Via is the gateway's.
-    @exclusivity(unchecked) var sourceWithoutVia: Flow?
+    var sourceWithoutVia: Flow?
     /// How many shards there are.
     let shardCount: Int
     /// Swapped as a whole.
-    @exclusivity(unchecked) private var spareSplices = Splices()
+    private var spareSplices = Splices()
 
     init(shared: GatewayShared, capacity: Int, of shardCount: Int, now: Moment) {
         self.shared = shared

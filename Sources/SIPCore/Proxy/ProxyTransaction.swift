@@ -4,8 +4,8 @@ import Primitives
 
 /// One proxied request: the server transaction that received it, and the client transaction that forwarded it.
 ///
-/// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2). Why its properties are
-/// `@exclusivity(unchecked)`: see there. `OwnerState` is the state that the owner of the table keeps with it.
+/// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2). `OwnerState` is the
+/// state that the owner of the table keeps with it.
 package final class ProxyTransaction<OwnerState> {
     /// The key of the transaction, and the branch its request was forwarded with.
     package let branch: Branch
@@ -26,9 +26,9 @@ package final class ProxyTransaction<OwnerState> {
     package var originalTo: [UInt8] = []
 
     /// The targets to try after the present one.
-    @exclusivity(unchecked) package var targets: TargetOrder
+    package var targets: TargetOrder
     /// The health of the present target; nil where the route alone decided.
-    @exclusivity(unchecked) package var targetState: TargetState?
+    package var targetState: TargetState?
     /// True where another target is tried only if the request cannot be delivered: a dialog belongs to one target.
     package var hasFallback = false
     /// True for a request of the gateway itself, whose responses end here.
@@ -36,35 +36,35 @@ package final class ProxyTransaction<OwnerState> {
     /// True once the caller got a failure that the gateway made up itself.
     package var hasOwnFailure = false
     /// Number of the present attempt: 0 for the first target.
-    @exclusivity(unchecked) package internal(set) var attempt: UInt8 = 0
+    package internal(set) var attempt: UInt8 = 0
     /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).
-    @exclusivity(unchecked) package internal(set) var hasProgress = false
+    package internal(set) var hasProgress = false
 
     /// The received request; nil after a final response.
-    @exclusivity(unchecked) var request: SIPMessage?
+    var request: SIPMessage?
     /// True while the 100 of an INVITE waits for the INVITE to be forwarded.
-    @exclusivity(unchecked) var owesTrying = false
+    var owesTrying = false
     /// The request as forwarded.
-    @exclusivity(unchecked) var forwarded: [UInt8] = []
-    @exclusivity(unchecked) package internal(set) var target: NextHop?
+    var forwarded: [UInt8] = []
+    package internal(set) var target: NextHop?
     /// The response kept for retransmission.
-    @exclusivity(unchecked) var lastResponse: [UInt8] = []
+    var lastResponse: [UInt8] = []
 
     /// Nil until the table has opened the transaction.
-    @exclusivity(unchecked) var server: ServerSide?
-    @exclusivity(unchecked) var client = ClientSide.none
+    var server: ServerSide?
+    var client = ClientSide.none
     /// The CANCEL sent for this INVITE.
-    @exclusivity(unchecked) var cancel: [UInt8] = []
+    var cancel: [UInt8] = []
     /// The received CANCEL, whose Reason is forwarded.
-    @exclusivity(unchecked) var receivedCancel: SIPMessage?
+    var receivedCancel: SIPMessage?
     /// Bytes that the table has counted for it; nil while it is not in the table.
-    @exclusivity(unchecked) var countedBytes: Int?
+    var countedBytes: Int?
     /// Handles of running timers: three slots for each of server, client and CANCEL.
-    @exclusivity(unchecked) var timers = InlineArray<9, TimerHandle>(repeating: .none)
+    var timers = InlineArray<9, TimerHandle>(repeating: .none)
     /// The state that the owner keeps with the request.
     ///
     /// The last property: the places of the others do not depend on its size.
-    @exclusivity(unchecked) package var ownerState: OwnerState
+    package var ownerState: OwnerState
 
     package init(
         branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,

@@ -20,24 +20,21 @@ package protocol TransactionUser: AnyObject {
 ///
 /// Owned by one worker thread. A restart loses them all and no call: messages without a transaction are forwarded
 /// statelessly (RFC 3261 §16.11).
-///
-/// `@exclusivity(unchecked)` spares 70 instructions an access. An access to a property here is a load, a store, or one call
-/// of a structure's method. Those methods call nothing that reaches this object, so no two accesses overlap.
 package final class ProxyTransactions<User: TransactionUser> {
     package typealias Transaction = ProxyTransaction<User.OwnerState>
 
     /// Messages waiting to be sent.
-    @exclusivity(unchecked) package var outgoing: [OutgoingMessage] = []
+    package var outgoing: [OutgoingMessage] = []
     /// Receives deliveries; it owns this table.
-    @exclusivity(unchecked) package unowned var user: User?
+    package unowned var user: User?
     /// The timers of transactions that begin from now on; those in progress keep theirs.
-    @exclusivity(unchecked) package var timing: TransactionTimers
+    package var timing: TransactionTimers
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their header indexes.
-    @exclusivity(unchecked) package private(set) var heldBytes = 0
-    @exclusivity(unchecked) var byBranch = BranchTable<User.OwnerState>()
-    @exclusivity(unchecked) var wheel: TimerWheel
-    @exclusivity(unchecked) var now: Moment
+    package private(set) var heldBytes = 0
+    var byBranch = BranchTable<User.OwnerState>()
+    var wheel: TimerWheel
+    var now: Moment
 
     /// Average bytes of a transaction in a full table: nearly twice those of a pending INVITE of a SIP trunk.
     package static var bytesOfOne: Int { 6_144 }
