@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// The durable copy of the directory's records, as the sync side sees it.
 ///
 /// A sync has two phases. Its records wait in an intake while they arrive; then `apply` makes them the dataset in one
 /// atomic change. If either throws, the last dataset stays readable. Safe from any thread; never called on the
 /// call path. Source: securenode-endpoint-contract §4.
-package protocol BrandCache: Sendable {
+public protocol BrandCache: Sendable {
     /// The state after the last successful sync.
     func syncState() async throws -> SyncState
     /// An empty intake for the records of one response; an earlier intake is discarded.
@@ -34,7 +34,7 @@ package protocol BrandCache: Sendable {
 ///
 /// Of several records for a number the newest stays. Of equally old ones the later stays, and an inactive one before an
 /// active one. Memory does not grow with their number. One task at a time.
-package protocol BrandIntake: Sendable {
+public protocol BrandIntake: Sendable {
     func add(_ records: [BrandRecord], inactive: [InactiveNumber]) async throws
     /// Discards the records of a response that broke off and begins again.
     func restart() async throws
@@ -43,36 +43,36 @@ package protocol BrandIntake: Sendable {
 }
 
 /// A number that the directory no longer brands.
-package struct InactiveNumber: Hashable, Sendable {
-    package var number: E164Number
+public struct InactiveNumber: Hashable, Sendable {
+    public var number: E164Number
     /// ISO 8601, unchanged; empty if absent.
-    package var updatedAt: String
+    public var updatedAt: String
 
-    package init(number: E164Number, updatedAt: String) {
+    public init(number: E164Number, updatedAt: String) {
         self.number = number
         self.updatedAt = updatedAt
     }
 }
 
 /// The starting point of the next sync.
-package struct SyncState: Hashable, Sendable {
+public struct SyncState: Hashable, Sendable {
     /// The server's `synced_at`, unchanged; nil before the first sync.
-    package var cursor: String?
+    public var cursor: String?
     /// Seconds since 1970 of the last full sync; nil before the first.
-    package var lastFullSync: Int64?
+    public var lastFullSync: Int64?
     /// Seconds since 1970 of the last successful sync of either kind.
-    package var lastSync: Int64?
-    package var gates: BrandingGates
+    public var lastSync: Int64?
+    public var gates: BrandingGates
     /// Grows by one with every change of records; ties a saved index to the rows it was built from.
-    package var generation: Int64
+    public var generation: Int64
     /// Validator of the next full request; nil once records have changed since that response.
-    package var fullValidator: SyncValidator?
+    public var fullValidator: SyncValidator?
     /// Validator of the next request with `cursor`.
-    package var cursorValidator: SyncValidator?
+    public var cursorValidator: SyncValidator?
     /// Whether the directory reports removed numbers on request; nil if unknown.
-    package var hasTombstones: Bool?
+    public var hasTombstones: Bool?
 
-    package init(
+    public init(
         cursor: String? = nil, lastFullSync: Int64? = nil, lastSync: Int64? = nil, gates: BrandingGates = .init(),
         generation: Int64 = 0
     ) {
@@ -85,14 +85,14 @@ package struct SyncState: Hashable, Sendable {
 }
 
 /// The validators of an HTTP response, for the next conditional request (RFC 9110 §8.8, §13.1).
-package struct SyncValidator: Codable, Hashable, Sendable {
+public struct SyncValidator: Codable, Hashable, Sendable {
     /// `ETag`, unchanged.
-    package var tag: String?
+    public var tag: String?
     /// `Last-Modified`, unchanged.
-    package var modified: String?
+    public var modified: String?
 
     /// Nil if the response had neither.
-    package init?(tag: String?, modified: String?) {
+    public init?(tag: String?, modified: String?) {
         guard tag != nil || modified != nil else { return nil }
         self.tag = tag
         self.modified = modified
@@ -100,18 +100,18 @@ package struct SyncValidator: Codable, Hashable, Sendable {
 }
 
 /// One response of the directory, whose records wait in an intake.
-package struct SyncChange: Sendable {
+public struct SyncChange: Sendable {
     /// True if the records are the whole authoritative set; other records are removed.
-    package var isFull: Bool
+    public var isFull: Bool
     /// The server's `synced_at`; nil leaves the cursor, so that the same request can be repeated.
-    package var cursor: String?
+    public var cursor: String?
     /// The validator of this response, if any.
-    package var validator: SyncValidator?
-    package var gates: BrandingGates
+    public var validator: SyncValidator?
+    public var gates: BrandingGates
     /// Seconds since 1970.
-    package var now: Int64
+    public var now: Int64
 
-    package init(
+    public init(
         isFull: Bool, cursor: String?, validator: SyncValidator? = nil, gates: BrandingGates, now: Int64
     ) {
         self.isFull = isFull
@@ -123,14 +123,14 @@ package struct SyncChange: Sendable {
 }
 
 /// The changes of a sync.
-package struct AppliedSync: Hashable, Sendable {
-    package var written: Int
-    package var removed: Int
+public struct AppliedSync: Hashable, Sendable {
+    public var written: Int
+    public var removed: Int
     /// Records in the cache afterwards.
-    package var total: Int
-    package var generation: Int64
+    public var total: Int
+    public var generation: Int64
 
-    package init(written: Int, removed: Int, total: Int, generation: Int64) {
+    public init(written: Int, removed: Int, total: Int, generation: Int64) {
         self.written = written
         self.removed = removed
         self.total = total

@@ -4,7 +4,7 @@
 ///
 /// Every function is a short database transaction and may throw a database error. The event then stays in the queue and
 /// is offered again. Safe from any thread; never called on the call path.
-package protocol EventOutbox: Sendable {
+public protocol EventOutbox: Sendable {
     /// The oldest events whose time has come, at most `limit`; `now` in seconds since 1970.
     func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent]
     /// The directory took the event, counted or not. It is kept for the operator until retention ends.
@@ -16,13 +16,13 @@ package protocol EventOutbox: Sendable {
 }
 
 /// An event waiting to be sent, with the number of attempts made so far.
-package struct PendingEvent: Hashable, Sendable {
-    package var event: OutcomeEvent
-    package var attempts: Int
+public struct PendingEvent: Hashable, Sendable {
+    public var event: OutcomeEvent
+    public var attempts: Int
     /// When it was stored, in seconds since 1970; nil if unknown.
-    package var storedAt: Int64?
+    public var storedAt: Int64?
 
-    package init(event: OutcomeEvent, attempts: Int, storedAt: Int64? = nil) {
+    public init(event: OutcomeEvent, attempts: Int, storedAt: Int64? = nil) {
         self.event = event
         self.attempts = attempts
         self.storedAt = storedAt
@@ -30,15 +30,15 @@ package struct PendingEvent: Hashable, Sendable {
 }
 
 /// The directory's response to an event.
-package struct EventReceipt: Hashable, Sendable {
+public struct EventReceipt: Hashable, Sendable {
     /// The server's own `event_id`, if any.
-    package var eventID: String?
+    public var eventID: String?
     /// `counted`; false with a reason is final, nil if the response lacks it.
-    package var counted: Bool?
+    public var counted: Bool?
     /// The reason why the event was not counted.
-    package var reason: String?
+    public var reason: String?
 
-    package init(eventID: String? = nil, counted: Bool?, reason: String? = nil) {
+    public init(eventID: String? = nil, counted: Bool?, reason: String? = nil) {
         self.eventID = eventID
         self.counted = counted
         self.reason = reason

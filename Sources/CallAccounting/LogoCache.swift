@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// The gateway's own copies of logos, as the fetching side sees them.
 ///
 /// Safe from any thread; never called on the call path. An error leaves the previous state.
-package protocol LogoCache: Sendable {
+public protocol LogoCache: Sendable {
     /// Reconciles rows and files after a start: removes partial logos and makes missing ones due.
     func prepare(now: Int64) async throws
     /// Takes over the logos of the stored brands.
@@ -35,17 +35,17 @@ package protocol LogoCache: Sendable {
 }
 
 /// A logo that is due for a fetch.
-package struct DueLogo: Hashable, Sendable {
-    package var url: String
+public struct DueLogo: Hashable, Sendable {
+    public var url: String
     /// Validators of the present copy; nil without one.
-    package var etag: String?
-    package var lastModified: String?
+    public var etag: String?
+    public var lastModified: String?
     /// Consecutive failed fetches.
-    package var failures: Int
+    public var failures: Int
     /// The kind of the last failure.
-    package var reason: String?
+    public var reason: String?
 
-    package init(
+    public init(
         url: String, etag: String? = nil, lastModified: String? = nil, failures: Int = 0, reason: String? = nil
     ) {
         self.url = url
@@ -57,7 +57,7 @@ package struct DueLogo: Hashable, Sendable {
 }
 
 /// The result of a fetch.
-package enum LogoResult: Hashable, Sendable {
+public enum LogoResult: Hashable, Sendable {
     /// The copy is current.
     case unchanged
     case fetched(hash: String, etag: String?, lastModified: String?)
@@ -66,14 +66,14 @@ package enum LogoResult: Hashable, Sendable {
 }
 
 /// One file for phones.
-package struct LogoFile: Hashable, Sendable {
+public struct LogoFile: Hashable, Sendable {
     /// Key of the form, such as `128x128.png` or `as-is`.
-    package var form: String
+    public var form: String
     /// `HASH-128x128.png`, as RFC 9796 wants the size in it.
-    package var name: String
-    package var bytes: [UInt8]
+    public var name: String
+    public var bytes: [UInt8]
 
-    package init(form: String, name: String, bytes: [UInt8]) {
+    public init(form: String, name: String, bytes: [UInt8]) {
         self.form = form
         self.name = name
         self.bytes = bytes
@@ -81,19 +81,19 @@ package struct LogoFile: Hashable, Sendable {
 }
 
 /// The files that are made of each picture.
-package enum LogoForms: Hashable, Sendable {
+public enum LogoForms: Hashable, Sendable {
     /// The picture as received.
     case asItCame
     /// These forms, all different; the first is in Call-Info. At least one.
     case scaled([LogoForm])
 
     /// Squares of these sizes in pixels, in one encoding.
-    package static func squares(_ sizes: [Int], _ encoding: LogoForm.Encoding) -> LogoForms {
+    public static func squares(_ sizes: [Int], _ encoding: LogoForm.Encoding) -> LogoForms {
         .scaled(sizes.map { LogoForm(width: $0, height: $0, encoding) })
     }
 
     /// Keys of all files of a picture.
-    package var keys: [String] {
+    public var keys: [String] {
         switch self {
         case .asItCame: ["as-is"]
         case .scaled(let forms): forms.map(\.key)
@@ -101,19 +101,19 @@ package enum LogoForms: Hashable, Sendable {
     }
 
     /// Key of the file in Call-Info.
-    package var shown: String { keys[0] }
+    public var shown: String { keys[0] }
 }
 
 /// Counts of logos and of their files.
-package struct LogoTotals: Hashable, Sendable {
+public struct LogoTotals: Hashable, Sendable {
     /// Distinct logos of the stored brands.
-    package var known = 0
+    public var known = 0
     /// Of those, logos with a served copy.
-    package var ready = 0
+    public var ready = 0
     /// Logos whose last fetch failed, by reason.
-    package var failed: [String: Int] = [:]
-    package var files = 0
-    package var bytes = 0
+    public var failed: [String: Int] = [:]
+    public var files = 0
+    public var bytes = 0
 
-    package init() {}
+    public init() {}
 }

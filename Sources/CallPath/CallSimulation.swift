@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import CallAccounting
-package import SIPCore
+public import Branding
+public import CallAccounting
+public import SIPCore
 
 /// Walks one INVITE through the call path without a socket, and reports what each stop found.
 ///
 /// The message takes the same walk as in the gateway: admission, validation, identity, decision, decoration, forwarding. The
 /// transaction is thrown away; the ring of `GatewayShared` receives the updates, and no recorder reads it.
-package struct CallSimulation {
+public struct CallSimulation {
     /// The sender as the topology knows it.
-    package enum Sender: Sendable {
+    public enum Sender: Sendable {
         case trunk(TrunkPeer)
         case pbx(name: String)
         case unknown
     }
 
     /// The identity that the INVITE shows of its caller.
-    package struct Caller: Hashable, Sendable {
+    public struct Caller: Hashable, Sendable {
         /// The header that names the caller; nil for none.
-        package let header: String?
+        public let header: String?
         /// That header field as received; nil for a withheld caller.
-        package let received: String?
+        public let received: String?
         /// Nil when withheld or not certain.
-        package let number: E164Number?
-        package let isWithheld: Bool
+        public let number: E164Number?
+        public let isWithheld: Bool
         /// The attestation of the number, if the trunk is trusted.
-        package let verification: Verification
+        public let verification: Verification
     }
 
     /// The result of the walk.
-    package struct Result: Sendable {
+    public struct Result: Sendable {
         /// The message that goes to the target; nil for a rejected call.
-        package let sent: [UInt8]?
+        public let sent: [UInt8]?
         /// The address of the target.
-        package let target: PeerAddress?
+        public let target: PeerAddress?
         /// Herald's own final response; nil for a forwarded call.
-        package let response: String?
+        public let response: String?
         /// Why the call has no brand; nil for a branded call and a rejected one.
-        package let passThrough: PassThroughReason?
-        package let isBranded: Bool
+        public let passThrough: PassThroughReason?
+        public let isBranded: Bool
     }
 
     private let settings: GatewaySettings
@@ -51,14 +51,14 @@ package struct CallSimulation {
     ///   - bytes: the INVITE with CRLF line ends.
     ///   - flow: the way it would arrive by.
     /// - Throws: `SIPIndexError` for bytes that are no SIP message.
-    package init(_ bytes: [UInt8], by flow: Flow, _ settings: GatewaySettings) throws {
+    public init(_ bytes: [UInt8], by flow: Flow, _ settings: GatewaySettings) throws {
         OSIPGrammar.start()
         (self.bytes, self.flow, self.settings) = (bytes, flow, settings)
         message = try SIPMessage.index(bytes.span, limits: settings.limits)
     }
 
     /// The peer that sends by this flow.
-    package var sender: Sender {
+    public var sender: Sender {
         switch settings.topology.peer(of: flow) {
         case .trunk(let trunk): .trunk(trunk)
         case .pbx(let pbx): .pbx(name: pbx.name)
@@ -67,15 +67,15 @@ package struct CallSimulation {
     }
 
     /// True for an INVITE with a To tag.
-    package var isInDialog: Bool { message.isInDialog }
+    public var isInDialog: Bool { message.isInDialog }
 
     /// The route of the called number; nil where none matches.
-    package func route(on trunk: TrunkPeer) -> CallRoute? {
+    public func route(on trunk: TrunkPeer) -> CallRoute? {
         CalledRoute(of: message, on: trunk, settings.topology.routes).route
     }
 
     /// The caller, as a trunk's INVITE shows it.
-    package func caller(on trunk: TrunkPeer) -> Caller {
+    public func caller(on trunk: TrunkPeer) -> Caller {
         let identity = CallerIdentity(of: message, trunk: trunk)
         let field = identity.header.flatMap { message.first($0.name) }
         return Caller(
@@ -86,7 +86,7 @@ package struct CallSimulation {
     /// Handles the INVITE on brands and gates as they are now.
     ///
     /// - Parameter updates: a ring that nobody reads.
-    package func run(_ snapshot: BrandingSnapshot, updates: UpdateRing, at now: Moment) -> Result {
+    public func run(_ snapshot: BrandingSnapshot, updates: UpdateRing, at now: Moment) -> Result {
         let counters = GatewayCounters()
         let shared = GatewayShared(
             settings: CurrentSettings(settings), branding: CurrentBranding(snapshot), counters: counters,

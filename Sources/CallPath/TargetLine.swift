@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// The log line about a target that goes down or comes up: the target, the cause, and what becomes of its calls.
-package struct TargetLine: Hashable, Sendable {
-    package let text: String
-    package let isWarning: Bool
+public struct TargetLine: Hashable, Sendable {
+    public let text: String
+    public let isWarning: Bool
 
     /// - Parameter hasOther: another target of the group takes calls.
-    package init(
+    public init(
         of target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool
     ) {
         let name = target.group.isEmpty ? target.name : "target \(target.address) of \(target.group)"
@@ -41,7 +41,7 @@ package struct TargetLine: Hashable, Sendable {
     }
 
     /// The cause of a target's last failure, for its state.
-    package static func cause(of failure: TargetHealth.Failure) -> String {
+    public static func cause(of failure: TargetHealth.Failure) -> String {
         switch failure.event {
         case .silent: "a call had no response within health.patience"
         case .unreachable: "a call could not be delivered (no route, or nothing listens there)"
@@ -62,14 +62,14 @@ package struct TargetLine: Hashable, Sendable {
 
 extension TargetState {
     /// Its address with the port: the name without the group.
-    package var address: String {
+    public var address: String {
         name.hasPrefix(group + " ") ? String(name.dropFirst(group.utf8.count + 1)) : name
     }
 }
 
 extension GatewayTopology {
     /// Why no call from a trunk can be served; nil while a target of some trunk's PBX is there.
-    package func pbxProblem(at now: UInt64) -> String? {
+    public func pbxProblem(at now: UInt64) -> String? {
         guard !trunks.isEmpty, !trunks.contains(where: { isFit($0, at: now) }) else { return nil }
         var names: [String] = []
         let pbxs = trunks.map(\.pbx) + routes.routes.compactMap(\.pbx)

@@ -175,7 +175,7 @@ struct ClaimTests {
         let start = try #require(page.firstRange(of: "## Threads"))
         let threads = page[start.upperBound...].prefix { $0 != "#" }
         for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
-            for match in try Repository.text(path).matches(of: /(?m)^(?:package )?actor ([A-Za-z]+)/) {
+            for match in try Repository.text(path).matches(of: /(?m)^(?:package |public )?actor ([A-Za-z]+)/) {
                 #expect(threads.contains("`\(match.1)`"), "\(path): Threads of ARCHITECTURE.md do not have \(match.1)")
             }
         }

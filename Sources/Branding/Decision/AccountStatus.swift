@@ -4,7 +4,7 @@
 ///
 /// Only values that end an account close the gate. Billing systems use many other values, so an unknown value never
 /// stops branding. Source: securenode-endpoint-contract §5.
-package enum AccountStatus: Hashable, Sendable {
+public enum AccountStatus: Hashable, Sendable {
     /// `active` or `trial`.
     case open
     /// `suspended`, `closed`, `cancelled` or `canceled`.
@@ -13,7 +13,7 @@ package enum AccountStatus: Hashable, Sendable {
     case unknown
 
     /// Parses the directory's value. Ignores case and surrounding white space.
-    package init(_ text: String) {
+    public init(_ text: String) {
         switch Self.normal(text) {
         case "active", "trial": self = .open
         case "suspended", "closed", "cancelled", "canceled": self = .ended
@@ -22,7 +22,7 @@ package enum AccountStatus: Hashable, Sendable {
     }
 
     /// Returns the value in lower case, without surrounding white space.
-    package static func normal(_ text: String) -> String {
+    public static func normal(_ text: String) -> String {
         let text = text.lowercased()
         guard let first = text.firstIndex(where: { !$0.isWhitespace }),
             let last = text.lastIndex(where: { !$0.isWhitespace })

@@ -4,25 +4,25 @@
 ///
 /// A carrier can attest in several header fields, and a forwarded call can carry the claims of two networks. Pure;
 /// allocates nothing.
-package struct AttestationClaims: Hashable, Sendable {
+public struct AttestationClaims: Hashable, Sendable {
     /// The claims, best first. An absent check ranks worse than partial attestation.
     private enum Rank: UInt8 { case nothing, full, partial, unchecked, gateway, failed }
 
     private var worst = Rank.nothing
     /// The part of the message that made the worst claim first.
-    package private(set) var source = AttestationSource.none
+    public private(set) var source = AttestationSource.none
 
-    package init() {}
+    public init() {}
 
     /// The claim that the number was not checked, such as `No-TN-Validation`.
-    package static var unchecked: AttestationClaims {
+    public static var unchecked: AttestationClaims {
         var claims = AttestationClaims()
         claims.worst = .unchecked
         return claims
     }
 
     /// The level that the decision uses.
-    package var verification: Verification {
+    public var verification: Verification {
         switch worst {
         case .nothing, .unchecked: .none
         case .full: .passedA
@@ -33,19 +33,19 @@ package struct AttestationClaims: Hashable, Sendable {
     }
 
     /// True if the worst claim is that no check took place, such as `No-TN-Validation`.
-    package var isUnchecked: Bool { worst == .unchecked }
+    public var isUnchecked: Bool { worst == .unchecked }
 
     /// True if no claim was added.
-    package var isEmpty: Bool { worst == .nothing }
+    public var isEmpty: Bool { worst == .nothing }
 
     /// Adds the value of a verstat parameter (3GPP TS 24.229 §7.2A.20).
-    package mutating func add(verstat value: ArraySlice<UInt8>) {
+    public mutating func add(verstat value: ArraySlice<UInt8>) {
         let bare = Self.bare(value)
         add(Verification(verstat: bare), isUnchecked: Self.begins(bare, with: "no-tn-validation"))
     }
 
     /// Adds claims that a part of the message makes.
-    package mutating func add(_ other: AttestationClaims, from part: AttestationSource) {
+    public mutating func add(_ other: AttestationClaims, from part: AttestationSource) {
         guard worst.rawValue < other.worst.rawValue else { return }
         (worst, source) = (other.worst, part)
     }
@@ -55,7 +55,7 @@ package struct AttestationClaims: Hashable, Sendable {
     /// Accepts `A`, `"B"`, `C;origid=…`, `attest=A`, `Full`, `Partial`, `Gateway` and every verstat value. Ignores any
     /// other text, also behind a level, as in `A-Diverted`. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info),
     /// ATIS-1000082 (P-Attestation-Indicator).
-    package mutating func add(header value: ArraySlice<UInt8>) {
+    public mutating func add(header value: ArraySlice<UInt8>) {
         var rest = value
         while !rest.isEmpty {
             let part = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }

@@ -3,7 +3,7 @@
 /// The part of an INVITE that attests the caller's number.
 ///
 /// The raw value crosses the update ring and is stored in the ledger. A case keeps its raw value.
-package enum AttestationSource: UInt8, Hashable, Sendable, CaseIterable {
+public enum AttestationSource: UInt8, Hashable, Sendable, CaseIterable {
     /// No part.
     case none
     /// verstat in P-Asserted-Identity (3GPP TS 24.229 §7.2A.20).

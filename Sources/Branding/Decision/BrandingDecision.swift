@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of a branding decision.
-package enum BrandingDecision: Hashable, Sendable {
+public enum BrandingDecision: Hashable, Sendable {
     /// Write this brand into the INVITE.
     case show(BrandEntry)
     /// Forward the INVITE without a brand.
@@ -19,7 +19,7 @@ package enum BrandingDecision: Hashable, Sendable {
 /// 4. the number: not certain, or not in the index;
 /// 5. the directory's gates. They come last, so a gate is the reason only if the call had a brand. An unknown number
 ///    never counts as held back by a gate.
-package func decide(
+public func decide(
     _ evidence: CallEvidence, policy: BrandingPolicy, gates: BrandingGates, index: BrandIndex
 ) -> BrandingDecision {
     if !evidence.isInitialInvite || evidence.hasReplaces { return .passThrough(.midDialog) }

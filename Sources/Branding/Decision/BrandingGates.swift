@@ -4,25 +4,25 @@
 ///
 /// One closed gate stops branding for every call. A value type in the same snapshot as the index: a call sees gates and
 /// records of the same instant. Source: securenode-endpoint-contract §5 and §11.
-package struct BrandingGates: Hashable, Sendable, Codable {
+public struct BrandingGates: Hashable, Sendable, Codable {
     /// `config.branding_enabled`, the directory's switch for branding.
-    package var brandingEnabled: Bool
+    public var brandingEnabled: Bool
     /// `config.account_status` in lower case. The gate closes for `AccountStatus.ended`.
-    package var accountStatus: String { didSet { accountHasEnded = AccountStatus(accountStatus) == .ended } }
+    public var accountStatus: String { didSet { accountHasEnded = AccountStatus(accountStatus) == .ended } }
     /// Cached classification of `accountStatus`, so that the call path parses no text.
     private var accountHasEnded: Bool
     /// True if `used_this_month` has reached `cap_this_month`.
-    package var capReached: Bool
+    public var capReached: Bool
     /// False from a 401 or 403 until the next successful sync.
-    package var authorised: Bool
+    public var authorised: Bool
     /// `config.voip_dialer_enabled`. False closes the gate only with `obeysVoipDialer`.
-    package var voipDialerEnabled: Bool
+    public var voipDialerEnabled: Bool
     /// The operator's `voip_dialer_enabled: obey`. Not stored.
-    package var obeysVoipDialer: Bool
+    public var obeysVoipDialer: Bool
     /// True if the records are older than their lifetime. The gateway sets this gate itself.
-    package var isStale: Bool
+    public var isStale: Bool
 
-    package init(
+    public init(
         brandingEnabled: Bool = true, accountStatus: String = "active", capReached: Bool = false,
         authorised: Bool = true, voipDialerEnabled: Bool = true, obeysVoipDialer: Bool = false,
         isStale: Bool = false
@@ -38,7 +38,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     }
 
     /// Decodes stored gates. The caller sets `isStale` and `obeysVoipDialer` afterwards, because neither is stored.
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         brandingEnabled = try container.decode(Bool.self, forKey: .brandingEnabled)
         accountStatus = try container.decode(String.self, forKey: .accountStatus)
@@ -58,7 +58,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     ///
     /// A directory can clear `branding_enabled` together with another gate. So the switch comes after account status
     /// and cap.
-    package var closed: PassThroughReason? {
+    public var closed: PassThroughReason? {
         if !authorised { return .gatedUnauthorised }
         if accountHasEnded { return .gatedAccountStatus }
         if capReached { return .gatedCapReached }
@@ -69,7 +69,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     }
 
     /// Returns the gates of `next`, but keeps every gate closed that is closed here.
-    package func closedFurther(as next: BrandingGates) -> BrandingGates {
+    public func closedFurther(as next: BrandingGates) -> BrandingGates {
         var gates = next
         gates.brandingEnabled = brandingEnabled && next.brandingEnabled
         gates.voipDialerEnabled = voipDialerEnabled && next.voipDialerEnabled
@@ -81,7 +81,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     }
 
     /// Each gate's name in metrics and status pages and its state, in the order of `closed`.
-    package var all: [(gate: String, isOpen: Bool)] {
+    public var all: [(gate: String, isOpen: Bool)] {
         [
             ("authorised", authorised), ("account_status", !accountHasEnded), ("cap", !capReached),
             ("branding_enabled", brandingEnabled), ("voip_dialer_enabled", voipDialerEnabled || !obeysVoipDialer),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The attestation that a trunk's calls need before a brand is shown.
-package enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
+public enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
     /// Full or partial attestation, or none from a trusted trunk.
     case standard
     /// Full attestation only.
@@ -21,7 +21,7 @@ package enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The treatment of the carrier's own name of the caller.
-package enum CarrierNamePolicy: UInt8, Hashable, Sendable, CaseIterable {
+public enum CarrierNamePolicy: UInt8, Hashable, Sendable, CaseIterable {
     /// The brand's name replaces it.
     case replace
     /// It stays; the brand's name is written only where the carrier sent none.

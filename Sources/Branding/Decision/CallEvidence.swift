@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The facts about an INVITE that the branding decision needs.
-package struct CallEvidence: Hashable, Sendable {
+public struct CallEvidence: Hashable, Sendable {
     /// The caller's number; nil if withheld or not certain.
-    package var number: E164Number?
+    public var number: E164Number?
     /// True if the caller requests privacy (RFC 3323, RFC 3325 §9.3) or calls as anonymous.
-    package var privacy: Bool
+    public var privacy: Bool
     /// True if the trunk's caller identity is trusted.
-    package var trunkTrusted: Bool
+    public var trunkTrusted: Bool
     /// The verified right of the caller to the number.
-    package var verification: Verification
+    public var verification: Verification
     /// True without a To tag: the request creates a dialog (RFC 3261 §12.1).
-    package var isInitialInvite: Bool
+    public var isInitialInvite: Bool
     /// True for an emergency call, its callback, or a request with Resource-Priority (RFC 5031, RFC 7090, RFC 4412).
-    package var isEmergency: Bool
+    public var isEmergency: Bool
     /// True if this gateway has already forwarded the request.
-    package var isSpiral: Bool
+    public var isSpiral: Bool
     /// True if the INVITE replaces an existing dialog (RFC 3891).
-    package var hasReplaces: Bool
+    public var hasReplaces: Bool
 
-    package init(
+    public init(
         number: E164Number?, privacy: Bool = false, trunkTrusted: Bool = false, verification: Verification = .none,
         isInitialInvite: Bool = true, isEmergency: Bool = false, isSpiral: Bool = false, hasReplaces: Bool = false
     ) {

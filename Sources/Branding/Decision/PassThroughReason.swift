@@ -7,7 +7,7 @@
 ///
 /// Both are stored and published: in the ring of an earlier process, in the ledger, in events and in metrics. A case
 /// keeps its raw value and its name, and a new case gets the next raw value.
-package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     case noMatch = 1
     case privacy
     case untrusted
@@ -29,7 +29,7 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     case outbound
 
     /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.
-    package var isGate: Bool {
+    public var isGate: Bool {
         switch self {
         case .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
             .gatedCapReached:
@@ -38,7 +38,7 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
         }
     }
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .noMatch: "no_match"
         case .privacy: "privacy"

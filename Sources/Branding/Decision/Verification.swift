@@ -4,7 +4,7 @@
 ///
 /// Comes from the verstat of a trusted trunk, or from a PASSporT that this gateway verified. Never from an untrusted
 /// peer. The raw value is stored with the evidence of a decision, so a case keeps it.
-package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
+public enum Verification: UInt8, Hashable, Sendable, CaseIterable {
     /// No check took place, or the check had no result.
     case none
     /// Full attestation (ATIS-1000074, RFC 8588 §4).
@@ -23,7 +23,7 @@ package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
     /// C, the lowest that passes. Every `TN-Validation-Failed…` is a failure, and so is `NULL`, by which Twilio reports
     /// that it could not verify. Any other value, such as `No-TN-Validation`, gives `none`. Source: 3GPP TS 24.229
     /// §7.2A.20.
-    package init(verstat: ArraySlice<UInt8>) {
+    public init(verstat: ArraySlice<UInt8>) {
         var text = VerdictText(verstat)
         if text.take("tn-validation-failed") || text.takeWord("null") {
             self = .failed
@@ -35,7 +35,7 @@ package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
     }
 
     /// The level that a text begins with, such as `A`, `Full` or `B-Diverted`; nil for other text.
-    package init?(level text: ArraySlice<UInt8>) {
+    public init?(level text: ArraySlice<UInt8>) {
         guard let level = VerdictText(text).level else { return nil }
         self = level
     }
@@ -99,7 +99,7 @@ private struct VerdictText {
 ///
 /// It repeats what the decision used: the attestation of a trusted trunk, or a signature that was checked. A verstat that a
 /// trusted trunk sent stays as received, and that of an untrusted trunk has been removed.
-package enum VerstatMark: Hashable, Sendable, CaseIterable {
+public enum VerstatMark: Hashable, Sendable, CaseIterable {
     /// Writes nothing.
     case off
     /// `TN-Validation-Passed` for full attestation, `TN-Validation-Failed` for a failed check, else nothing.
@@ -108,7 +108,7 @@ package enum VerstatMark: Hashable, Sendable, CaseIterable {
     case levels
 
     /// The value for a verification; nil for none.
-    package func value(for verification: Verification) -> StaticString? {
+    public func value(for verification: Verification) -> StaticString? {
         switch (self, verification) {
         case (.off, _), (_, .none): nil
         case (_, .failed): "TN-Validation-Failed"

@@ -8,7 +8,7 @@ extension BrandIndex {
     ///
     /// Writes a draft, syncs it, then renames it over `path`. After a crash the old or the new file is complete. Blocks
     /// on the disk; never called on the call path.
-    package func save(to path: String) throws(BrandIndexFileError) {
+    public func save(to path: String) throws(BrandIndexFileError) {
         var header = BrandIndexHeader()
         header[.magic] = BrandIndexHeader.magic
         header[.version] = BrandIndexHeader.version
@@ -40,13 +40,13 @@ extension BrandIndex {
     }
 
     /// Removes a saved index, if present.
-    package static func removeSaved(at path: String) { unlink(path) }
+    public static func removeSaved(at path: String) { unlink(path) }
 
     /// Loads and checks a saved index.
     ///
     /// - Throws: if the file is missing, damaged, or has another generation or profile. The caller then builds the
     ///   index from the cache.
-    package static func load(
+    public static func load(
         from path: String, generation: Int64, profile: RenderingProfile
     ) throws(BrandIndexFileError) -> BrandIndex {
         let index = try SavedBrandIndex(path: path).index(profile: profile)
@@ -58,7 +58,7 @@ extension BrandIndex {
 }
 
 /// A saved index, loaded and checked, before its profile and generation are compared.
-package struct SavedBrandIndex: Sendable {
+public struct SavedBrandIndex: Sendable {
     private let path: String
     private let header: BrandIndexHeader
     private let numbers: BrandedNumbers
@@ -70,7 +70,7 @@ package struct SavedBrandIndex: Sendable {
     /// the index. Blocks on the disk; never called on the call path.
     ///
     /// - Throws: if the file is missing or damaged.
-    package init(path: String) throws(BrandIndexFileError) {
+    public init(path: String) throws(BrandIndexFileError) {
         let file = try WholeFile(reading: path)
         let header = try BrandIndexHeader(words: file.readArray(of: UInt64.self, BrandIndexHeader.wordCount))
         guard header[.magic] == BrandIndexHeader.magic, header[.version] == BrandIndexHeader.version else {
@@ -96,7 +96,7 @@ package struct SavedBrandIndex: Sendable {
     }
 
     /// Returns the index if it was rendered with this profile.
-    package func index(profile: RenderingProfile) throws(BrandIndexFileError) -> BrandIndex {
+    public func index(profile: RenderingProfile) throws(BrandIndexFileError) -> BrandIndex {
         guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
         return BrandIndex(
             generation: Int64(bitPattern: header[.generation]), profile: profile, numbers: numbers, brands: brands)

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Neither case affects calls. After a failed load the gateway builds the index from the cache. After a failed save the
 /// next start builds it.
-package enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file does not exist, as at the first start.
     case missing(path: String)
     /// Reading failed with errno `code`.
@@ -22,7 +22,7 @@ package enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvert
     /// The file is truncated, too long, or changed since it was written.
     case damaged(path: String)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .missing(let path): "no saved index at \(path); it is built from the cache"
         case .cannotRead(let path, let code):

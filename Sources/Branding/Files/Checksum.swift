@@ -5,17 +5,17 @@
 /// Four lanes consume eight bytes each per round. Each step is a bijection of lane and input, so a change within eight
 /// aligned bytes is always detected. Other damage stays undetected with a probability of 2^-64. Not resistant to
 /// attackers.
-package struct Checksum {
+public struct Checksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (
         0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0, 0x082E_FA98_EC4E_6C89
     )
 
-    package init() {}
+    public init() {}
 
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     /// Adds bytes. The boundaries count: the same bytes in other portions give another checksum.
-    package mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         var lanes = lanes
         while offset + 32 <= bytes.count {
@@ -34,7 +34,7 @@ package struct Checksum {
     }
 
     /// The checksum of all bytes so far.
-    package var value: UInt64 {
+    public var value: UInt64 {
         var sum = lanes.0
         Self.mix(&sum, lanes.1)
         Self.mix(&sum, lanes.2)

@@ -6,11 +6,11 @@
 /// `BrandIndexChange` derives the next index and shares unchanged parts. Thread-safe; a lookup takes some tens of
 /// nanoseconds and allocates nothing. The table takes 12 bytes per slot at a load of at most 70 %; each brand's bytes
 /// are stored once.
-package final class BrandIndex: Sendable {
+public final class BrandIndex: Sendable {
     /// Sequence number of the cached records that the index was built from.
-    package let generation: Int64
+    public let generation: Int64
     /// The rendering rules of the brands.
-    package let profile: RenderingProfile
+    public let profile: RenderingProfile
     let numbers: BrandedNumbers
     let brands: RenderedBrands
 
@@ -22,36 +22,36 @@ package final class BrandIndex: Sendable {
     }
 
     /// The number of phone numbers with a brand.
-    package var count: Int { numbers.count }
+    public var count: Int { numbers.count }
 
     /// The number of distinct brands. A large index may include brands that no longer have a number.
-    package var brandCount: Int { brands.rows.count }
+    public var brandCount: Int { brands.rows.count }
 
     /// True if the brands fill their memory limit. Some brands are then missing, or the next change may drop some.
-    package var isFull: Bool { !brands.fits(in: RenderedBrands.memoryLimit) }
+    public var isFull: Bool { !brands.fits(in: RenderedBrands.memoryLimit) }
 
     /// Memory in bytes.
-    package var memory: Int {
+    public var memory: Int {
         numbers.memory + brands.rows.count * MemoryLayout<RenderedBrands.Row>.stride + brands.arena.count
     }
 
     /// Returns the brand of a number, or nil.
-    package func entry(for number: E164Number) -> BrandEntry? {
+    public func entry(for number: E164Number) -> BrandEntry? {
         numbers.value(of: number).map(BrandEntry.init)
     }
 
     /// Returns the number of bytes that `append` adds; zero if the brand lacks the part.
-    package func length(of part: BrandPart, _ entry: BrandEntry) -> Int { brands.length(of: part, entry.brand) }
+    public func length(of part: BrandPart, _ entry: BrandEntry) -> Int { brands.length(of: part, entry.brand) }
 
     /// Appends a part to `out`, without a line end.
-    package func append(_ part: BrandPart, of entry: BrandEntry, to out: inout [UInt8]) {
+    public func append(_ part: BrandPart, of entry: BrandEntry, to out: inout [UInt8]) {
         brands.append(part, of: entry.brand, to: &out)
     }
 
     /// Appends a part, with the logo in the form of one family of phones if the gateway serves it.
     ///
     /// - Parameter form: the key of a `LogoForm`; nil for the usual form.
-    package func append(_ part: BrandPart, of entry: BrandEntry, logo form: [UInt8]?, to out: inout [UInt8]) {
+    public func append(_ part: BrandPart, of entry: BrandEntry, logo form: [UInt8]?, to out: inout [UInt8]) {
         guard let form, let logos = profile.logos else { return append(part, of: entry, to: &out) }
         brands.append(part, of: entry.brand, opening: logos.opening, form: form, to: &out)
     }
@@ -59,28 +59,28 @@ package final class BrandIndex: Sendable {
     /// Returns the file name of the brand's logo at the gateway; nil if the gateway does not serve the logo.
     ///
     /// - Parameter form: the key of a `LogoForm`; nil for the form in Call-Info.
-    package func logoFile(of entry: BrandEntry, form: String? = nil) -> String? {
+    public func logoFile(of entry: BrandEntry, form: String? = nil) -> String? {
         profile.logos.flatMap { brands.logoFile(of: entry.brand, opening: $0.opening, form: form) }
     }
 
     /// Returns a part as text for display; empty if the brand lacks the part.
-    package func text(_ part: BrandPart, _ entry: BrandEntry) -> String {
+    public func text(_ part: BrandPart, _ entry: BrandEntry) -> String {
         var bytes: [UInt8] = []
         append(part, of: entry, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether the brand's Call-Info has a logo.
-    package func hasLogo(_ entry: BrandEntry) -> Bool { brands.hasLogo(entry.brand) }
+    public func hasLogo(_ entry: BrandEntry) -> Bool { brands.hasLogo(entry.brand) }
 
     /// Returns the logo URL in the brand's Call-Info; nil if the brand has no usable logo.
-    package func logoURL(of entry: BrandEntry) -> String? { brands.logoURL(of: entry.brand) }
+    public func logoURL(of entry: BrandEntry) -> String? { brands.logoURL(of: entry.brand) }
 }
 
 /// A brand in one `BrandIndex`.
 ///
 /// Valid only for the index that returned it. Small enough to be kept for the length of a call.
-package struct BrandEntry: Hashable, Sendable {
+public struct BrandEntry: Hashable, Sendable {
     /// Position of the brand in the index.
     let brand: UInt32
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Builds a brand index from records, one record at a time. Holds only the data that the index keeps. Not thread-safe.
-package struct BrandIndexBuilder: Sendable {
+public struct BrandIndexBuilder: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
     private var table: NumberTable
@@ -20,7 +20,7 @@ package struct BrandIndexBuilder: Sendable {
     ///   - numbersAreUnique: true if no number is added twice. Saves eight bytes per slot during the build.
     ///   - memoryLimit: the memory limit of the brands in bytes; 2 GiB by default. Further brands are left out together with
     ///     their numbers.
-    package init(
+    public init(
         profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false,
         memoryLimit: Int? = nil
     ) {
@@ -32,7 +32,7 @@ package struct BrandIndexBuilder: Sendable {
     }
 
     /// Adds a record. For one number the record with the newest `updatedAt` wins; of equal ones the last.
-    package mutating func add(_ record: BrandRecord) {
+    public mutating func add(_ record: BrandRecord) {
         let brand = rendering.position(of: record)
         if times.isEmpty, brand == nil { return }
         if table.isFull { resize(to: max(table.count * 2, 1024)) }
@@ -51,7 +51,7 @@ package struct BrandIndexBuilder: Sendable {
     }
 
     /// Finishes the index. Reads the table once.
-    package consuming func finish() -> BrandIndex {
+    public consuming func finish() -> BrandIndex {
         times = []
         for number in nameless { table.remove(number.digits) }
         if table.isTooLarge { table = table.resized(to: table.count) }
@@ -71,7 +71,7 @@ package struct BrandIndexBuilder: Sendable {
 
 extension BrandIndex {
     /// Returns an index without records, for use before the first sync.
-    package static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
+    public static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
         BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 0).finish()
     }
 }

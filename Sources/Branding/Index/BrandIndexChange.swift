@@ -4,7 +4,7 @@
 ///
 /// The other index stays unchanged. The cost is proportional to the number of changes. A large index shares its table
 /// with the new one; the table is copied only if many changes have accumulated. Not thread-safe.
-package struct BrandIndexChange: Sendable {
+public struct BrandIndexChange: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
     private let deltaLimit: Int
@@ -21,7 +21,7 @@ package struct BrandIndexChange: Sendable {
     ///   - generation: sequence number of the records in the new index.
     ///   - deltaLimit: the number of changes above which they are merged into the table. Depends on the size of the index by
     ///     default.
-    package init(of index: BrandIndex, generation: Int64, deltaLimit: Int? = nil) {
+    public init(of index: BrandIndex, generation: Int64, deltaLimit: Int? = nil) {
         profile = index.profile
         self.generation = generation
         self.deltaLimit = deltaLimit ?? BrandedNumbers.deltaLimit(for: index.count)
@@ -33,16 +33,16 @@ package struct BrandIndexChange: Sendable {
     /// Adds or replaces a record.
     ///
     /// Each number is added once, with its newest record. A record without a displayable name removes the number.
-    package mutating func add(_ record: BrandRecord) {
+    public mutating func add(_ record: BrandRecord) {
         guard let brand = rendering.position(of: record) else { return remove(record.number) }
         numbers.set(brand, for: record.number.digits)
     }
 
     /// Removes a number, if present.
-    package mutating func remove(_ number: E164Number) { numbers.remove(number.digits) }
+    public mutating func remove(_ number: E164Number) { numbers.remove(number.digits) }
 
     /// Finishes the index.
-    package consuming func finish() -> BrandIndex {
+    public consuming func finish() -> BrandIndex {
         var brands = rendering.brands
         if numbers.changes.count > deltaLimit { numbers.mergeChanges() }
         numbers.compact(&brands, addedFrom: oldBrands)

@@ -4,19 +4,19 @@
 ///
 /// For phonebooks. Reads the whole index once or twice and sorts the chosen brands only: for a million brands some tenths
 /// of a second and little memory. Not for the call path.
-package struct BrandListing: Sendable {
+public struct BrandListing: Sendable {
     /// A brand with its numbers in ascending order; at least one.
-    package struct Brand: Sendable {
-        package let entry: BrandEntry
-        package let name: String
-        package let numbers: [E164Number]
+    public struct Brand: Sendable {
+        public let entry: BrandEntry
+        public let name: String
+        public let numbers: [E164Number]
     }
 
     /// By name, in the order of bytes.
-    package let brands: [Brand]
+    public let brands: [Brand]
 
     /// - Parameter limit: the largest number of brands.
-    package init(_ index: BrandIndex, limit: Int) {
+    public init(_ index: BrandIndex, limit: Int) {
         var isUsed = [Bool](repeating: false, count: index.brands.rows.count)
         index.numbers.each { brand, _ in
             if Int(brand) < isUsed.count { isUsed[Int(brand)] = true }

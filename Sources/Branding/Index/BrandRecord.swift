@@ -4,21 +4,21 @@
 ///
 /// `BrandingAPI` enforces the directory's field limits: 1–100 characters of name, 1–2048 of logo URL, 1–200 of call
 /// reason. Source: securenode-ios-sdk, field constraints.
-package struct BrandRecord: Hashable, Sendable {
+public struct BrandRecord: Hashable, Sendable {
     /// The caller's number: the lookup key.
-    package var number: E164Number
+    public var number: E164Number
     /// The display name; 1 to 100 characters.
-    package var name: String
+    public var name: String
     /// The directory's identifier of the brand.
-    package var brandID: String
+    public var brandID: String
     /// URL of the logo; nil if the brand has none.
-    package var logoURL: String?
+    public var logoURL: String?
     /// The brand's reason for calling; at most 200 characters; nil if absent.
-    package var callReason: String?
+    public var callReason: String?
     /// The directory's timestamp, unchanged. Of two records for one number the newer one wins.
-    package var updatedAt: String
+    public var updatedAt: String
 
-    package init(
+    public init(
         number: E164Number, name: String, brandID: String, logoURL: String? = nil, callReason: String? = nil,
         updatedAt: String
     ) {

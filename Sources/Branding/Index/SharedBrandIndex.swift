@@ -7,13 +7,13 @@ extension BrandIndex {
     ///
     /// Accounts with the same brands thus share one copy in memory. A later change copies what it changes. Only tables of the
     /// same layout are equal, as after loads of the same records.
-    package func shared(with others: some Sequence<BrandIndex>) -> BrandIndex {
+    public func shared(with others: some Sequence<BrandIndex>) -> BrandIndex {
         guard let equal = others.first(where: { $0 !== self && isEqual(to: $0) }) else { return self }
         return BrandIndex(generation: generation, profile: profile, numbers: equal.numbers, brands: equal.brands)
     }
 
     /// A number of the memory that holds the table: the same for indexes that share it.
-    package var memoryIdentity: UInt {
+    public var memoryIdentity: UInt {
         numbers.table.keys.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes times in the form of the contract: ISO 8601, UTC, whole seconds, `Z`.
-package enum UTCTimestamp {
+public enum UTCTimestamp {
     /// 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z: four digits hold these years.
     private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
     /// The time as `2026-01-31T23:59:59Z`.
     ///
     /// - Parameter microseconds: since 1970; earlier ones are written as 1970.
-    package static func string(microseconds: Int64) -> String { string(seconds: max(0, microseconds / 1_000_000)) }
+    public static func string(microseconds: Int64) -> String { string(seconds: max(0, microseconds / 1_000_000)) }
 
     /// The time as `2026-01-31T23:59:59Z`.
     ///
     /// Foundation's formatter takes microseconds of work, and every event and entry has a time.
     ///
     /// - Parameter seconds: since 1970, years 1 to 9999; others are written as the nearest of these.
-    package static func string(seconds: Int64) -> String {
+    public static func string(seconds: Int64) -> String {
         let seconds = min(max(seconds, range.lowerBound), range.upperBound)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let (year, month, day) = date(days: days)

@@ -4,11 +4,11 @@
 ///
 /// Parses ISO 8601: date and time, an optional fraction, and `Z`, an offset, or neither (UTC). Unreadable text is older
 /// than every instant.
-package struct UpdateTime: Hashable, Sendable, Comparable {
+public struct UpdateTime: Hashable, Sendable, Comparable {
     /// Microseconds since 1970 in UTC; `Int64.min` for unreadable text.
-    package let microseconds: Int64
+    public let microseconds: Int64
 
-    package init(_ text: String) {
+    public init(_ text: String) {
         var scanner = Scanner(rest: text.utf8[...])
         microseconds = scanner.instant() ?? .min
     }
@@ -18,7 +18,7 @@ package struct UpdateTime: Hashable, Sendable, Comparable {
     /// Older than everything else.
     static let never = UpdateTime(microseconds: .min)
 
-    package static func < (left: UpdateTime, right: UpdateTime) -> Bool { left.microseconds < right.microseconds }
+    public static func < (left: UpdateTime, right: UpdateTime) -> Bool { left.microseconds < right.microseconds }
 }
 
 /// Parses a timestamp from left to right.

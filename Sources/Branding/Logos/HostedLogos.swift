@@ -3,9 +3,9 @@
 /// The logos that the gateway serves, and the Call-Info URL for each logo.
 ///
 /// Part of the rendering profile: another set of logos requires another index and invalidates a saved one.
-package struct HostedLogos: Hashable, Sendable {
+public struct HostedLogos: Hashable, Sendable {
     /// The treatment of a logo without a local copy.
-    package enum Missing: String, Hashable, Sendable, CaseIterable {
+    public enum Missing: String, Hashable, Sendable, CaseIterable {
         /// Writes the directory's URL into Call-Info.
         case original
         /// Omits the icon.
@@ -24,7 +24,7 @@ package struct HostedLogos: Hashable, Sendable {
     /// - Parameters:
     ///   - publicURL: the gateway's `http` or `https` URL for phones, valid between angle brackets.
     ///   - files: file names such as `HASH-128x128.png`, keyed by the directory's logo URL.
-    package init(publicURL: String, missing: Missing, files: [String: String]) {
+    public init(publicURL: String, missing: Missing, files: [String: String]) {
         base = (publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL) + "/logos/"
         opening = Array("<\(base)".utf8)
         self.missing = missing
@@ -39,7 +39,7 @@ package struct HostedLogos: Hashable, Sendable {
     static let hashLength = 32
 
     /// The number of logos with a local copy.
-    package var count: Int { files.count }
+    public var count: Int { files.count }
 
     /// Returns the URL for Call-Info; nil for no icon.
     ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The size and encoding of a logo for phones.
-package struct LogoForm: Hashable, Sendable {
+public struct LogoForm: Hashable, Sendable {
     /// An encoding that phones decode.
-    package enum Encoding: String, Hashable, Sendable, CaseIterable {
+    public enum Encoding: String, Hashable, Sendable, CaseIterable {
         /// PNG with transparency.
         case png
         /// PNG of 24 bits without transparency.
@@ -16,7 +16,7 @@ package struct LogoForm: Hashable, Sendable {
         case greyBMP = "grey_bmp"
 
         /// The extension of a file name, without the dot.
-        package var fileExtension: String {
+        public var fileExtension: String {
             switch self {
             case .png, .opaquePNG: "png"
             case .jpeg: "jpg"
@@ -25,7 +25,7 @@ package struct LogoForm: Hashable, Sendable {
         }
 
         /// The media type (RFC 9110 §8.3).
-        package var contentType: String {
+        public var contentType: String {
             switch self {
             case .png, .opaquePNG: "image/png"
             case .jpeg: "image/jpeg"
@@ -44,23 +44,23 @@ package struct LogoForm: Hashable, Sendable {
     }
 
     /// Width in pixels, 16 to 1024.
-    package let width: Int
+    public let width: Int
     /// Height in pixels, 16 to 1024.
-    package let height: Int
-    package let encoding: Encoding
+    public let height: Int
+    public let encoding: Encoding
 
-    package init(width: Int, height: Int, _ encoding: Encoding) {
+    public init(width: Int, height: Int, _ encoding: Encoding) {
         self.width = width
         self.height = height
         self.encoding = encoding
     }
 
     /// The end of a file name: height, width and extension, as in RFC 9796.
-    package var key: String { "\(height)x\(width)\(encoding.marker).\(encoding.fileExtension)" }
+    public var key: String { "\(height)x\(width)\(encoding.marker).\(encoding.fileExtension)" }
 }
 
 /// A family of phones, named by its vendor, with the form of logo that its documents ask for.
-package enum PhoneFamily: String, Hashable, Sendable, CaseIterable {
+public enum PhoneFamily: String, Hashable, Sendable, CaseIterable {
     case auerswald, gigaset, grandstream, mitel
     case mitel6739 = "mitel_6739"
     case snom
@@ -71,7 +71,7 @@ package enum PhoneFamily: String, Hashable, Sendable, CaseIterable {
     ///
     /// Sources: snom, setting `user_pic`; snom m9 manual, Caller Picture Display; Mitel 6800 and Aastra 6739i administrator
     /// guides, `image server uri`; Auerswald COMfortel manual, firmware 2.8.
-    package var form: LogoForm {
+    public var form: LogoForm {
         switch self {
         case .auerswald, .gigaset, .grandstream, .snom: LogoForm(width: 128, height: 128, .jpeg)
         case .mitel: LogoForm(width: 150, height: 150, .opaquePNG)

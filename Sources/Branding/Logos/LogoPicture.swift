@@ -3,31 +3,31 @@
 /// The format and size of an image, read from its header without decoding.
 ///
 /// Pure; the time is bounded by the number of bytes, so hostile input is safe. Ignores any declared `Content-Type`.
-package struct LogoPicture: Hashable, Sendable {
+public struct LogoPicture: Hashable, Sendable {
     /// An image format that directories send. `LogoForm` has those for phones.
-    package enum Format: String, Hashable, Sendable, CaseIterable {
+    public enum Format: String, Hashable, Sendable, CaseIterable {
         case png, jpeg
 
         /// The extension of a file name, without the dot.
-        package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+        public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
         /// The media type (RFC 9110 §8.3).
-        package var contentType: String { "image/\(rawValue)" }
+        public var contentType: String { "image/\(rawValue)" }
     }
 
-    package let format: Format
+    public let format: Format
     /// Width in pixels, at least 1.
-    package let width: Int
+    public let width: Int
     /// Height in pixels, at least 1.
-    package let height: Int
+    public let height: Int
 
     /// The number of pixels that a decoder allocates.
-    package var pixels: Int { width * height }
+    public var pixels: Int { width * height }
 
     /// Parses the header and checks that the end of the image is present.
     ///
     /// - Throws: if the bytes are neither PNG nor JPEG, are truncated, or declare no size.
-    package init(_ bytes: [UInt8]) throws(LogoPictureError) {
+    public init(_ bytes: [UInt8]) throws(LogoPictureError) {
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
             (width, height) = try Self.sizeOfPNG(bytes)
             format = .png
@@ -90,7 +90,7 @@ package struct LogoPicture: Hashable, Sendable {
 }
 
 /// The reason why bytes are not a usable image.
-package enum LogoPictureError: Error, Hashable, Sendable {
+public enum LogoPictureError: Error, Hashable, Sendable {
     /// Neither PNG nor JPEG.
     case otherFormat
     /// The end of the image is missing.

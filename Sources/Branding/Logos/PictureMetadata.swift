@@ -5,9 +5,9 @@
 ///
 /// Logos are public. The pixels stay the same, byte for byte. From a place that breaks the format's rules on, nothing is
 /// kept: decoders stop there, and the parts behind it cannot be separated from metadata.
-package enum PictureMetadata {
+public enum PictureMetadata {
     /// The picture without metadata.
-    package static func removed(from picture: [UInt8]) -> [UInt8] {
+    public static func removed(from picture: [UInt8]) -> [UInt8] {
         let kept = picture.starts(with: [0xFF, 0xD8]) ? jpeg(picture) : png(picture)
         // A rest that is shorter than any metadata stays.
         return kept.isBroken && picture.count - kept.end < shortest ? kept.bytes + picture[kept.end...] : kept.bytes

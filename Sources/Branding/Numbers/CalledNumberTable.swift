@@ -4,15 +4,15 @@
 ///
 /// A route is a position in the list of its owner. Two hash tables, about 17 bytes an entry; a lookup reads one slot for
 /// the number and one for each length that some prefix has. Immutable once it is in use; never allocates in a lookup.
-package struct CalledNumberTable: Sendable {
+public struct CalledNumberTable: Sendable {
     /// A number or a prefix of the table.
-    package enum Key: Hashable, Sendable, CustomStringConvertible {
+    public enum Key: Hashable, Sendable, CustomStringConvertible {
         case number(E164Number)
         /// The leading digits, 1 to 15 of them, the first not zero.
         case prefix(UInt64)
 
         /// `+4930123456`, or `+4930*` for a prefix.
-        package var description: String {
+        public var description: String {
             switch self {
             case .number(let number): number.description
             case .prefix(let digits): "+\(digits)*"
@@ -21,9 +21,9 @@ package struct CalledNumberTable: Sendable {
     }
 
     /// The route of a number, and the entry that decides.
-    package struct Match: Hashable, Sendable {
-        package let route: Int
-        package let key: Key
+    public struct Match: Hashable, Sendable {
+        public let route: Int
+        public let key: Key
     }
 
     private var numbers = NumberTable(expectedCount: 0)
@@ -32,23 +32,23 @@ package struct CalledNumberTable: Sendable {
     private var lengths: UInt32 = 0
 
     /// Creates an empty table.
-    package init() {}
+    public init() {}
 
-    package var isEmpty: Bool { numbers.count + prefixes.count == 0 }
+    public var isEmpty: Bool { numbers.count + prefixes.count == 0 }
     /// Complete numbers in the table.
-    package var numberCount: Int { numbers.count }
-    package var prefixCount: Int { prefixes.count }
+    public var numberCount: Int { numbers.count }
+    public var prefixCount: Int { prefixes.count }
     /// Memory of the two tables in bytes.
-    package var byteCount: Int { (numbers.keys.count + prefixes.keys.count) * 12 }
+    public var byteCount: Int { (numbers.keys.count + prefixes.keys.count) * 12 }
 
     /// Returns the route of a number, or nil.
-    package func route(of number: E164Number) -> Int? {
+    public func route(of number: E164Number) -> Int? {
         if let value = numbers.value(under: number.digits) { return Int(value) }
         return lengths == 0 ? nil : prefix(of: number)?.route
     }
 
     /// Returns the route of a number with the entry that decides, or nil.
-    package func match(_ number: E164Number) -> Match? {
+    public func match(_ number: E164Number) -> Match? {
         if let value = numbers.value(under: number.digits) { return Match(route: Int(value), key: .number(number)) }
         return prefix(of: number).map { Match(route: $0.route, key: .prefix($0.digits)) }
     }
@@ -78,7 +78,7 @@ package struct CalledNumberTable: Sendable {
     /// Adds an entry.
     ///
     /// - Returns: the route that has the entry already, its own included; the table is unchanged then. Nil for a new one.
-    package mutating func add(_ key: Key, route: Int) -> Int? {
+    public mutating func add(_ key: Key, route: Int) -> Int? {
         switch key {
         case .number(let number): return Self.add(number.digits, route, to: &numbers)
         case .prefix(let digits):
@@ -97,24 +97,24 @@ package struct CalledNumberTable: Sendable {
     }
 
     /// Frees the spare slots that growth has left.
-    package mutating func compact() {
+    public mutating func compact() {
         if numbers.isTooLarge { numbers = numbers.resized(to: numbers.count) }
         if prefixes.isTooLarge { prefixes = prefixes.resized(to: prefixes.count) }
     }
 
     /// An entry of one route inside a prefix of another route, with the number of such entries.
-    package struct Overlap: Hashable, Sendable {
+    public struct Overlap: Hashable, Sendable {
         /// The route of the longer entry, which wins.
-        package let route: Int
+        public let route: Int
         /// The route of the shorter prefix around it.
-        package let outer: Int
-        package let example: Key
-        package let prefix: Key
-        package var count: Int
+        public let outer: Int
+        public let example: Key
+        public let prefix: Key
+        public var count: Int
     }
 
     /// Returns one overlap for each pair of routes, in the order of the routes.
-    package func overlaps() -> [Overlap] {
+    public func overlaps() -> [Overlap] {
         guard lengths != 0 else { return [] }
         var found: [[Int]: Overlap] = [:]
         func add(_ key: Key, _ route: Int, in outer: (route: Int, digits: UInt64)?) {
@@ -149,7 +149,7 @@ package struct CalledNumberTable: Sendable {
 }
 
 /// The place in an INVITE that names the called number.
-package enum CalledField: UInt8, Hashable, Sendable, CaseIterable {
+public enum CalledField: UInt8, Hashable, Sendable, CaseIterable {
     /// The Request-URI, else To.
     case requestURI
     /// To, else the Request-URI.
@@ -157,7 +157,7 @@ package enum CalledField: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// The treatment of a call that no route matches.
-package enum UnmatchedCalls: UInt8, Hashable, Sendable, CaseIterable {
+public enum UnmatchedCalls: UInt8, Hashable, Sendable, CaseIterable {
     /// The call goes to the trunk's PBX.
     case trunk
     /// The call gets 404. An emergency call goes to the trunk's PBX.

@@ -4,25 +4,25 @@
 ///
 /// Has seven to fifteen digits and starts with the calling code. The value fits a `UInt64` (10^15 < 2^50) and is the
 /// key of the brand index. A withheld number is never stored in this type. Source: ITU-T E.164 §6.2.1.
-package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The digits without the plus sign, as a decimal integer. Never starts with zero.
-    package let digits: UInt64
+    public let digits: UInt64
 
     /// Creates a number from the digits of a complete international number.
     ///
     /// - Returns: nil for fewer than seven or more than fifteen digits.
-    package init?(digits: UInt64) {
+    public init?(digits: UInt64) {
         guard digits >= 1_000_000, digits <= 999_999_999_999_999 else { return nil }
         self.digits = digits
     }
 
     /// Parses `+` and seven to fifteen ASCII digits, the first not zero. Anything else gives nil.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         self.init(plusDigits: text.utf8)
     }
 
     /// Parses the bytes `+` and seven to fifteen ASCII digits, the first not zero. Anything else gives nil.
-    package init?(plusDigits bytes: some Sequence<UInt8>) {
+    public init?(plusDigits bytes: some Sequence<UInt8>) {
         var iterator = bytes.makeIterator()
         guard iterator.next() == UInt8(ascii: "+") else { return nil }
         var value: UInt64 = 0
@@ -38,7 +38,7 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// The number with its plus sign: the form in SIP messages, HTTP bodies and database tables.
-    package var description: String {
+    public var description: String {
         // The length includes the plus sign. A string of up to 15 bytes needs no heap memory.
         var (length, bound) = (8, UInt64(10_000_000))
         while digits >= bound { (length, bound) = (length + 1, bound * 10) }
@@ -54,5 +54,5 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// Orders by numeric value.
-    package static func < (left: E164Number, right: E164Number) -> Bool { left.digits < right.digits }
+    public static func < (left: E164Number, right: E164Number) -> Bool { left.digits < right.digits }
 }

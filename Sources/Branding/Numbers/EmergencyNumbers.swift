@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Built with the configuration. A lookup allocates nothing. Thread-safe. Sources: libphonenumber's short numbers; 3GPP
 /// TS 22.101 §10.1 for 112 and 911, which every mobile network accepts.
-package struct EmergencyNumbers: Hashable, Sendable {
+public struct EmergencyNumbers: Hashable, Sendable {
     /// Each number as a decimal integer with a leading 1, which preserves leading zeros: 000 is 1000.
     private var numbers: Set<UInt64>
     /// Calling codes with a leading 1, for numbers in international form (`+61000`).
@@ -16,10 +16,10 @@ package struct EmergencyNumbers: Hashable, Sendable {
     private let longest: Int
 
     /// The largest number of digits in an operator's own number.
-    package static let maxDigits = 12
+    public static let maxDigits = 12
 
     /// Combines the region's numbers with the operator's own. Skips own numbers that `isDialled` rejects.
-    package init(region: Region?, own: [String] = []) {
+    public init(region: Region?, own: [String] = []) {
         let listed = own.filter(Self.isDialled).compactMap { UInt64("1" + $0) }
         self.init(
             Set((region.map(Self.known) ?? []) + Self.everywhere + listed),
@@ -27,7 +27,7 @@ package struct EmergencyNumbers: Hashable, Sendable {
     }
 
     /// Combines several sets.
-    package init(of all: some Sequence<EmergencyNumbers>) {
+    public init(of all: some Sequence<EmergencyNumbers>) {
         var (numbers, codes) = (Set(Self.everywhere), Set<UInt64>())
         for one in all {
             numbers.formUnion(one.numbers)
@@ -42,18 +42,18 @@ package struct EmergencyNumbers: Hashable, Sendable {
     }
 
     /// True for 2 to `maxDigits` ASCII digits, the form of an operator's own number.
-    package static func isDialled(_ text: String) -> Bool {
+    public static func isDialled(_ text: String) -> Bool {
         (2...maxDigits).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
     }
 
     /// The numbers as dialled, sorted as text.
-    package var dialled: [String] { numbers.map { String("\($0)".dropFirst()) }.sorted() }
+    public var dialled: [String] { numbers.map { String("\($0)".dropFirst()) }.sorted() }
 
     /// True if the user part of a URI is an emergency number.
     ///
     /// Accepts digits, an optional plus sign, the separators of RFC 3966 §5.1.1 and the escapes of RFC 3261 §19.1.2.
     /// After a plus sign the region's calling code may precede the number.
-    package func contains(_ bytes: Span<UInt8>, _ user: Range<Int>) -> Bool {
+    public func contains(_ bytes: Span<UInt8>, _ user: Range<Int>) -> Bool {
         var (value, digits, isGlobal) = (UInt64(1), 0, false)
         var position = user.lowerBound
         while position < user.upperBound {

@@ -4,9 +4,9 @@
 ///
 /// For example, `+266696687` spells ANONYMOUS (ITU-T E.161 §3). Some of these words have the length of real numbers, so
 /// a check of the numbering plan accepts them. Pure; allocates nothing.
-package enum KeypadWords {
+public enum KeypadWords {
     /// True if the digits after the plus sign spell such a word.
-    package static func areSpelled(by digits: UInt64) -> Bool {
+    public static func areSpelled(by digits: UInt64) -> Bool {
         switch digits {
         case 266_696_687, 7_378_742_833, 86_282_452_253: true  // ANONYMOUS, RESTRICTED, UNAVAILABLE
         case 8_656_696, 2_562_533, 7_748_283, 94_844_353: true  // UNKNOWN, BLOCKED, PRIVATE, WITHHELD
@@ -16,7 +16,7 @@ package enum KeypadWords {
     }
 
     /// True if the user part of a URI is a plus sign and such a word.
-    package static func areSpelled(by user: ArraySlice<UInt8>) -> Bool {
+    public static func areSpelled(by user: ArraySlice<UInt8>) -> Bool {
         guard user.first == UInt8(ascii: "+"), (8...12).contains(user.count) else { return false }
         var digits: UInt64 = 0
         for byte in user.dropFirst() {

@@ -8,9 +8,9 @@ import CPhoneNumber
 /// region (`00`, `011`, `0011`), and national numbers of that region. Ignores blanks and the visual separators of RFC
 /// 3966 §3. Checks the *possible* length and first digit of a number, not its allocated range, because the library's
 /// tables lack newer ranges. Thread-safe; 10–24 µs through the library, some nanoseconds for plain `+digits`.
-package struct NumberNormaliser: Sendable {
+public struct NumberNormaliser: Sendable {
     /// The country whose national numbers are accepted. Nil accepts only numbers with a plus sign.
-    package let region: Region?
+    public let region: Region?
     /// Phone-contexts whose local numbers are national numbers of the region, in lower case.
     private let contexts: [[UInt8]]
     private let plan = CallingCodePlan.shared
@@ -18,10 +18,10 @@ package struct NumberNormaliser: Sendable {
     private let dialsZero: Bool
 
     /// The largest accepted text in bytes: fifteen digits and their separators.
-    package static let maxLength = 32
+    public static let maxLength = 32
 
     /// - Parameter contexts: domain names of phone-contexts for national numbers of the region.
-    package init(region: Region?, contexts: [String] = []) {
+    public init(region: Region?, contexts: [String] = []) {
         self.region = region
         self.contexts = contexts.map { Array($0.lowercased().utf8) }
         dialsZero = region.map { CallingCodePlan.shared.dialsZero(code: $0.callingCode) } ?? false
@@ -32,19 +32,19 @@ package struct NumberNormaliser: Sendable {
     /// - Returns: nil for words, vanity letters, feature codes (`*67…`), short codes and local numbers, and for any
     ///   other text that is not certainly one international number.
     @inlinable
-    package func normalise(_ text: some Collection<UInt8>) -> E164Number? {
+    public func normalise(_ text: some Collection<UInt8>) -> E164Number? {
         if let number = text.withContiguousStorageIfAvailable({ read($0) }) { return number }
         return Array(text.prefix(Self.maxLength + 1)).withUnsafeBufferPointer { read($0) }
     }
 
     /// The same without the cost of generic code.
-    package func normalise(_ text: ArraySlice<UInt8>) -> E164Number? { text.withUnsafeBufferPointer { read($0) } }
+    public func normalise(_ text: ArraySlice<UInt8>) -> E164Number? { text.withUnsafeBufferPointer { read($0) } }
 
     /// Reads a number with a phone-context (RFC 3966 §5.1.5, RFC 3261 §19.1.6).
     ///
     /// A global prefix as context (`+44`) precedes the local number. With a domain name as context, the number is
     /// national only if `contexts` lists the domain. A number with a plus sign needs no context.
-    package func normalise(_ text: some Collection<UInt8>, context: some Collection<UInt8>) -> E164Number? {
+    public func normalise(_ text: some Collection<UInt8>, context: some Collection<UInt8>) -> E164Number? {
         if text.first == UInt8(ascii: "+") { return normalise(text) }
         guard context.first == UInt8(ascii: "+") else { return isOwn(context) ? normalise(text) : nil }
         guard var dialled = Array(text.prefix(Self.maxLength + 1)).withUnsafeBufferPointer({ DialledDigits($0) }),

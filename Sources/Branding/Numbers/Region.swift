@@ -5,14 +5,14 @@ import CPhoneNumber
 /// A country whose dialling rules apply to a trunk's national numbers.
 ///
 /// Two upper-case letters of ISO 3166-1, such as `AU` or `GB`, for which libphonenumber has a numbering plan.
-package struct Region: Hashable, Sendable, CustomStringConvertible {
+public struct Region: Hashable, Sendable, CustomStringConvertible {
     private let first: UInt8
     private let second: UInt8
 
     /// Parses two upper-case ASCII letters.
     ///
     /// - Returns: nil for other text, and for a region without a numbering plan.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let letters = Array(text.utf8.prefix(3))
         guard letters.count == 2, letters.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
             return nil
@@ -27,7 +27,7 @@ package struct Region: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// All regions with a numbering plan, in alphabetical order.
-    package static var all: [Region] {
+    public static var all: [Region] {
         let count = Int(herald_phone_regions(nil, 0))
         let letters = [CChar](unsafeUninitializedCapacity: count * 2) { buffer, length in
             _ = herald_phone_regions(buffer.baseAddress, count * 2)
@@ -39,9 +39,9 @@ package struct Region: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The country calling code, 1 to 999; several regions may share one.
-    package var callingCode: Int { withLetters { Int(herald_phone_calling_code($0)) } }
+    public var callingCode: Int { withLetters { Int(herald_phone_calling_code($0)) } }
 
-    package var description: String { String(decoding: [first, second], as: UTF8.self) }
+    public var description: String { String(decoding: [first, second], as: UTF8.self) }
 
     /// Calls `body` with the two letters as a C string.
     func withLetters<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {

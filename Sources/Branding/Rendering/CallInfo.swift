@@ -5,13 +5,13 @@ import Primitives
 /// A brand's logo and call reason for one Call-Info value (RFC 3261 §20.9, RFC 9796).
 ///
 /// Never includes `verified`, because the directory's data has not been verified as in RFC 9795 §8.
-package struct CallInfo: Hashable, Sendable {
+public struct CallInfo: Hashable, Sendable {
     /// URL of the logo; nil if there is none, or none that is safe in a header.
-    package let logoURL: String?
+    public let logoURL: String?
     /// The call reason, cleaned and cut; nil if absent.
-    package let reason: String?
+    public let reason: String?
 
-    package init(logoURL: String?, reason: String?, profile: RenderingProfile) {
+    public init(logoURL: String?, reason: String?, profile: RenderingProfile) {
         self.logoURL = logoURL.flatMap { url in
             if let logos = profile.logos {
                 return logos.address(for: url, allowInsecure: profile.allowInsecureLogos)

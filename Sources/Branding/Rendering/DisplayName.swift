@@ -3,19 +3,19 @@
 import Primitives
 
 /// A brand's display name for From, P-Asserted-Identity and Remote-Party-ID.
-package struct DisplayName: Hashable, Sendable {
+public struct DisplayName: Hashable, Sendable {
     /// The name without quotes, as a phone shows it.
-    package let text: String
+    public let text: String
 
     /// Cleans and cuts the directory's name.
     ///
     /// - Returns: nil if no readable character remains. Such a brand is not shown.
-    package init?(_ name: String, profile: RenderingProfile) {
+    public init?(_ name: String, profile: RenderingProfile) {
         text = HeaderText.clean(
             name, maxBytes: profile.maxNameBytes, maxCharacters: profile.maxNameBytes, profile: profile)
         if text.isEmpty { return nil }
     }
 
     /// The name as a quoted-string, including the quotes (RFC 3261 §25.1).
-    package var quoted: String { QuotedString.text(of: text) }
+    public var quoted: String { QuotedString.text(of: text) }
 }

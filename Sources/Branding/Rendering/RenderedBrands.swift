@@ -163,7 +163,7 @@ struct RenderedBrands: Sendable {
 }
 
 /// A part of a brand that an index stores. `name` and `brandID` are plain text; the other parts are header bytes.
-package enum BrandPart: Hashable, Sendable, CaseIterable {
+public enum BrandPart: Hashable, Sendable, CaseIterable {
     /// The display name as a quoted-string: `"Acme Bank"`.
     case quotedName
     /// A Call-Info value with logo and call reason; empty if the brand has neither.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The rules for rendering brands as header bytes. A change requires a rebuild of the index.
-package struct RenderingProfile: Hashable, Sendable {
+public struct RenderingProfile: Hashable, Sendable {
     /// The largest display name in bytes of UTF-8, before quoting; 1 to 500. Asterisk cuts at 80.
-    package var maxNameBytes: Int
+    public var maxNameBytes: Int
     /// The largest call reason in characters; 1 to 200. RFC 9796 recommends at most 64.
-    package var maxReasonCharacters: Int
+    public var maxReasonCharacters: Int
     /// The treatment of `%` and `${`.
-    package var percent: PercentPolicy
+    public var percent: PercentPolicy
     /// The treatment of `"` and `\`.
-    package var quotes: QuotePolicy
+    public var quotes: QuotePolicy
     /// Allows `http:` logos in Call-Info; only for demonstrations on one machine.
-    package var allowInsecureLogos: Bool
+    public var allowInsecureLogos: Bool
     /// The logos that the gateway serves; nil if Call-Info gets the directory's URLs.
-    package var logos: HostedLogos?
+    public var logos: HostedLogos?
 
     /// Creates a profile. Clamps values to their range.
-    package init(
+    public init(
         maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
         quotes: QuotePolicy = .escape, allowInsecureLogos: Bool = false, logos: HostedLogos? = nil
     ) {
@@ -40,7 +40,7 @@ package struct RenderingProfile: Hashable, Sendable {
 /// The treatment of `%` and `${` in names and call reasons.
 ///
 /// FreeSWITCH decodes `%41` in a display name and expands `${…}`. A directory must not be able to use either.
-package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
+public enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
     /// Replaces `%` by the word percent, and removes the dollar sign of `${`.
     case spellOut
     /// Keeps both, for PBXs that do not interpret them.
@@ -50,7 +50,7 @@ package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
 /// The treatment of `"` and `\` in names and call reasons.
 ///
 /// Asterisk keeps the backslashes of a quoted-string in the caller's name, so phones show them.
-package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
+public enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
     /// Escapes both with a backslash (RFC 3261 §25.1).
     case escape
     /// Replaces quotes by “ and ” and backslashes by slashes, so that no escape is needed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The outcome of a call from the callee's point of view; the raw value is `meta.call_outcome`.
-package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
+public enum CallOutcome: String, Hashable, Sendable, CaseIterable {
     /// A person or a machine answered.
     case answered = "ANSWERED"
     /// Nobody answered, or the caller gave up.
@@ -20,11 +20,11 @@ package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
     case declinedElsewhere = "DECLINED_ELSEWHERE"
 
     /// True for outcomes that a return call makes good: nobody talked to the caller.
-    package var isUnanswered: Bool { self == .missed || self == .busy || self == .rejected }
+    public var isUnanswered: Bool { self == .missed || self == .busy || self == .rejected }
 }
 
 /// The kind of machine that picks up.
-package enum CallAnswerer: String, Hashable, Sendable {
+public enum CallAnswerer: String, Hashable, Sendable {
     /// A voicemail box; no person answered.
     case voicemail
     /// A queue or menu; the call is answered, though no phone may have rung yet.
@@ -32,21 +32,21 @@ package enum CallAnswerer: String, Hashable, Sendable {
 }
 
 /// The end of a call on the wire, with the context to interpret it.
-package struct CallEnding: Hashable, Sendable {
+public struct CallEnding: Hashable, Sendable {
     /// Status of the final response; 0 for none.
-    package var status: UInt16
+    public var status: UInt16
     /// Q.850 cause in the Reason of the final response or the CANCEL; 0 for none.
-    package var q850Cause: UInt16
+    public var q850Cause: UInt16
     /// SIP cause of the Reason; 0 for none, 608 also for a text that names analytics (ATIS-1000099).
-    package var sipCause: UInt16
+    public var sipCause: UInt16
     /// A 180 was seen.
-    package var rang: Bool
+    public var rang: Bool
     /// A 180 or 183 was seen.
-    package var alerted: Bool
+    public var alerted: Bool
     /// The caller cancelled before the final response.
-    package var cancelled: Bool
+    public var cancelled: Bool
 
-    package init(
+    public init(
         status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, rang: Bool = false, alerted: Bool = false,
         cancelled: Bool = false
     ) {
@@ -63,7 +63,7 @@ package struct CallEnding: Hashable, Sendable {
     /// A final response that only a person or a phone can give takes precedence over a CANCEL that it crossed. Other
     /// responses after a CANCEL follow from it. Status codes are not enough: Asterisk sends 603 with Q.850 16 when
     /// nobody picks up, and 403 with Q.850 21 when the user declines (measured with versions 16 and 22).
-    package var outcome: CallOutcome {
+    public var outcome: CallOutcome {
         if let outcome = outcomeOfDecision { return outcome }
         if cancelled || status == 487 { return outcomeOfCancel }
         // RFC 3398 §7.2.4.1 and ITU-T Q.850: 19 user alerted but silent.
@@ -75,7 +75,7 @@ package struct CallEnding: Hashable, Sendable {
     /// Whether a phone is known to have rung: by a 180, or by a 183 and an end that only a ringing call has.
     ///
     /// A 183 alone may be an announcement, such as "the number is not in service" before a 404.
-    package var hasRung: Bool { rang || alerted && isOfRingingCall }
+    public var hasRung: Bool { rang || alerted && isOfRingingCall }
 
     /// Whether the end fits a phone that rang: nobody picked up, somebody declined, or the caller gave up.
     private var isOfRingingCall: Bool {

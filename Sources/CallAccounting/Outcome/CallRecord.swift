@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// The data of one call: filled update by update, stored as one row of the ledger.
 ///
 /// Times are wall clock, microseconds since 1970. A withheld caller has neither number nor name here.
-package struct CallRecord: Hashable, Sendable {
-    package private(set) var call: CallIdentifier
-    package let direction: CallUpdate.Direction
+public struct CallRecord: Hashable, Sendable {
+    public private(set) var call: CallIdentifier
+    public let direction: CallUpdate.Direction
     private var shared: Shared
     /// The caller; nil when withheld or unclear.
-    package var caller: E164Number?
+    public var caller: E164Number?
     /// The called number; nil when unclear.
-    package var destination: E164Number?
+    public var destination: E164Number?
     /// Nil when the INVITE left with a brand.
-    package var reason: PassThroughReason?
+    public var reason: PassThroughReason?
     /// The findings behind the decision on the first INVITE; nil for an outbound call.
-    package var evidence: DecisionEvidence?
-    package var inviteAt: Int64
+    public var evidence: DecisionEvidence?
+    public var inviteAt: Int64
     /// First 183 of the present attempt; it may be an announcement, so the end of the call decides what it proves.
-    package var progressAt: Int64?
+    public var progressAt: Int64?
     /// First 180.
-    package var ringingAt: Int64?
+    public var ringingAt: Int64?
     /// First 2xx.
-    package var answeredAt: Int64?
-    package var cancelledAt: Int64?
+    public var answeredAt: Int64?
+    public var cancelledAt: Int64?
     /// Time of the last message: BYE, CANCEL, final response; nil while the call is open.
-    package var endedAt: Int64?
+    public var endedAt: Int64?
     /// Time of a rejection that allows another attempt (401, 407, …); nil after that attempt.
-    package var refusedAt: Int64?
+    public var refusedAt: Int64?
     /// Last relevant status; 0 for none.
-    package var status: UInt16 = 0
-    package var q850Cause: UInt16 = 0
-    package var sipCause: UInt16 = 0
+    public var status: UInt16 = 0
+    public var q850Cause: UInt16 = 0
+    public var sipCause: UInt16 = 0
     /// Number of INVITEs: 1, or more after a challenge or another attempt of the carrier.
-    package var attempts: Int = 1
+    public var attempts: Int = 1
     /// Time of the INVITE of the present attempt; nil for the first one.
-    package var attemptAt: Int64?
+    public var attemptAt: Int64?
     /// The call was forwarded: Diversion, History-Info, 181, 3xx.
-    package var isForwarded = false
+    public var isForwarded = false
     /// The machine that picks up or would pick up, if the configuration recognises it.
-    package var machine: CallAnswerer?
+    public var machine: CallAnswerer?
     /// End of the session unless it is refreshed (RFC 4028); nil without a session timer.
-    package var sessionUntil: Int64?
+    public var sessionUntil: Int64?
     /// Identifier and SIP Call-ID of the present attempt; nil for the first one.
     ///
     /// The Call-ID is empty if only the identifier differs from the first attempt.
-    package var attempt: (call: CallIdentifier, sipCallID: String)? {
+    public var attempt: (call: CallIdentifier, sipCallID: String)? {
         get { attemptCall.map { ($0, shared.texts.attemptSIPCallID) } }
         set {
             attemptCall = newValue?.call
@@ -55,11 +55,11 @@ package struct CallRecord: Hashable, Sendable {
     }
     private var attemptCall: CallIdentifier?
     /// Nil while the call is open.
-    package var outcome: CallOutcome?
+    public var outcome: CallOutcome?
     /// False if the end was assumed and not seen; the call has no duration then.
-    package var endIsKnown = true
+    public var endIsKnown = true
 
-    package init(
+    public init(
         call: CallIdentifier, direction: CallUpdate.Direction, sipCallID: String = "", trunk: String? = nil,
         caller: E164Number? = nil, destination: E164Number? = nil, subscriber: String = "", brandID: String? = nil,
         brandName: String? = nil, carrierName: String? = nil, customer: String? = nil,
@@ -82,7 +82,7 @@ package struct CallRecord: Hashable, Sendable {
     /// - Parameters:
     ///   - trunk: the configured name of the update's trunk.
     ///   - customer: the name of the update's customer.
-    package init(_ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil) {
+    public init(_ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil) {
         let isBranded = update.isBranded
         let texts = texts ?? CallTexts()
         // The call path leaves a withheld number out. This is the second check.
@@ -103,48 +103,48 @@ package struct CallRecord: Hashable, Sendable {
         }
     }
 
-    package var sipCallID: String { shared.texts.sipCallID }
+    public var sipCallID: String { shared.texts.sipCallID }
     /// Configured name of the trunk; nil if the configuration no longer has it.
-    package var trunk: String? { shared.texts.trunk }
+    public var trunk: String? { shared.texts.trunk }
     /// The customer of the call; nil without customers.
-    package var customer: String? { shared.texts.customer }
+    public var customer: String? { shared.texts.customer }
     /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
-    package var subscriber: String { shared.texts.subscriber }
+    public var subscriber: String { shared.texts.subscriber }
     /// Identifier of the brand shown; nil when the INVITE left without one.
-    package var brandID: String? { shared.texts.brandID }
-    package var brandName: String? { shared.texts.brandName }
+    public var brandID: String? { shared.texts.brandID }
+    public var brandName: String? { shared.texts.brandName }
     /// The carrier's name that the brand's name replaced.
-    package var carrierName: String? { shared.texts.carrierName }
+    public var carrierName: String? { shared.texts.carrierName }
     /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
-    package var callerReceived: String? {
+    public var callerReceived: String? {
         get { shared.texts.callerReceived }
         set { texts.callerReceived = newValue }
     }
     /// Further parties that the carrier rang under the same Call-ID; each may return the call.
-    package var alsoCalled: [CalledParty] {
+    public var alsoCalled: [CalledParty] {
         get { shared.texts.alsoCalled }
         set { texts.alsoCalled = newValue }
     }
     /// Calls of other gateways that were earlier attempts of this one, and are counted in `attempts`.
-    package var earlierAttempts: [CallIdentifier] {
+    public var earlierAttempts: [CallIdentifier] {
         get { shared.texts.earlierAttempts }
         set { texts.earlierAttempts = newValue }
     }
 
     /// True for one attempt of a certain caller that rang one party, without a forward, a machine and a cause in SIP.
-    package var isUsual: Bool {
+    public var isUsual: Bool {
         attemptCall == nil && attemptAt == nil && refusedAt == nil && sipCause == 0 && !isForwarded && machine == nil
             && shared.texts.isUsual
     }
 
     /// The destination: the called number, else the PBX user; empty when neither is known.
-    package var called: String { destination?.description ?? subscriber }
+    public var called: String { destination?.description ?? subscriber }
 
     /// The identifier in updates: that of the latest attempt.
-    package var name: CallIdentifier { attempt?.call ?? call }
+    public var name: CallIdentifier { attempt?.call ?? call }
 
     /// Gets an identifier of its own after an earlier call to another destination used the same one.
-    package mutating func becomeAnother() {
+    public mutating func becomeAnother() {
         attempt = (call, "")
         call = call.toward(called)
     }
@@ -169,35 +169,35 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// True when the call's inbound INVITE left with a brand.
-    package var isBranded: Bool { direction == .inbound && reason == nil }
+    public var isBranded: Bool { direction == .inbound && reason == nil }
 
     /// Begin of alerting, if the call alerted: the first 180, else the first 183.
-    package var alertedAt: Int64? { ringingAt ?? progressAt }
+    public var alertedAt: Int64? { ringingAt ?? progressAt }
 
     /// The machine that answered; nil for a person and before a 2xx.
-    package var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
+    public var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
 
     /// Whole seconds from alerting to 2xx or end; nil when either is unknown, or no phone is known to have rung.
-    package var ringSeconds: Int? {
+    public var ringSeconds: Int? {
         guard reach != nil, let alertedAt, let until = answeredAt ?? (endIsKnown ? endedAt : nil) else { return nil }
         return Self.seconds(from: alertedAt, to: until)
     }
 
     /// Whole seconds from 2xx to BYE; nil without a 2xx or a BYE, and for voicemail.
-    package var callSeconds: Int? {
+    public var callSeconds: Int? {
         guard let answeredAt, let endedAt, endIsKnown, machine != .voicemail else { return nil }
         return Self.seconds(from: answeredAt, to: endedAt)
     }
 
     /// `matched`, or the reason for a call without a brand.
-    package var decision: String { reason?.description ?? Self.matched }
+    public var decision: String { reason?.description ?? Self.matched }
 
     private static let matched = "matched"
 
     /// The reason of a stored decision; nil for `matched` only.
     ///
     /// A decision that this version does not know becomes `error`, because such a call is not known to be branded.
-    package static func reason(ofDecision text: String) -> PassThroughReason? {
+    public static func reason(ofDecision text: String) -> PassThroughReason? {
         text == matched ? nil : PassThroughReason.allCases.first { $0.description == text } ?? .error
     }
 
@@ -207,7 +207,7 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// The part of a SIP Call-ID that a record keeps: its first `CallTexts.limits.sipCallID` bytes.
-    package static func keptCallID(_ callID: String) -> String {
+    public static func keptCallID(_ callID: String) -> String {
         text(Array(callID.utf8.prefix(CallTexts.limits.sipCallID))) ?? ""
     }
 
@@ -289,7 +289,7 @@ extension CallRecord {
     ///
     /// The next called user begins with the digits so far. An outbound call keeps only the number, and an incomplete
     /// number decides nothing.
-    package func isIncomplete(before next: CallRecord) -> Bool {
+    public func isIncomplete(before next: CallRecord) -> Bool {
         guard refusedAt != nil, status == 484 else { return false }
         if direction == .inbound, !subscriber.isEmpty, next.subscriber.hasPrefix(subscriber) { return true }
         guard let destination, let further = next.destination else { return direction == .outbound }
@@ -301,7 +301,7 @@ extension CallRecord {
     /// The events of the call that were seen here, as updates for the gateway that goes on with it.
     ///
     /// An update that is known there changes nothing.
-    package var facts: [CallUpdate] {
+    public var facts: [CallUpdate] {
         var facts: [CallUpdate] = []
         func add(_ kind: CallUpdate.Kind, _ time: Int64?, status: UInt16 = 0) {
             guard let time else { return }

@@ -13,52 +13,52 @@
 /// ```
 ///
 /// Updates that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
-package struct CallStateMachine: Hashable, Sendable {
-    package private(set) var record: CallRecord
+public struct CallStateMachine: Hashable, Sendable {
+    public private(set) var record: CallRecord
 
     /// The effect of an update; the owner mints the events and stores the record.
-    package struct Step: OptionSet, Sendable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    public struct Step: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The record has changed.
-        package static let changed = Step(rawValue: 1)
+        public static let changed = Step(rawValue: 1)
         /// There is evidence that a phone of the called side rang or was answered; reported once.
-        package static let reached = Step(rawValue: 2)
+        public static let reached = Step(rawValue: 2)
         /// The outcome is known and final; reported once.
-        package static let ended = Step(rawValue: 4)
+        public static let ended = Step(rawValue: 4)
         /// The called parties have changed.
-        package static let parties = Step(rawValue: 8)
+        public static let parties = Step(rawValue: 8)
     }
 
     /// Waits for messages that may never come, in microseconds.
-    package struct Limits: Hashable, Sendable {
+    public struct Limits: Hashable, Sendable {
         /// Longest time of retransmissions of an INVITE: 64 × T1, RFC 3261 §17.1.1.2.
-        package static let repetition: Int64 = 32_000_000
+        public static let repetition: Int64 = 32_000_000
         /// After a challenge, for the INVITE with credentials.
-        package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
+        public var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
         /// After an end before any phone rang, for the carrier's next attempt with a new Call-ID; 0 for none.
-        package var redial: Int64 = 0
+        public var redial: Int64 = 0
         /// After `redial`, until the shared ledger shows whether that attempt passed another gateway; 0 without one.
-        package var sharedRedial: Int64 = 0
+        public var sharedRedial: Int64 = 0
         /// After an end that another gateway may have seen better, for its report; 0 without siblings.
-        package var siblingReport: Int64 = 0
+        public var siblingReport: Int64 = 0
         /// After a CANCEL, for the final response.
-        package var cancel: Int64 = 64_000_000
+        public var cancel: Int64 = 64_000_000
         /// After the last message of a call without a 2xx: 15 minutes, or twice Timer C if that is longer (RFC 3261
         /// §16.6).
         ///
         /// A ringing phone repeats its provisional response every minute (§13.3.1.1).
-        package var unanswered: Int64
+        public var unanswered: Int64
         /// After the 2xx, for the BYE.
-        package var answered: Int64
+        public var answered: Int64
         /// After the end of a session without a refresh, for the BYE; 64 × T1.
-        package var session: Int64 = 32_000_000
+        public var session: Int64 = 32_000_000
 
         /// - Parameters:
         ///   - answered: seconds after which an answered call without BYE ends; 4 hours.
         ///   - timerC: seconds a target may ring, as configured.
-        package init(answered: Int64 = 14_400, timerC: Int64 = 181) {
+        public init(answered: Int64 = 14_400, timerC: Int64 = 181) {
             self.answered = answered * 1_000_000
             unanswered = max(900, 2 * timerC) * 1_000_000
         }
@@ -83,21 +83,21 @@ package struct CallStateMachine: Hashable, Sendable {
     /// - Parameters:
     ///   - awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
     ///   - hasSiblings: an end that a sibling may have seen better waits for `Limits.siblingReport`.
-    package init(_ record: CallRecord, awaitsRedial: Bool = false, hasSiblings: Bool = false) {
+    public init(_ record: CallRecord, awaitsRedial: Bool = false, hasSiblings: Bool = false) {
         self.record = record
         self.hasSiblings = hasSiblings
         self.awaitsRedial = awaitsRedial && record.direction == .inbound && record.caller != nil
     }
 
     /// Applies the next update of this call.
-    package mutating func receive(_ update: CallUpdate) -> Step {
+    public mutating func receive(_ update: CallUpdate) -> Step {
         let wasReached = record.isReached
         let step = apply(update)
         return reaching(after: wasReached, step)
     }
 
     /// Applies an update that another gateway has seen, which may be late: a later message may have overtaken it.
-    package mutating func receive(foreign update: CallUpdate) -> Step {
+    public mutating func receive(foreign update: CallUpdate) -> Step {
         let wasReached = record.isReached
         let step = apply(foreign: update)
         return reaching(after: wasReached, step)
@@ -151,7 +151,7 @@ package struct CallStateMachine: Hashable, Sendable {
     ///
     /// An ended call keeps its times. So does a call with times that the old clock cannot have given: they are of a
     /// right clock, before a start with a wrong one.
-    package mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
+    public mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
         guard record.endedAt == nil, record.lastMessageAt &- 1_000_000 <= now &- step else { return [] }
         record.clockWasSet(by: step)
         if otherMessageAt != .min { otherMessageAt &+= step }
@@ -159,7 +159,7 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     /// True while the carrier may try again with a new Call-ID.
-    package var isOpenToRedial: Bool {
+    public var isOpenToRedial: Bool {
         awaitsRedial && record.endedAt == nil && record.refusedAt != nil && !Self.asksForRetry(record.status)
             && !record.ending.hasRung
     }
@@ -173,7 +173,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// Continues with another INVITE of the carrier for the same pair: one call, one more attempt.
     ///
     /// - Parameter time: arrival of the INVITE, microseconds since 1970.
-    package mutating func redialled(as call: CallIdentifier, sipCallID: String, at time: Int64) -> Step {
+    public mutating func redialled(as call: CallIdentifier, sipCallID: String, at time: Int64) -> Step {
         guard isOpenToRedial else { return [] }
         otherMessageAt = time
         record.attempt = (call, sipCallID)
@@ -192,13 +192,13 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     /// Ends a call whose wait for another attempt is over, before its deadline; empty for a call that does not wait.
-    package mutating func endsWithoutRedial() -> Step {
+    public mutating func endsWithoutRedial() -> Step {
         guard isOpenToRedial, let refusedAt = record.refusedAt else { return [] }
         return end(record.ending.outcome, at: refusedAt)
     }
 
     /// Continues with an INVITE of the same call that carries more digits; empty for another destination.
-    package mutating func dialled(on next: CallRecord) -> Step {
+    public mutating func dialled(on next: CallRecord) -> Step {
         guard record.isIncomplete(before: next) else { return [] }
         otherMessageAt = next.inviteAt
         record.take(digitsOf: next)
@@ -207,7 +207,7 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     /// Adds the called party of another INVITE, which rings beside the first or instead of it; empty for a known one.
-    package mutating func called(also next: CalledParty) -> Step {
+    public mutating func called(also next: CalledParty) -> Step {
         guard record.endedAt == nil, record.call(also: next, isNext: record.refusedAt != nil) else { return [] }
         return [.changed, .parties]
     }
@@ -220,7 +220,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// Ends a call without a 2xx whose upstream proxy now tries another destination (serial forking, RFC 3261 §16.5).
     ///
     /// The response to a CANCEL may come later, and is not awaited.
-    package mutating func abandonedForNextTarget() -> Step {
+    public mutating func abandonedForNextTarget() -> Step {
         guard record.endedAt == nil, record.answeredAt == nil,
             let time = record.cancelledAt ?? (isOpenToRedial || isHeld || record.status == 484 ? record.refusedAt : nil)
         else { return [] }
@@ -229,7 +229,7 @@ package struct CallStateMachine: Hashable, Sendable {
 
     /// The time at which `expire` ends the call without further updates, in microseconds since 1970; nil once it has
     /// ended.
-    package func deadline(_ limits: Limits) -> Int64? {
+    public func deadline(_ limits: Limits) -> Int64? {
         guard record.endedAt == nil else { return nil }
         if let answeredAt = record.answeredAt {
             let longest = Self.time(limits.answered, after: answeredAt)
@@ -247,7 +247,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// Ends a call whose deadline has passed.
     ///
     /// - Parameter now: microseconds since 1970.
-    package mutating func expire(now: Int64, limits: Limits) -> Step {
+    public mutating func expire(now: Int64, limits: Limits) -> Step {
         guard let deadline = deadline(limits), deadline <= now else { return [] }
         if record.answeredAt != nil {
             record.endIsKnown = false
@@ -265,7 +265,7 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     /// Takes the end that another gateway has stored for this call; its times fill what was not seen here.
-    package mutating func ended(elsewhere other: CallRecord) -> Step {
+    public mutating func ended(elsewhere other: CallRecord) -> Step {
         guard record.endedAt == nil, let endedAt = other.endedAt, let outcome = other.outcome else { return [] }
         func earlier(_ own: Int64?, _ time: Int64?) -> Int64? {
             guard let own, let time else { return own ?? time }
@@ -496,7 +496,7 @@ extension CallStateMachine {
     ///
     /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 484 RFC
     /// 3578 §3.2; 494 RFC 3329 §2.3.
-    package static func asksForRetry(_ status: UInt16) -> Bool {
+    public static func asksForRetry(_ status: UInt16) -> Bool {
         switch status {
         case 300..<400, 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 484, 494: true
         default: false

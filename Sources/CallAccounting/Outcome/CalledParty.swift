@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// A called party: a number, a PBX user, or both.
-package struct CalledParty: Hashable, Sendable {
-    package let number: E164Number?
+public struct CalledParty: Hashable, Sendable {
+    public let number: E164Number?
     /// Empty when unknown.
-    package let user: String
+    public let user: String
 
-    package init(number: E164Number?, user: String) { (self.number, self.user) = (number, user) }
+    public init(number: E164Number?, user: String) { (self.number, self.user) = (number, user) }
 
     /// The number, else the user; empty when neither is known.
-    package var name: String { number?.description ?? user }
+    public var name: String { number?.description ?? user }
 
     /// Parties as the ledger stores them: a line each, the number or a dash, a space, and the user.
     ///
     /// A user part of a Request-URI has no space (RFC 3261 §25.1).
-    package static func stored(_ parties: [CalledParty]) -> String? {
+    public static func stored(_ parties: [CalledParty]) -> String? {
         guard !parties.isEmpty else { return nil }
         return parties.map { "\($0.number?.description ?? "-") \($0.user)" }.joined(separator: "\n")
     }
 
     /// Reads what `stored` wrote.
-    package static func parties(stored text: String?) -> [CalledParty] {
+    public static func parties(stored text: String?) -> [CalledParty] {
         (text ?? "").split(separator: "\n").map { line in
             let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
             return CalledParty(number: E164Number(String(parts[0])), user: parts.count > 1 ? String(parts[1]) : "")
@@ -32,7 +32,7 @@ package struct CalledParty: Hashable, Sendable {
 
 extension CallIdentifier {
     /// A mark of 28 bits, never 0, for one of the called parties of a call; it does not show the number.
-    package func mark(ofCalled name: String) -> UInt32 {
+    public func mark(ofCalled name: String) -> UInt32 {
         max(1, UInt32(truncatingIfNeeded: toward(name).low & 0x0FFF_FFFF))
     }
 }
@@ -42,10 +42,10 @@ extension CallIdentifier {
 
 extension CallRecord {
     /// The called party of the account.
-    package var party: CalledParty { CalledParty(number: destination, user: subscriber) }
+    public var party: CalledParty { CalledParty(number: destination, user: subscriber) }
 
     /// All called parties, that of the account first.
-    package var parties: [CalledParty] { [party] + alsoCalled }
+    public var parties: [CalledParty] { [party] + alsoCalled }
 
     /// Whether an INVITE of the call went to a party of that name.
     func hasCalled(_ name: String) -> Bool { called == name || alsoCalled.contains { $0.name == name } }

@@ -11,20 +11,20 @@
 /// | 2xx of a machine | none: it has no display |
 /// | 183 | at the end, if the call ends as a ringing one does: 183 carries ringing and announcements alike (§21.1.5) |
 /// | 181, 182, 199 | none: a forwarded call, a queue, a fork that ended (§21.1.3, §21.1.4, RFC 6228) |
-package enum DisplayEvidence: String, Hashable, Sendable {
+public enum DisplayEvidence: String, Hashable, Sendable {
     case alerting
     case answered
 }
 
 extension CallRecord {
     /// Evidence that the brand's name was shown; nil for a call without a brand.
-    package var displayEvidence: DisplayEvidence? { isBranded ? reach : nil }
+    public var displayEvidence: DisplayEvidence? { isBranded ? reach : nil }
 
     /// Time at which the other side alerted, or answered without an alert; nil without evidence of either.
-    package var reachedAt: Int64? { reach == nil ? nil : alertedAt ?? answeredAt }
+    public var reachedAt: Int64? { reach == nil ? nil : alertedAt ?? answeredAt }
 
     /// Whether a phone of the other side alerted, or sent a 2xx; an inbound call counts only if its name was shown.
-    package var isReached: Bool { direction == .outbound ? reach != nil : displayEvidence != nil }
+    public var isReached: Bool { direction == .outbound ? reach != nil : displayEvidence != nil }
 
     /// Evidence that a phone of the other side alerted or was answered, whatever it showed.
     var reach: DisplayEvidence? {

@@ -7,15 +7,15 @@ import Branding
 /// The key is `<outcome>:<call id>`. The directory takes a second event with one key for a repetition, so each outcome
 /// of a call has its own key. A call without a known caller number has no events. `branding_applied` needs evidence
 /// that a phone showed the name (`DisplayEvidence`).
-package struct EventMinter: Hashable, Sendable {
-    package let vocabulary: EventVocabulary
+public struct EventMinter: Hashable, Sendable {
+    public let vocabulary: EventVocabulary
 
-    package init(vocabulary: EventVocabulary = .init()) {
+    public init(vocabulary: EventVocabulary = .init()) {
         self.vocabulary = vocabulary
     }
 
     /// The event of an unbranded call, due once its INVITE has left; nearly always nil.
-    package func passedThrough(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+    public func passedThrough(_ record: CallRecord, callID: String) -> OutcomeEvent? {
         guard record.direction == .inbound, let reason = record.reason else { return nil }
         if reason.isGate {
             return event(vocabulary.brandingDisabled, record, callID: callID, at: record.inviteAt)
@@ -25,13 +25,13 @@ package struct EventMinter: Hashable, Sendable {
     }
 
     /// `displayed`: the name was shown; nil without evidence.
-    package func displayed(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+    public func displayed(_ record: CallRecord, callID: String) -> OutcomeEvent? {
         guard record.displayEvidence != nil, let at = record.reachedAt else { return nil }
         return event(vocabulary.displayed, record, callID: callID, at: at)
     }
 
     /// The event of a branded call's end: `call_seen`, `missed`, or `error` when it failed before any phone alerted.
-    package func ended(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+    public func ended(_ record: CallRecord, callID: String) -> OutcomeEvent? {
         guard record.isBranded, let outcome = record.outcome, let at = record.endedAt else { return nil }
         let word =
             switch outcome {
@@ -45,7 +45,7 @@ package struct EventMinter: Hashable, Sendable {
     /// `returned`: an outbound call to a brand reached it; key and call id are the original's.
     ///
     /// - Parameter latency: whole seconds from the end of the original to the outbound INVITE.
-    package func returned(_ outbound: CallRecord, original: ReturnedOriginal, latency: Int) -> OutcomeEvent {
+    public func returned(_ outbound: CallRecord, original: ReturnedOriginal, latency: Int) -> OutcomeEvent {
         let at = UTCTimestamp.string(microseconds: outbound.reachedAt ?? outbound.inviteAt)
         var meta = OutcomeEvent.Meta()
         meta.callEventID = original.callID

@@ -4,29 +4,29 @@
 ///
 /// Directories differ (`branding_disabled` or `disabled`, `returned` or `call_returned`). The term is also the first
 /// half of the event's key. Source: securenode-endpoint-contract §7.
-package struct EventVocabulary: Hashable, Sendable {
+public struct EventVocabulary: Hashable, Sendable {
     /// A branded call alerted or was answered.
-    package var displayed = "displayed"
+    public var displayed = "displayed"
     /// A branded call ended and was not missed.
-    package var callSeen = "call_seen"
+    public var callSeen = "call_seen"
     /// A branded call ended and nobody picked up.
-    package var missed = "missed"
+    public var missed = "missed"
     /// The subscriber called the brand back.
-    package var returned = "returned"
+    public var returned = "returned"
     /// The directory's own gates kept the brand from being shown.
-    package var brandingDisabled = "branding_disabled"
+    public var brandingDisabled = "branding_disabled"
     /// A branded call failed before any phone alerted.
-    package var error = "error"
+    public var error = "error"
     /// No brand for the caller; sent for the share `noMatchShare` of such calls.
-    package var noMatch = "no_match"
+    public var noMatch = "no_match"
     /// The contract's `surface` of every event.
-    package var surface = "sip"
+    public var surface = "sip"
     /// `meta.identity_type` of branded calls: the identity is a directory's brand and not a certificate.
-    package var identityType = "brand"
+    public var identityType = "brand"
     /// The reported share of calls without a brand, 0 to 1.
     ///
     /// 0 by default, because these events disclose numbers of callers that the directory does not list.
-    package var noMatchShare = 0.0
+    public var noMatchShare = 0.0
 
-    package init() {}
+    public init() {}
 }

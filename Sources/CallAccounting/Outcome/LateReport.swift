@@ -11,7 +11,7 @@ extension CallRecord {
     ///
     /// A gateway that died reports the last messages it saw once it is back. Such a 180 proves that a phone rang, and a 183
     /// does if the call ended so. An earlier 2xx is the first one, of which only a repetition was seen. Outcome and end stay, because they were reported.
-    package func corrected(byLate update: CallUpdate) -> CallRecord? {
+    public func corrected(byLate update: CallUpdate) -> CallRecord? {
         let time = update.wallMicroseconds
         guard let endedAt, update.call == name, inviteAt <= time, time <= endedAt else { return nil }
         var record = self

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One event for the directory: minted once, stored before it is sent, sent until the directory has responded.
-package struct OutcomeEvent: Hashable, Sendable {
+public struct OutcomeEvent: Hashable, Sendable {
     /// `<outcome>:<call id>`; the directory counts each key once.
     ///
     /// At most 200 characters.
-    package var key: String
+    public var key: String
     /// The call of the event, in the form of `CallIdentifier.description`.
-    package var callID: String
+    public var callID: String
     /// The brand's number, with plus sign.
-    package var number: String
+    public var number: String
     /// The reported outcome.
     ///
     /// `displayed`, `call_seen`, `missed`, `returned`, `branding_disabled`, `error`, `no_match` or another term.
-    package var outcome: String
+    public var outcome: String
     /// The contract's `surface`; `sip` unless configured.
-    package var surface: String
+    public var surface: String
     /// ISO 8601 in UTC with `Z`.
-    package var displayedAt: String
-    package var meta: Meta
+    public var displayedAt: String
+    public var meta: Meta
     /// The customer whose directory gets the event; nil without customers.
-    package var customer: String?
+    public var customer: String?
 
-    package init(
+    public init(
         key: String, callID: String, number: String, outcome: String, surface: String, displayedAt: String, meta: Meta,
         customer: String? = nil
     ) {
@@ -41,39 +41,39 @@ package struct OutcomeEvent: Hashable, Sendable {
     ///
     /// Stored and sent as JSON with these keys; unknown values are left out. Source: securenode-ios-sdk,
     /// "Call event reporting".
-    package struct Meta: Hashable, Sendable, Codable {
-        package var callEventID: String?
-        package var callerNumber: String?
-        package var destinationNumber: String?
-        package var observedAt: String?
-        package var brandingApplied: Bool?
-        package var brandingProfileID: String?
-        package var identityType: String?
-        package var ringDuration: Int?
-        package var callDuration: Int?
-        package var callOutcome: String?
-        package var returnCallDetected: Bool?
-        package var returnCallLatency: Int?
+    public struct Meta: Hashable, Sendable, Codable {
+        public var callEventID: String?
+        public var callerNumber: String?
+        public var destinationNumber: String?
+        public var observedAt: String?
+        public var brandingApplied: Bool?
+        public var brandingProfileID: String?
+        public var identityType: String?
+        public var ringDuration: Int?
+        public var callDuration: Int?
+        public var callOutcome: String?
+        public var returnCallDetected: Bool?
+        public var returnCallLatency: Int?
         /// `alerting` or `answered`: the evidence that the name was shown.
-        package var displayEvidence: String?
+        public var displayEvidence: String?
         /// `matched` or a `PassThroughReason`.
-        package var decision: String?
-        package var sipStatus: Int?
-        package var q850Cause: Int?
+        public var decision: String?
+        public var sipStatus: Int?
+        public var q850Cause: Int?
         /// Configured name of the trunk.
-        package var trunk: String?
+        public var trunk: String?
         /// True for a forwarded call; left out otherwise.
-        package var forwarded: Bool?
+        public var forwarded: Bool?
         /// True if a voicemail box answered; left out otherwise.
-        package var voicemail: Bool?
+        public var voicemail: Bool?
         /// `voicemail` or `system` if a machine answered.
-        package var answeredBy: String?
+        public var answeredBy: String?
         /// Number of INVITEs, if more than one.
-        package var attempts: Int?
+        public var attempts: Int?
         /// The server's `event_id` of the original, on a `returned` event.
-        package var originalEventID: String?
+        public var originalEventID: String?
 
-        package enum CodingKeys: String, CodingKey, CaseIterable {
+        public enum CodingKeys: String, CodingKey, CaseIterable {
             case callEventID = "call_event_id"
             case callerNumber = "caller_number_e164"
             case destinationNumber = "destination_number_e164"
@@ -98,6 +98,6 @@ package struct OutcomeEvent: Hashable, Sendable {
             case originalEventID = "original_event_id"
         }
 
-        package init() {}
+        public init() {}
     }
 }

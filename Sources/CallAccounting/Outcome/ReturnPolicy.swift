@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// Decides whether an outbound call returns a branded inbound call; pure, the ledger looks calls up.
 ///
 /// The same subscriber calls the brand's number within the window after the end of the original. The newest original
 /// counts. A return settles it and the older ones, so one call back is one return.
-package struct ReturnPolicy: Hashable, Sendable {
+public struct ReturnPolicy: Hashable, Sendable {
     /// The originals that count.
-    package enum Originals: String, Hashable, Sendable, CaseIterable {
+    public enum Originals: String, Hashable, Sendable, CaseIterable {
         /// Missed, busy and declined ones.
         case unanswered
         /// Answered ones too, here or at another phone.
@@ -16,21 +16,21 @@ package struct ReturnPolicy: Hashable, Sendable {
     }
 
     /// Longest time between the end of the original and the return call, in seconds; 72 hours.
-    package var window: Int64
-    package var originals: Originals
+    public var window: Int64
+    public var originals: Originals
     /// Subscribers that belong together: PBX user or `+number` → name of the group (a DID and its extensions).
-    package var groups: [String: String]
+    public var groups: [String: String]
     /// The same of each customer, by its name.
-    package var customers: [String: [String: String]] = [:]
+    public var customers: [String: [String: String]] = [:]
 
-    package init(window: Int64 = 259_200, originals: Originals = .unanswered, groups: [String: String] = [:]) {
+    public init(window: Int64 = 259_200, originals: Originals = .unanswered, groups: [String: String] = [:]) {
         self.window = window
         self.originals = originals
         self.groups = groups
     }
 
     /// True for an ended call that may be returned: branded, shown, with a known subscriber.
-    package func isOriginal(_ record: CallRecord) -> Bool {
+    public func isOriginal(_ record: CallRecord) -> Bool {
         guard record.displayEvidence != nil, record.caller != nil, let outcome = record.outcome else { return false }
         return switch originals {
         case .unanswered: outcome.isUnanswered
@@ -43,13 +43,13 @@ package struct ReturnPolicy: Hashable, Sendable {
     /// The group if there is one, else the number, else the PBX user. An extension may be called by its number and call
     /// out with its user name. So an outbound call is looked up under each name. A name of a customer's call begins with
     /// the customer, so a call back never finds a call of another customer.
-    package func subscriberKeys(of record: CallRecord) -> [String] {
+    public func subscriberKeys(of record: CallRecord) -> [String] {
         let number = record.direction == .inbound ? record.destination : record.caller
         return keys(of: CalledParty(number: number, user: record.subscriber), customer: record.customer)
     }
 
     /// The names under which an inbound call may be returned: the best one of each called party, that of the account first.
-    package func originalKeys(of record: CallRecord) -> [String] {
+    public func originalKeys(of record: CallRecord) -> [String] {
         record.parties.reduce(into: []) { keys, party in
             guard let key = self.keys(of: party, customer: record.customer).first, !keys.contains(key) else { return }
             keys.append(key)
@@ -80,7 +80,7 @@ package struct ReturnPolicy: Hashable, Sendable {
     /// Whole seconds between the end of the original and the outbound INVITE; nil when outside the window.
     ///
     /// - Parameters: microseconds since 1970.
-    package func latency(originalEnd: Int64, outboundInvite: Int64) -> Int? {
+    public func latency(originalEnd: Int64, outboundInvite: Int64) -> Int? {
         let elapsed = outboundInvite - originalEnd
         guard elapsed >= 0, elapsed <= window * 1_000_000 else { return nil }
         return Int(elapsed / 1_000_000)
@@ -88,18 +88,18 @@ package struct ReturnPolicy: Hashable, Sendable {
 }
 
 /// An ended branded call that is returned, as found in the ledger.
-package struct ReturnedOriginal: Hashable, Sendable {
+public struct ReturnedOriginal: Hashable, Sendable {
     /// Its call id, in the form of `CallIdentifier.description`.
-    package var callID: String
+    public var callID: String
     /// The brand's number: the caller of the original, the called number of the return.
-    package var number: E164Number
-    package var brandID: String?
+    public var number: E164Number
+    public var brandID: String?
     /// Microseconds since 1970.
-    package var endedAt: Int64
+    public var endedAt: Int64
     /// The directory's id of the original's `call_seen` or `missed` event; nil until the directory has responded.
-    package var eventID: String?
+    public var eventID: String?
 
-    package init(callID: String, number: E164Number, brandID: String?, endedAt: Int64, eventID: String?) {
+    public init(callID: String, number: E164Number, brandID: String?, endedAt: Int64, eventID: String?) {
         self.callID = callID
         self.number = number
         self.brandID = brandID

@@ -6,20 +6,20 @@ import Primitives
 ///
 /// A keyed hash of Call-ID, the caller's From tag and the direction, written as a UUID. The secret is on disk.
 /// Branches, authentication retries and retransmissions of one initial INVITE share it.
-package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
-    package let high: UInt64
-    package let low: UInt64
+public struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
 
-    package init(high: UInt64, low: UInt64) {
+    public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// The requirement of `Hashable` that gives a place in a table: an identifier is a hash already.
-    package func _rawHashValue(seed: Int) -> Int { TablePlace.of(high ^ low, seed: seed) }
+    public func _rawHashValue(seed: Int) -> Int { TablePlace.of(high ^ low, seed: seed) }
 
     /// Reads the 36-character lower-case UUID form that `description` writes.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let hex = text.utf8.filter { $0 != UInt8(ascii: "-") }
         guard text.utf8.count == 36, hex.count == 32, let high = Hexadecimal.read(hex[..<16]),
             let low = Hexadecimal.read(hex[16...])
@@ -30,7 +30,7 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The identifier of a second call to `called`, after a call to another destination used this identifier.
     ///
     /// It depends on both alone. This identifier is the key of the hash, so no sender can produce a collision.
-    package func toward(_ called: String) -> CallIdentifier {
+    public func toward(_ called: String) -> CallIdentifier {
         var hash = SipHash(key0: high, key1: low)
         for byte in called.utf8 { hash.combine(byte) }
         let (first, last) = hash.finalize()
@@ -38,7 +38,7 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Lower-case UUID form, 36 characters; the `<call id>` of event keys and `meta.call_event_id`.
-    package var description: String {
+    public var description: String {
         let digits = (
             Hexadecimal.characters(high >> 32), Hexadecimal.characters(high & 0xffff_ffff),
             Hexadecimal.characters(low >> 32), Hexadecimal.characters(low & 0xffff_ffff)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// One fact about a call, as the call path reports it; a fixed-size value in the ring.
 ///
 /// It never contains the number of a withheld caller: `caller` is 0 then.
-package struct CallUpdate: Hashable, Sendable {
+public struct CallUpdate: Hashable, Sendable {
     /// The kind of fact.
-    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// An initial INVITE left for its target; carries the texts of the call.
         case invite = 1
         /// A provisional response above 100; `status` has its code.
@@ -29,21 +29,21 @@ package struct CallUpdate: Hashable, Sendable {
     }
 
     /// Properties of a message beside its status.
-    package struct Marks: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    public struct Marks: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The call was or is being forwarded: Diversion, History-Info (RFC 5806, RFC 7044).
-        package static let forwarded = Marks(rawValue: 1)
+        public static let forwarded = Marks(rawValue: 1)
         /// A voicemail box picks up, or is the called party.
-        package static let voicemail = Marks(rawValue: 2)
+        public static let voicemail = Marks(rawValue: 2)
         /// A queue or menu picks up, or is the called party.
-        package static let system = Marks(rawValue: 4)
+        public static let system = Marks(rawValue: 4)
         static let all: Marks = [.forwarded, .voicemail, .system]
     }
 
     /// Meaning of the other side's tag in a message.
-    package enum Counterpart: Hashable, Sendable {
+    public enum Counterpart: Hashable, Sendable {
         /// None: `call` identifies the call.
         case none
         /// The call this is about if the callee sent the message: nothing shows which side did.
@@ -55,60 +55,60 @@ package struct CallUpdate: Hashable, Sendable {
     }
 
     /// Direction of the call.
-    package enum Direction: UInt8, Hashable, Sendable {
+    public enum Direction: UInt8, Hashable, Sendable {
         /// Trunk to PBX; may be branded.
         case inbound = 1
         /// PBX to trunk; forwarded and recorded.
         case outbound
     }
 
-    package var kind: Kind
-    package var direction: Direction
+    public var kind: Kind
+    public var direction: Direction
     /// The call this is about; of a message with `callIfSentByCallee`, the call if the caller sent it.
-    package var call: CallIdentifier
-    package var counterpart: Counterpart
+    public var call: CallIdentifier
+    public var counterpart: Counterpart
     /// Wall clock, microseconds since 1970.
-    package var wallMicroseconds: Int64
+    public var wallMicroseconds: Int64
     /// SIP status code; 0 where there is none.
-    package var status: UInt16
+    public var status: UInt16
     /// Q.850 cause of a Reason header; 0 where there is none.
-    package var q850Cause: UInt16
+    public var q850Cause: UInt16
     /// SIP cause of a Reason header (`SIP;cause=200`); 0 where there is none.
-    package var sipCause: UInt16
+    public var sipCause: UInt16
     /// The mark of the trunk's name, see `TrunkPeer.mark`.
-    package var trunk: UInt16
+    public var trunk: UInt16
     /// The caller's digits; 0 when withheld or unclear.
     ///
     /// For an outbound call: the PBX subscriber's, if it has a number.
-    package var caller: UInt64
+    public var caller: UInt64
     /// The called number's digits; 0 when unclear.
-    package var destination: UInt64
+    public var destination: UInt64
     /// Nil if the INVITE left with a brand, else the reason; later updates may carry any reason.
-    package var reason: PassThroughReason?
-    package var marks = Marks()
+    public var reason: PassThroughReason?
+    public var marks = Marks()
     /// The findings behind the decision, of an `invite` alone; nil for none.
     ///
     /// Takes the place of the status and the Q.850 cause, which an INVITE does not have.
-    package var evidence: DecisionEvidence?
+    public var evidence: DecisionEvidence?
     /// The mark of the customer's name, below 2^28, in an `invite` update alone; 0 for no customer.
-    package var customer: UInt32 = 0
+    public var customer: UInt32 = 0
     /// Of a 2xx, which of the parties that a call rings at once has answered (`CallIdentifier.mark`); 0 if it rings one.
     ///
     /// Below 2^28; an INVITE has the customer in its place.
-    package var calledMark: UInt32 = 0
+    public var calledMark: UInt32 = 0
     /// True for a `failed` of the gateway's own: a timeout, or no target; nobody else has sent an end.
-    package var isOwn = false
+    public var isOwn = false
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
     /// An update with texts has no space for it.
-    package var sessionSeconds: UInt32 = 0
+    public var sessionSeconds: UInt32 = 0
 
     /// The calls this may be about: a second one where nothing shows which side sent the message.
-    package var calls: [CallIdentifier] {
+    public var calls: [CallIdentifier] {
         if case .callIfSentByCallee(let other) = counterpart { [call, other] } else { [call] }
     }
 
-    package init(
+    public init(
         kind: Kind, direction: Direction, call: CallIdentifier, counterpart: Counterpart = .none,
         wallMicroseconds: Int64, status: UInt16 = 0, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, trunk: UInt16 = 0,
         caller: UInt64 = 0, destination: UInt64 = 0, reason: PassThroughReason? = nil
@@ -128,35 +128,35 @@ package struct CallUpdate: Hashable, Sendable {
     }
 
     /// True for an inbound INVITE that left with the brand's name in it.
-    package var isBranded: Bool { kind == .invite && direction == .inbound && reason == nil }
+    public var isBranded: Bool { kind == .invite && direction == .inbound && reason == nil }
 }
 
 /// The texts of a call, written once with its `invite` update.
 ///
 /// Each is cut to its limit in bytes, on the call path.
-package struct CallTexts: Hashable, Sendable {
+public struct CallTexts: Hashable, Sendable {
     /// Longest texts in bytes, in the order the ring stores them.
-    package static let limits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
+    public static let limits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
 
     /// The SIP Call-ID; at most 160 bytes.
-    package var sipCallID: [UInt8]
+    public var sipCallID: [UInt8]
     /// Name of the brand shown; at most 100 bytes.
-    package var brandName: [UInt8]
+    public var brandName: [UInt8]
     /// Identifier of the brand shown; at most 64 bytes.
-    package var brandID: [UInt8]
+    public var brandID: [UInt8]
     /// The called or calling PBX user (user part of the URI); at most 64 bytes.
-    package var subscriber: [UInt8]
+    public var subscriber: [UInt8]
     /// The carrier's name in From that the brand's name replaced; at most 43 bytes.
-    package var carrierName: [UInt8]
+    public var carrierName: [UInt8]
     /// The caller as the carrier wrote it, if that is no certain number; at most 64 bytes.
     ///
     /// It shares the place of `brandID`, because such a call has no brand. Empty for a withheld caller.
-    package var callerReceived: [UInt8] {
+    public var callerReceived: [UInt8] {
         get { brandID }
         set { brandID = newValue }
     }
 
-    package init(
+    public init(
         sipCallID: [UInt8] = [], brandName: [UInt8] = [], brandID: [UInt8] = [], subscriber: [UInt8] = [],
         carrierName: [UInt8] = []
     ) {
@@ -168,7 +168,7 @@ package struct CallTexts: Hashable, Sendable {
     }
 
     /// The first bytes of a text, at most `limit`, without a part of a UTF-8 character (RFC 3629 §3).
-    package static func cut(_ text: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
+    public static func cut(_ text: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
         guard text.count > limit else { return text }
         var end = text.startIndex + limit
         while end > text.startIndex, text[end] & 0xC0 == 0x80 { end -= 1 }

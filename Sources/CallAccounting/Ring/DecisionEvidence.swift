@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// The findings behind a branding decision, as 32 bits: in the ring with the INVITE, in the ledger with the call.
 ///
 /// Without numbers, names and other text, so that an INVITE costs no byte more in the ring. Stored, so no field moves and no
 /// value changes its meaning; new fields take free bits.
-package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
+public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     /// The header field that names the caller.
-    package enum Header: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Header: UInt8, Hashable, Sendable, CaseIterable {
         /// None does, or the number is withheld.
         case none
         case pAssertedIdentity
@@ -17,7 +17,7 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// The result of the lookup.
-    package enum Lookup: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Lookup: UInt8, Hashable, Sendable, CaseIterable {
         /// An earlier step stopped the call.
         case notMade
         case noBrand
@@ -25,7 +25,7 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// The fate of the brand's logo or reason in Call-Info.
-    package enum Part: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Part: UInt8, Hashable, Sendable, CaseIterable {
         /// No Call-Info was to be written, or the call is of a version that did not record it.
         case unknown
         /// The brand has none that phones can use.
@@ -37,11 +37,11 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         /// - Parameters:
         ///   - isPresent: the brand has one in the index.
         ///   - fits: the size of the target's datagrams allows it.
-        package init(isPresent: Bool, fits: Bool) { self = !isPresent ? .absent : fits ? .written : .leftOut }
+        public init(isPresent: Bool, fits: Bool) { self = !isPresent ? .absent : fits ? .written : .leftOut }
     }
 
     /// The parts of a brand that fit into the target's datagrams; `logo` and `callReason` show which of them it has.
-    package enum Parts: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Parts: UInt8, Hashable, Sendable, CaseIterable {
         case none
         case name
         case reasonAndName
@@ -49,32 +49,32 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// Zero for calls without evidence.
-    package private(set) var rawValue: UInt32
+    public private(set) var rawValue: UInt32
 
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Evidence without any finding.
-    package init() { rawValue = 1 }
+    public init() { rawValue = 1 }
 
     /// False for the value of an update that carries no evidence.
-    package var isPresent: Bool { rawValue & 1 == 1 }
+    public var isPresent: Bool { rawValue & 1 == 1 }
 
-    package var header: Header {
+    public var header: Header {
         get { Header(rawValue: UInt8(field(1, 3))) ?? .none }
         set { set(1, 3, newValue.rawValue) }
     }
     /// The worst claim about the number; none from an untrusted trunk.
-    package var verification: Verification {
+    public var verification: Verification {
         get { Verification(rawValue: UInt8(field(4, 3))) ?? .none }
         set { set(4, 3, newValue.rawValue) }
     }
     /// The part of the INVITE with that claim.
-    package var source: AttestationSource {
+    public var source: AttestationSource {
         get { AttestationSource(rawValue: UInt8(field(7, 4))) ?? .none }
         set { set(7, 4, newValue.rawValue) }
     }
     /// The policy of the route, or of the trunk where the route has none; nil if this version does not know the stored one.
-    package var policy: BrandingPolicy? {
+    public var policy: BrandingPolicy? {
         get {
             let index = Int(field(11, 3)) - 1
             return Self.policies.indices.contains(index) ? Self.policies[index] : nil
@@ -84,57 +84,57 @@ package struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
             set(11, 3, index.map { UInt8($0 + 1) } ?? 0)
         }
     }
-    package var lookup: Lookup {
+    public var lookup: Lookup {
         get { Lookup(rawValue: UInt8(field(14, 2))) ?? .notMade }
         set { set(14, 2, newValue.rawValue) }
     }
-    package var parts: Parts {
+    public var parts: Parts {
         get { Parts(rawValue: UInt8(field(16, 2))) ?? .none }
         set { set(16, 2, newValue.rawValue) }
     }
     /// True if the trunk's claims are trusted.
-    package var isTrusted: Bool {
+    public var isTrusted: Bool {
         get { field(18, 1) == 1 }
         set { set(18, 1, newValue ? 1 : 0) }
     }
     /// True if the caller withholds the number.
-    package var isWithheld: Bool {
+    public var isWithheld: Bool {
         get { field(19, 1) == 1 }
         set { set(19, 1, newValue ? 1 : 0) }
     }
     /// True if the carrier states that it checked nothing, such as `No-TN-Validation`.
-    package var isUnchecked: Bool {
+    public var isUnchecked: Bool {
         get { field(20, 1) == 1 }
         set { set(20, 1, newValue ? 1 : 0) }
     }
     /// True if `branding.enabled` was false.
-    package var isSwitchedOff: Bool {
+    public var isSwitchedOff: Bool {
         get { field(21, 1) == 1 }
         set { set(21, 1, newValue ? 1 : 0) }
     }
     /// True if the brand's name replaced the carrier's.
-    package var isNamed: Bool {
+    public var isNamed: Bool {
         get { field(22, 1) == 1 }
         set { set(22, 1, newValue ? 1 : 0) }
     }
     /// True if Call-Info may carry logo and reason.
-    package var writesCallInfo: Bool {
+    public var writesCallInfo: Bool {
         get { field(23, 1) == 1 }
         set { set(23, 1, newValue ? 1 : 0) }
     }
     /// True if the route of the called number has `brands: false`.
-    package var isRouteUnbranded: Bool {
+    public var isRouteUnbranded: Bool {
         get { field(24, 1) == 1 }
         set { set(24, 1, newValue ? 1 : 0) }
     }
 
     /// The brand's logo in Call-Info.
-    package var logo: Part {
+    public var logo: Part {
         get { Part(rawValue: UInt8(field(25, 2))) ?? .unknown }
         set { set(25, 2, newValue.rawValue) }
     }
     /// The brand's reason in Call-Info.
-    package var callReason: Part {
+    public var callReason: Part {
         get { Part(rawValue: UInt8(field(27, 2))) ?? .unknown }
         set { set(27, 2, newValue.rawValue) }
     }

@@ -172,12 +172,12 @@ struct UpdateBytes {
 
 extension CallUpdate {
     /// The length of an update without texts, as siblings exchange it.
-    package static let byteCount = UpdateBytes.least
+    public static let byteCount = UpdateBytes.least
 
     /// The update without caller, called number and texts.
     ///
     /// In the byte order of the machine, which is little-endian on every system that Herald supports.
-    package var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         var update = self
         (update.caller, update.destination) = (0, 0)
         return withUnsafeTemporaryAllocation(byteCount: UpdateBytes.most, alignment: 8) { buffer in
@@ -188,7 +188,7 @@ extension CallUpdate {
     }
 
     /// Reads what `bytes` wrote; nil for anything else.
-    package init?(bytes: [UInt8]) {
+    public init?(bytes: [UInt8]) {
         // With texts an update has more bytes.
         guard bytes.count == Self.byteCount, let update = bytes.withUnsafeBytes({ UpdateBytes.load($0) }) else {
             return nil

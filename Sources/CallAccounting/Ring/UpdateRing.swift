@@ -27,9 +27,9 @@ import Synchronization
 ///
 /// A ring with less than an eighth of its slots free sheds updates of unbranded calls; a full ring sheds all. Both are
 /// counted. An accepted update is never taken back, because that would need a lock shared with the consumer.
-package final class UpdateRing: Sendable {
+public final class UpdateRing: Sendable {
     /// The state of the file at the start; worth one log line.
-    package enum Opening: Hashable, Sendable {
+    public enum Opening: Hashable, Sendable {
         case created
         /// The ring of an earlier process with `pending` waiting slots.
         ///
@@ -40,20 +40,20 @@ package final class UpdateRing: Sendable {
     }
 
     /// Updates shed since the file was made.
-    package struct Shed: Hashable, Sendable {
+    public struct Shed: Hashable, Sendable {
         /// Updates of calls known to be unbranded, shed while less than an eighth of the ring was free.
-        package var unbranded: UInt64
+        public var unbranded: UInt64
         /// Updates of branded or unknown calls, shed because no slot was free.
-        package var branded: UInt64
+        public var branded: UInt64
     }
 
-    package let opening: Opening
+    public let opening: Opening
     /// Identifies this ring; positive.
     ///
     /// A `resume` past the end of the ring gives it another identifier.
-    package var ringID: Int64 { consuming.withLock { $0.ringID } }
+    public var ringID: Int64 { consuming.withLock { $0.ringID } }
     /// Number of slots.
-    package let capacity: Int
+    public let capacity: Int
 
     private let file: UpdateRingFile
     private let producing: Mutex<UpdateRingMapping>
@@ -69,13 +69,13 @@ package final class UpdateRing: Sendable {
     ///   - path: the file, best on tmpfs (`/run/herald/signals.ring`); any file system works.
     ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
     /// - Throws: `UpdateRingError` if the file cannot be made, or another running gateway holds it.
-    package convenience init(path: String, capacity: Int = 131_072) throws(UpdateRingError) {
+    public convenience init(path: String, capacity: Int = 131_072) throws(UpdateRingError) {
         let (file, opening) = try UpdateRingFile.open(path: path, capacity: max(8, capacity))
         try self.init(file, opening, path: path)
     }
 
     /// Makes a ring that ends with the process, for a gateway without a writable folder.
-    package convenience init(inMemory capacity: Int) throws(UpdateRingError) {
+    public convenience init(inMemory capacity: Int) throws(UpdateRingError) {
         let (file, path) = try UpdateRingFile.openNameless(capacity: max(8, capacity))
         try self.init(file, .created, path: path)
     }
@@ -105,7 +105,7 @@ package final class UpdateRing: Sendable {
     /// - Parameter texts: given with an `invite`, nil otherwise; longer texts are cut to their limits.
     /// - Returns: false if a full or nearly full ring shed the update, which is counted.
     @discardableResult
-    package func append(_ update: CallUpdate, texts: CallTexts? = nil) -> Bool {
+    public func append(_ update: CallUpdate, texts: CallTexts? = nil) -> Bool {
         producing.withLock { ring in
             let slots = ring.prepare(update, texts: texts)
             let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
@@ -125,13 +125,13 @@ package final class UpdateRing: Sendable {
     // MARK: Consumer
 
     /// Sequence number of the last released slot.
-    package var released: UInt64 { consuming.withLock { $0.released.load(ordering: .acquiring) } }
+    public var released: UInt64 { consuming.withLock { $0.released.load(ordering: .acquiring) } }
 
     /// Sequence number of the last slot that was claimed.
-    package var claimed: UInt64 { consuming.withLock { $0.claimed.load(ordering: .acquiring) } }
+    public var claimed: UInt64 { consuming.withLock { $0.claimed.load(ordering: .acquiring) } }
 
     /// The part of the slots that waits to be released, 0 to 1.
-    package var filling: Double {
+    public var filling: Double {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)
             return Double(ring.claimed.load(ordering: .acquiring) &- released) / Double(capacity)
@@ -139,7 +139,7 @@ package final class UpdateRing: Sendable {
     }
 
     /// Updates shed so far.
-    package var shed: Shed {
+    public var shed: Shed {
         consuming.withLock { ring in
             Shed(
                 unbranded: ring.shedUnbranded.load(ordering: .relaxed),
@@ -153,7 +153,7 @@ package final class UpdateRing: Sendable {
     /// the ring still has. After a power cut, a ring file on a disk may be older than the ledger. It would use numbers
     /// again that the ledger has passed, so it becomes another ring.
     /// - Returns: the position, or the nearest position in the ring.
-    package func resume(after position: UInt64) -> UInt64 {
+    public func resume(after position: UInt64) -> UInt64 {
         consuming.withLock { ring in
             let last = ring.claimed.load(ordering: .acquiring)
             if position > last { ring.renew() }
@@ -169,7 +169,7 @@ package final class UpdateRing: Sendable {
     /// A position that this ring has not reached belongs to an older state of its file. The ring becomes another one,
     /// as in `resume`.
     /// - Returns: the position, or the nearest position that is not released.
-    package func join(after position: UInt64) -> UInt64 {
+    public func join(after position: UInt64) -> UInt64 {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)
             guard position <= max(dead, released) else {
@@ -186,7 +186,7 @@ package final class UpdateRing: Sendable {
     /// Released slots are passed over, because producers may be writing there. `body` must not use the ring.
     /// - Parameter through: the last wanted position.
     /// - Returns: the position reached, for the next read, and the number of half-written slots and damaged updates.
-    package func read(
+    public func read(
         after position: UInt64, through wanted: UInt64 = .max, limit: Int, _ body: (CallUpdate, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
         consuming.withLock { ring in
@@ -213,7 +213,7 @@ package final class UpdateRing: Sendable {
     }
 
     /// Frees the slots up to `position`: the ledger has their updates.
-    package func release(through position: UInt64) {
+    public func release(through position: UInt64) {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)
             let claimed = ring.claimed.load(ordering: .acquiring)
@@ -223,17 +223,17 @@ package final class UpdateRing: Sendable {
 }
 
 /// The reason why the ring could not be opened, with path and remedy.
-package struct UpdateRingError: Error, Hashable, CustomStringConvertible {
-    package enum Problem: Error, Hashable, Sendable {
+public struct UpdateRingError: Error, Hashable, CustomStringConvertible {
+    public enum Problem: Error, Hashable, Sendable {
         case inUse
         case noSpace(bytes: Int)
         case system(String)
     }
 
-    package let path: String
-    package let problem: Problem
+    public let path: String
+    public let problem: Problem
 
-    package var description: String {
+    public var description: String {
         switch problem {
         case .inUse:
             "the update ring \(path) is held by another running herald; stop it, or give this one its own ring file"

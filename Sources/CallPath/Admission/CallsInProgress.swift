@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CallAccounting
-package import SIPCore
+public import CallAccounting
+public import SIPCore
 import Synchronization
 
 /// The calls that have begun and not ended, for limits per trunk, for draining, and by target.
@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Kept in shards, each under a lock held for some stores. A call takes about 60 bytes. Calls above the capacity are not
 /// counted, so that memory does not grow. A restart begins at 0, also with calls in progress. Any thread.
-package final class CallsInProgress: Sendable {
+public final class CallsInProgress: Sendable {
     private struct Entry {
         /// Nil for calls that count for no trunk.
         let trunk: TrunkCalls?
@@ -52,15 +52,15 @@ package final class CallsInProgress: Sendable {
     private let capacity: Int
 
     /// Makes an empty table for at most `capacity` calls.
-    package init(capacity: Int = 1_000_000) { self.capacity = capacity }
+    public init(capacity: Int = 1_000_000) { self.capacity = capacity }
 
     /// Calls in progress.
-    package var count: Int { total.load(ordering: .relaxed) }
+    public var count: Int { total.load(ordering: .relaxed) }
 
     /// Counts a call that begins at a monotonic time in milliseconds; one that is known already has a branch more.
     ///
     /// - Parameter parties: between whom the call is; nil where everybody may end it.
-    package func begin(
+    public func begin(
         _ call: CallIdentifier, on trunk: TrunkCalls?, _ route: TrunkCalls? = nil,
         between parties: CallParties? = nil, at milliseconds: UInt64
     ) {
@@ -82,7 +82,7 @@ package final class CallsInProgress: Sendable {
     /// Counts a call for the target it is sent to, and no more for the one before.
     ///
     /// A call above the capacity counts as sent, and never as in progress.
-    package func send(_ call: CallIdentifier, to target: TargetState) {
+    public func send(_ call: CallIdentifier, to target: TargetState) {
         let (isKnown, former): (Bool, TargetState?) = shard(of: call).calls.withLock { calls in
             guard let place = calls.index(forKey: call) else { return (false, nil) }
             let former = calls.values[place].target
@@ -107,7 +107,7 @@ package final class CallsInProgress: Sendable {
     ///
     /// - Returns: whether the call had several branches at once, perhaps to several numbers.
     @discardableResult
-    package func answered(_ call: CallIdentifier) -> Bool {
+    public func answered(_ call: CallIdentifier) -> Bool {
         shard(of: call).calls.withLock { calls in
             guard let place = calls.index(forKey: call) else { return false }
             calls.values[place].isAnswered = true
@@ -116,7 +116,7 @@ package final class CallsInProgress: Sendable {
     }
 
     /// Records that the caller has cancelled a branch of a call; false while other branches go on.
-    package func cancelled(_ call: CallIdentifier) -> Bool {
+    public func cancelled(_ call: CallIdentifier) -> Bool {
         shard(of: call).calls.withLock { calls in
             guard let place = calls.index(forKey: call) else { return true }
             let entry = calls.values[place]
@@ -130,7 +130,7 @@ package final class CallsInProgress: Sendable {
     ///
     /// - Returns: the reason why the call has failed, if this was its last branch; nil while it goes on. A branch whose phone
     ///   rang is the reason before others, and a merged request (482) only if no other branch has a reason.
-    package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
+    public func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
         let (result, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
@@ -145,15 +145,15 @@ package final class CallsInProgress: Sendable {
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
-    package func end(_ call: CallIdentifier) {
+    public func end(_ call: CallIdentifier) {
         guard let entry = shard(of: call).calls.withLock({ $0.removeValue(forKey: call) }) else { return }
         add(-1, entry)
         if entry.ringsElsewhere || entry.isAnsweredElsewhere { rememberEnd(of: call) }
     }
 
     /// A message of a call that passed a sibling gateway.
-    package struct SiblingReport: Sendable {
-        package enum Message: Sendable {
+    public struct SiblingReport: Sendable {
+        public enum Message: Sendable {
             /// 180 to 199.
             case alerting
             /// A 2xx.
@@ -168,13 +168,13 @@ package final class CallsInProgress: Sendable {
         /// By the clock of this gateway, in microseconds since 1970.
         let at: Int64
 
-        package init(_ message: Message, of call: CallIdentifier, at time: Int64) {
+        public init(_ message: Message, of call: CallIdentifier, at time: Int64) {
             (self.call, self.message, at) = (call, message, time)
         }
     }
 
     /// Leaves reports for the next worker that looks; any thread but a worker's.
-    package func leave(_ reported: [SiblingReport]) { reports.withLock { $0 += reported } }
+    public func leave(_ reported: [SiblingReport]) { reports.withLock { $0 += reported } }
 
     /// Takes the reports that were left; a worker never waits for the thread that leaves them.
     func takeReports(at now: Moment) {
@@ -236,7 +236,7 @@ package final class CallsInProgress: Sendable {
     /// - Parameter turn: a number that grows by one each time. It selects the shard; 64 calls of this function cover all.
     /// - Returns: how many were ended.
     @discardableResult
-    package func expire(round: Int, startedBefore milliseconds: UInt64) -> Int {
+    public func expire(round: Int, startedBefore milliseconds: UInt64) -> Int {
         let shard = shards[abs(round) % shards.count]
         let gone = shard.calls.withLock { calls in
             let gone = calls.filter { $0.value.began < milliseconds }
@@ -258,11 +258,11 @@ package final class CallsInProgress: Sendable {
 }
 
 /// The two sides of a call: the mark of its trunk and the key of its PBX.
-package struct CallParties: Hashable, Sendable {
+public struct CallParties: Hashable, Sendable {
     private let trunk: UInt16
     private let pbx: UInt64
 
-    package init(trunk: UInt16, pbx: UInt64) {
+    public init(trunk: UInt16, pbx: UInt64) {
         self.trunk = trunk
         self.pbx = pbx
     }
@@ -276,18 +276,18 @@ package struct CallParties: Hashable, Sendable {
 }
 
 /// A final response above 299, and the causes in its Reason (RFC 3326).
-package struct CallFailure: Hashable, Sendable {
-    package let status: UInt16
-    package var q850Cause: UInt16 = 0
-    package var sipCause: UInt16 = 0
+public struct CallFailure: Hashable, Sendable {
+    public let status: UInt16
+    public var q850Cause: UInt16 = 0
+    public var sipCause: UInt16 = 0
     /// A 180 came before it.
-    package var rang = false
+    public var rang = false
     /// A 180 or 183 came before it.
-    package var alerted = false
+    public var alerted = false
     /// The caller's CANCEL came before it.
-    package var isCancelled = false
+    public var isCancelled = false
     /// The gateway's own: a timeout, or no target.
-    package var isOwn = false
+    public var isOwn = false
 
     /// Orders the failures of a call's branches: the account of the call needs the end of the branch whose phone rang.
     ///

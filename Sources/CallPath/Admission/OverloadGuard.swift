@@ -12,28 +12,28 @@ import Glibc
 /// The integral part is needed because an accepted call brings most of its messages later. The exponential is needed because
 /// at three times the capacity a tenth more shed is a third less accepted, as measured.
 /// Pure; one worker owns one for each of its sockets.
-package struct OverloadGuard: Sendable {
+public struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, to hold while calls are shed; low enough for bursts.
-    package static let wanted = 0.15
+    public static let wanted = 0.15
     /// Pressure that a full queue adds in a millisecond.
-    package static let gain = 0.005
+    public static let gain = 0.005
     /// Pressure of a full queue at once.
-    package static let pull = 3.0
+    public static let pull = 3.0
     /// Held pressure before the first call is shed, as of a queue a third full for a tenth of a second.
     ///
     /// From twice this value on the proportional part counts in full. A mere burst sheds no call: only a lasting queue is a
     /// fault (RFC 8289).
-    package static let patience = 0.1
+    public static let patience = 0.1
     /// Filling above which the pressure grows faster, by which factor, and up to which pressure.
     ///
     /// Fast growth serves the begin of a flood. Later a full queue means only that the worker was delayed for a moment.
-    package static let (crowded, haste, known) = (0.5, 12.0, 2.0)
+    public static let (crowded, haste, known) = (0.5, 12.0, 2.0)
     /// Most held pressure: one call in 50 is accepted then.
-    package static let most = 4.0
+    public static let most = 4.0
     /// Milliseconds in which an empty queue removes a pressure of 1, which sheds two of three calls.
     ///
     /// A fuller queue below `wanted` removes it more slowly.
-    package static let release = 100.0
+    public static let release = 100.0
 
     /// The integral part of the pressure.
     private var held = 0.0
@@ -41,14 +41,14 @@ package struct OverloadGuard: Sendable {
     /// Share of a shed call that is due, so that shares are exact without random numbers.
     private var owed = 0.0
 
-    package init() {}
+    public init() {}
 
     /// Whether the next new call is shed.
     ///
     /// - Parameters:
     ///   - filling: filling of the call's queue; 0 if one read empties it.
     ///   - now: monotonic milliseconds.
-    package mutating func sheds(at filling: Double, now: UInt64) -> Bool {
+    public mutating func sheds(at filling: Double, now: UInt64) -> Bool {
         // Without queue and held pressure nothing changes.
         guard filling > 0 || held > 0 else {
             (updated, owed) = (now, 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// One message that Herald rejected or dropped, in a record of fixed size: the sender, the message and the cause.
-package struct Rejection: Sendable {
+public struct Rejection: Sendable {
     /// Whose message it is.
-    package enum Sender: Hashable, Sendable {
+    public enum Sender: Hashable, Sendable {
         /// An address that no trunk and no PBX has.
         case unknown
         /// An unknown address whose User-Agent names a tool that searches for open servers.
@@ -16,11 +16,11 @@ package struct Rejection: Sendable {
         case pbx(String)
 
         /// True for a configured peer.
-        package var isPeer: Bool { self != .unknown && self != .scanner }
+        public var isPeer: Bool { self != .unknown && self != .scanner }
     }
 
     /// Why it was not taken.
-    package enum Cause: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Cause: UInt8, Hashable, Sendable, CaseIterable {
         /// No trunk and no PBX lists the address.
         case unlisted
         /// The address is listed, with another port or for another certificate.
@@ -56,15 +56,15 @@ package struct Rejection: Sendable {
     }
 
     /// The measure that exceeds a limit, and the longest header field.
-    package struct Size: Hashable, Sendable {
+    public struct Size: Hashable, Sendable {
         /// Bytes of the message, or its number of header fields.
-        package var measured: UInt32 = 0
+        public var measured: UInt32 = 0
         /// The limit that it exceeds.
-        package var limit: UInt32 = 0
+        public var limit: UInt32 = 0
         /// Bytes of the longest header field, whose name is `detail`.
-        package var longestField: UInt32 = 0
+        public var longestField: UInt32 = 0
 
-        package init(measured: Int = 0, limit: Int = 0, longestField: Int = 0) {
+        public init(measured: Int = 0, limit: Int = 0, longestField: Int = 0) {
             self.measured = UInt32(clamping: measured)
             self.limit = UInt32(clamping: limit)
             self.longestField = UInt32(clamping: longestField)
@@ -72,31 +72,31 @@ package struct Rejection: Sendable {
     }
 
     /// The far end of the last message.
-    package var source: PeerAddress
-    package var transport: SIPTransportKind
-    package var sender: Sender
+    public var source: PeerAddress
+    public var transport: SIPTransportKind
+    public var sender: Sender
     /// The method of a request; of a response that of its CSeq.
-    package var method: ShortText
+    public var method: ShortText
     /// The status of a rejected response; 0 for a request.
-    package var responseStatus: UInt16
+    public var responseStatus: UInt16
     /// The status of Herald's response; 0 where it dropped the message.
-    package var status: UInt16
-    package var cause: Cause
+    public var status: UInt16
+    public var cause: Cause
     /// The reason phrase of Herald's response, which names the header or the check.
-    package var phrase: StaticString
+    public var phrase: StaticString
     /// The header's value if it cannot contain a number: the options of a Proxy-Require, the scheme of a URI.
-    package var detail: ShortText
+    public var detail: ShortText
     /// The figures where a limit is the cause.
-    package var size = Size()
+    public var size = Size()
     /// Number of messages in this record.
-    package var count: UInt64 = 1
+    public var count: UInt64 = 1
     /// Those of them that are INVITEs.
-    package private(set) var invites: UInt64
+    public private(set) var invites: UInt64
     /// Wall clock of the first and of the last of them, in microseconds since 1970.
-    package var first: Int64
-    package var last: Int64
+    public var first: Int64
+    public var last: Int64
 
-    package init(
+    public init(
         source: PeerAddress, transport: SIPTransportKind, sender: Sender, method: ShortText,
         responseStatus: UInt16 = 0, status: UInt16, cause: Cause, phrase: StaticString = "",
         detail: ShortText = ShortText(), at wallMicroseconds: Int64
@@ -116,7 +116,7 @@ package struct Rejection: Sendable {
     }
 
     /// True if one record may count both: the same host, and for a configured peer the same cause.
-    package func isLike(_ other: Rejection) -> Bool {
+    public func isLike(_ other: Rejection) -> Bool {
         guard source.hasSameHost(as: other.source), sender == other.sender else { return false }
         guard sender.isPeer else { return true }
         return cause == other.cause && status == other.status
@@ -124,7 +124,7 @@ package struct Rejection: Sendable {
     }
 
     /// Counts a later rejection of the same kind, and takes over its text.
-    package mutating func add(_ later: Rejection) {
+    public mutating func add(_ later: Rejection) {
         let (count, invites, first) = (count, invites, first)
         self = later
         self.count = later.count + count
@@ -134,28 +134,28 @@ package struct Rejection: Sendable {
 }
 
 /// Up to 32 bytes of a message, kept without an allocation; longer texts are cut.
-package struct ShortText: Sendable {
+public struct ShortText: Sendable {
     private var bytes = InlineArray<32, UInt8>(repeating: 0)
     private var count: UInt8 = 0
 
     /// No text.
-    package init() {}
+    public init() {}
 
-    package init(_ text: ArraySlice<UInt8>) {
+    public init(_ text: ArraySlice<UInt8>) {
         for byte in text.prefix(bytes.count) {
             bytes[Int(count)] = byte
             count += 1
         }
     }
 
-    package init(_ text: StaticString) {
+    public init(_ text: StaticString) {
         for position in 0..<min(text.utf8CodeUnitCount, bytes.count) {
             bytes[position] = text.utf8Start[position]
             count += 1
         }
     }
 
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// True for the method INVITE; methods are case-sensitive (RFC 3261 §7.1).
     var isInvite: Bool {
@@ -165,7 +165,7 @@ package struct ShortText: Sendable {
     }
 
     /// The text with everything but visible ASCII as an escape, fit for a log and a terminal.
-    package var visible: String {
+    public var visible: String {
         var text = ""
         for position in 0..<Int(count) {
             let byte = bytes[position]

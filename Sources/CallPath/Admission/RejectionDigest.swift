@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// Turns rejected messages into a few log lines and a short list for the status page.
 ///
 /// One line for each sender in `pause`, and at most `linesAtOnce` lines in `window`; the rest is counted and reported in
 /// one line. Memory is bounded by `capacity` senders. Pure: time comes in.
-package struct RejectionDigest: Sendable {
+public struct RejectionDigest: Sendable {
     /// How much is logged; seconds.
-    package struct Rules: Sendable {
+    public struct Rules: Sendable {
         /// From one line about a sender to the next about the same.
-        package var pause: Int64 = 600
-        package var window: Int64 = 60
-        package var linesAtOnce = 10
-        package var capacity = 512
+        public var pause: Int64 = 600
+        public var window: Int64 = 60
+        public var linesAtOnce = 10
+        public var capacity = 512
         /// Senders on the status page.
-        package var shown = 32
+        public var shown = 32
 
-        package init() {}
+        public init() {}
     }
 
     /// One line for the log.
-    package struct Line: Hashable, Sendable {
-        package let text: String
+    public struct Line: Hashable, Sendable {
+        public let text: String
         /// False for what needs no action.
-        package let isWarning: Bool
+        public let isWarning: Bool
         /// Of the message it speaks of; nil for a line about several senders.
-        package let transport: SIPTransportKind?
+        public let transport: SIPTransportKind?
     }
 
     private struct Entry {
@@ -47,16 +47,16 @@ package struct RejectionDigest: Sendable {
     private var scannerMessages: UInt64 = 0
     private var scannerHosts: Set<PeerAddress> = []
     /// The unknown peers that send INVITEs.
-    package private(set) var unknownCallers = UnknownCallers()
+    public private(set) var unknownCallers = UnknownCallers()
 
-    package init(rules: Rules = Rules()) { self.rules = rules }
+    public init(rules: Rules = Rules()) { self.rules = rules }
 
     /// Takes what was rejected since the last time, and gives the lines for it.
     ///
     /// - Parameters:
     ///   - leftOut: messages that were counted alone.
     ///   - now: monotonic seconds.
-    package mutating func take(_ rejections: [Rejection], leftOut: UInt64 = 0, at now: Int64) -> [Line] {
+    public mutating func take(_ rejections: [Rejection], leftOut: UInt64 = 0, at now: Int64) -> [Line] {
         var lines: [Line] = []
         passedOver += leftOut
         unknownCallers.add(rejections, at: now)
@@ -79,7 +79,7 @@ package struct RejectionDigest: Sendable {
     }
 
     /// The senders whose messages were rejected last, newest first.
-    package var latest: [Rejection] { entries.suffix(rules.shown).reversed().map(\.rejection) }
+    public var latest: [Rejection] { entries.suffix(rules.shown).reversed().map(\.rejection) }
 
     /// Counts a record for its sender and puts the sender last.
     private mutating func keep(_ rejection: Rejection) -> Entry {

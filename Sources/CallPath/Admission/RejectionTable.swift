@@ -7,7 +7,7 @@ import Synchronization
 /// sender and cause.
 ///
 /// Any thread. The call path never waits: where the table is in use or full, the message is counted alone.
-package final class RejectionTable: Sendable {
+public final class RejectionTable: Sendable {
     /// Records kept between two rounds of the service.
     private static let capacity = 256
     /// Places a record may lie at.
@@ -16,7 +16,7 @@ package final class RejectionTable: Sendable {
     private let records: Mutex<[Rejection?]>
     private let leftOut = Atomic<UInt64>(0)
 
-    package init() { records = Mutex(Self.empty()) }
+    public init() { records = Mutex(Self.empty()) }
 
     private static func empty() -> [Rejection?] { [Rejection?](repeating: nil, count: capacity) }
 
@@ -49,7 +49,7 @@ package final class RejectionTable: Sendable {
     }
 
     /// Takes all records out, and how many messages were counted alone since the last time.
-    package func take() -> (rejections: [Rejection], leftOut: UInt64) {
+    public func take() -> (rejections: [Rejection], leftOut: UInt64) {
         var taken = Self.empty()
         records.withLock { swap(&$0, &taken) }
         return (taken.compactMap { $0 }, leftOut.exchange(0, ordering: .relaxed))

@@ -16,7 +16,7 @@ extension Rejection {
     }
 
     /// The method of the request, or the status and method of the response.
-    package var methodText: String {
+    public var methodText: String {
         let method = method.isEmpty ? "message" : method.visible
         return responseStatus == 0 ? method : "response \(responseStatus) to \(method)"
     }
@@ -24,7 +24,7 @@ extension Rejection {
     private var outcome: String { status == 0 ? "dropped" : "rejected (\(status))" }
 
     /// The configured peer with its kind; nil for an unknown sender.
-    package var peer: String? {
+    public var peer: String? {
         switch sender {
         case .unknown, .scanner: nil
         case .trunk(let name): "trunk \(name)"
@@ -33,7 +33,7 @@ extension Rejection {
     }
 
     /// Why it was rejected, without the remedy.
-    package var causeText: String {
+    public var causeText: String {
         switch cause {
         case _ where sender == .scanner: "its User-Agent names a known scanner"
         case .unlisted: "no trunk or pbx lists this address in sources"

@@ -6,7 +6,7 @@ import SIPCore
 ///
 /// The sender chooses that field freely (RFC 3261 §20.41), and some of these tools have honest uses. So it serves to count
 /// unknown peers and to drop their messages, never to reject a configured peer.
-package enum ScannerSigns {
+public enum ScannerSigns {
     /// Beginnings of their User-Agent fields, in any case.
     private static let prefixes: [StaticString] = [
         "friendly-scanner", "friendly-request", "sipvicious", "sundayddr", "sip-scan", "sipscan", "sipcli", "sipsak",
@@ -19,7 +19,7 @@ package enum ScannerSigns {
     /// Any thread, no allocation.
     ///
     /// - Returns: the matching beginning, fit for a counter's label.
-    package static func sign(in userAgent: ArraySlice<UInt8>) -> StaticString? {
+    public static func sign(in userAgent: ArraySlice<UInt8>) -> StaticString? {
         let value = userAgent.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         return prefixes.first { value.prefix($0.utf8CodeUnitCount).equalsIgnoringCase($0) }
     }

@@ -3,32 +3,32 @@
 /// The memory for transactions and for TCP and TLS connections: configured, or derived from the memory of the machine.
 ///
 /// Transactions take half of it, connections a quarter. The rest is for brands, buffers and everything else.
-package struct TransactionBudget: Hashable, Sendable {
+public struct TransactionBudget: Hashable, Sendable {
     /// The most that is taken without being configured.
-    package static let usual = 200_000
+    public static let usual = 200_000
     /// The least: less would refuse the calls of a small office.
-    package static let least = 1_000
+    public static let least = 1_000
     /// Bytes of memory for one transaction of the bound: 6 kB of messages on average and 2 kB for itself, and
     /// as much again that requests of dialogs may take.
-    package static let bytesOfOne: UInt64 = 16_384
+    public static let bytesOfOne: UInt64 = 16_384
 
     /// The least and the most for the messages and buffers of all connections, in bytes.
-    package static let leastOfStreams: UInt64 = 16 << 20
-    package static let mostOfStreams: UInt64 = 1 << 30
+    public static let leastOfStreams: UInt64 = 16 << 20
+    public static let mostOfStreams: UInt64 = 1 << 30
 
     /// Transactions at once; requests of dialogs may take as many again.
-    package let most: Int
+    public let most: Int
     /// Bytes of memory of which it takes at most half, unless it is configured.
-    package let memory: UInt64
-    package let isConfigured: Bool
+    public let memory: UInt64
+    public let isConfigured: Bool
     /// Bytes that all TCP and TLS connections may hold; 0 where no address uses them.
-    package let streamBytes: UInt64
+    public let streamBytes: UInt64
 
     /// - Parameters:
     ///   - configured: `limits.max_transactions`; nil to go by the memory.
     ///   - memory: bytes that the process may use.
     ///   - hasStreams: whether an address uses TCP or TLS.
-    package init(configured: Int?, memory: UInt64, hasStreams: Bool = false) {
+    public init(configured: Int?, memory: UInt64, hasStreams: Bool = false) {
         self.memory = memory
         isConfigured = configured != nil
         let fitting = Int(clamping: memory / 2 / Self.bytesOfOne)
@@ -40,8 +40,8 @@ package struct TransactionBudget: Hashable, Sendable {
     }
 
     /// Bytes that all of them take at the most.
-    package var bytes: UInt64 { UInt64(clamping: most) * Self.bytesOfOne }
+    public var bytes: UInt64 { UInt64(clamping: most) * Self.bytesOfOne }
 
     /// True where both may take more memory than is there for them.
-    package var isShort: Bool { bytes + streamBytes > memory / 4 * 3 }
+    public var isShort: Bool { bytes + streamBytes > memory / 4 * 3 }
 }

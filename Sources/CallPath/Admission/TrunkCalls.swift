@@ -3,12 +3,12 @@
 import Synchronization
 
 /// The number of calls of one trunk in progress; the same object after a reload. Any thread.
-package final class TrunkCalls: Sendable {
+public final class TrunkCalls: Sendable {
     private let value = Atomic<Int>(0)
 
-    package init() {}
+    public init() {}
 
-    package var count: Int { value.load(ordering: .relaxed) }
+    public var count: Int { value.load(ordering: .relaxed) }
 
     /// Changes the number by `difference`.
     func add(_ difference: Int) { value.add(difference, ordering: .relaxed) }

@@ -6,18 +6,18 @@ import SIPCore
 ///
 /// Known scanners are left out. Memory is bounded by `capacity` addresses. When more send, those that came in the fewest
 /// rounds leave first: a carrier keeps calling, a forged address seldom comes twice. Pure: time comes in.
-package struct UnknownCallers: Sendable {
+public struct UnknownCallers: Sendable {
     /// Seconds that an INVITE counts.
-    package static let window: Int64 = 600
+    public static let window: Int64 = 600
     static let capacity = 256
     /// Addresses that are named.
     static let shown = 5
 
     /// An address and its INVITEs.
-    package struct Caller: Sendable {
+    public struct Caller: Sendable {
         /// Its last message that was rejected.
-        package fileprivate(set) var rejection: Rejection
-        package fileprivate(set) var invites: UInt64
+        public fileprivate(set) var rejection: Rejection
+        public fileprivate(set) var invites: UInt64
         /// Rounds of `add` with an INVITE of it.
         fileprivate var rounds: UInt64 = 1
         /// Monotonic seconds.
@@ -30,7 +30,7 @@ package struct UnknownCallers: Sendable {
     /// The last time an address left for another, in monotonic seconds.
     private var overflowedAt: Int64?
 
-    package init() {}
+    public init() {}
 
     /// Adds what was rejected in one round.
     ///
@@ -76,7 +76,7 @@ package struct UnknownCallers: Sendable {
     }
 
     /// The INVITEs and addresses of the window that ends at `now`, in monotonic seconds; nil without one.
-    package func summary(at now: Int64) -> Summary? {
+    public func summary(at now: Int64) -> Summary? {
         var present = self
         present.forget(at: now)
         guard !present.callers.isEmpty else { return nil }
@@ -87,12 +87,12 @@ package struct UnknownCallers: Sendable {
     }
 
     /// The unknown peers of the last ten minutes.
-    package struct Summary: Sendable {
-        package let invites: UInt64
-        package let addresses: Int
+    public struct Summary: Sendable {
+        public let invites: UInt64
+        public let addresses: Int
         /// True if more addresses than `addresses` sent INVITEs.
-        package let isMore: Bool
+        public let isMore: Bool
         /// Those that came most often first; at most five.
-        package let callers: [Caller]
+        public let callers: [Caller]
     }
 }

@@ -6,17 +6,17 @@ import SIPCore
 /// Signs by which a PBX shows that a voicemail box, a queue or a menu picks up, and no person.
 ///
 /// SIP has no such sign; every PBX and dialplan has its own. Without rules nothing is examined.
-package struct AnswererRules: Hashable, Sendable {
+public struct AnswererRules: Hashable, Sendable {
     /// The signs of one kind of machine; any one is enough.
-    package struct Signs: Hashable, Sendable {
+    public struct Signs: Hashable, Sendable {
         /// User parts of the called URI, of a forwarding target, or of the connected party.
-        package var users: [TextPattern] = []
+        public var users: [TextPattern] = []
         /// Hosts of the same URIs.
-        package var hosts: [TextPattern] = []
+        public var hosts: [TextPattern] = []
         /// Header fields of the 2xx, with their values.
-        package var headers: [HeaderSign] = []
+        public var headers: [HeaderSign] = []
 
-        package init() {}
+        public init() {}
 
         var isEmpty: Bool { users.isEmpty && hosts.isEmpty && headers.isEmpty }
     }
@@ -24,12 +24,12 @@ package struct AnswererRules: Hashable, Sendable {
     /// A header field: its name in any case, and its whole value.
     ///
     /// For fields that Herald knows, the compact form equals the long one (RFC 3261 §7.3.3).
-    package struct HeaderSign: Hashable, Sendable {
+    public struct HeaderSign: Hashable, Sendable {
         private let name: [UInt8]
         private let known: HeaderName?
         private let value: TextPattern
 
-        package init(name: String, value: String) {
+        public init(name: String, value: String) {
             self.name = Array(name.utf8)
             known = HeaderName(named: self.name)
             self.value = TextPattern(value)
@@ -41,10 +41,10 @@ package struct AnswererRules: Hashable, Sendable {
         }
     }
 
-    package var voicemail = Signs()
-    package var system = Signs()
+    public var voicemail = Signs()
+    public var system = Signs()
 
-    package init() {}
+    public init() {}
 
     /// The marks of an INVITE, by its called URI or the target it was forwarded to.
     func marks(ofInvite invite: SIPMessage) -> CallUpdate.Marks {
@@ -95,17 +95,17 @@ extension AnswererRules.Signs {
 }
 
 /// A text pattern without case; a star at its end matches anything.
-package struct TextPattern: Hashable, Sendable {
+public struct TextPattern: Hashable, Sendable {
     private let text: [UInt8]
     private let isPrefix: Bool
 
     /// Reads `voicemail`, `*97` or `vm-*`; a star alone matches everything.
-    package init(_ pattern: String) {
+    public init(_ pattern: String) {
         isPrefix = pattern.hasSuffix("*")
         text = Array((isPrefix ? pattern.dropLast() : pattern[...]).utf8)
     }
 
-    package func matches(_ other: ArraySlice<UInt8>) -> Bool {
+    public func matches(_ other: ArraySlice<UInt8>) -> Bool {
         isPrefix ? other.prefix(text.count).equalsIgnoringCase(text[...]) : other.equalsIgnoringCase(text[...])
     }
 }

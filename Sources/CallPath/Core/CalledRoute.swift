@@ -32,7 +32,7 @@ struct CalledRoute: ~Copyable {
 
 extension GatewayTopology {
     /// Whether a target is up that some call of a trunk could go to.
-    package func isFit(_ trunk: TrunkPeer, at now: UInt64) -> Bool {
+    public func isFit(_ trunk: TrunkPeer, at now: UInt64) -> Bool {
         trunk.pbx.targets.isFit(at: now) || routes.routes.contains { $0.pbx?.targets.isFit(at: now) ?? false }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import SIPCore
+public import Branding
+public import SIPCore
 import Synchronization
 
 /// Counters of the call path. Any thread. A count is one relaxed atomic addition, without lock or allocation.
-package final class GatewayCounters: Sendable {
+public final class GatewayCounters: Sendable {
     /// Events counted without further label.
-    package enum Event: Int, CaseIterable, Sendable {
+    public enum Event: Int, CaseIterable, Sendable {
         case datagramsReceived, datagramsTruncated, datagramsUnsent
         case requestsForwarded, responsesForwarded, retransmissionsAbsorbed
         case forwardedStatelessly, responsesDropped, strangersRefused, strangersDropped
@@ -25,7 +25,7 @@ package final class GatewayCounters: Sendable {
     private let passThroughs: Counts
     private let drops: Counts
 
-    package init() {
+    public init() {
         precondition(
             max(Event.allCases.count, PassThroughReason.allCases.count + 1, SIPIndexError.allCases.count)
                 <= Counts.count,
@@ -47,15 +47,15 @@ package final class GatewayCounters: Sendable {
     }
 
     /// The number of such events since the start.
-    package func count(_ event: Event) -> UInt64 { events[event.rawValue].load(ordering: .relaxed) }
+    public func count(_ event: Event) -> UInt64 { events[event.rawValue].load(ordering: .relaxed) }
 
     /// Calls forwarded without a brand, by reason.
-    package func count(_ reason: PassThroughReason) -> UInt64 {
+    public func count(_ reason: PassThroughReason) -> UInt64 {
         passThroughs[Int(reason.rawValue)].load(ordering: .relaxed)
     }
 
     /// Datagrams that could not be indexed, by reason.
-    package func count(_ error: SIPIndexError) -> UInt64 {
+    public func count(_ error: SIPIndexError) -> UInt64 {
         SIPIndexError.allCases.firstIndex(of: error).map { drops[$0].load(ordering: .relaxed) } ?? 0
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// The element that one transport worker drives: it receives messages and hands each to the shard of its transaction.
 ///
 /// Owned by one worker thread. A call waits for nothing but a shard that another worker holds for one message.
 /// `RequestWalk.swift` shows what happens to a request, `ResponseWalk.swift` what happens to a response.
-package final class GatewayElement: SIPElement {
-    package var outgoing: [OutgoingMessage] = []
+public final class GatewayElement: SIPElement {
+    public var outgoing: [OutgoingMessage] = []
     let shards: GatewayShards
     let shared: GatewayShared
     var overload: OverloadAdmission
@@ -25,7 +25,7 @@ package final class GatewayElement: SIPElement {
     var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
     /// Makes the element of one of `count` workers.
-    package init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
+    public init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
         self.shards = shards
         shared = shards.shared
         self.worker = worker
@@ -35,21 +35,21 @@ package final class GatewayElement: SIPElement {
         outgoing.reserveCapacity(64)
     }
 
-    package var filling: Double {
+    public var filling: Double {
         get { overload.filling }
         set { overload.filling = newValue }
     }
 
-    package var followsPause = false
+    public var followsPause = false
 
-    package var nextDeadline: UInt64? {
+    public var nextDeadline: UInt64? {
         var first = UInt64.max
         for shard in ownShards { first = min(first, shard.nextDeadline) }
         if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline(shared.away)) }
         return first == .max ? nil : first
     }
 
-    package func fireTimers(at now: Moment) {
+    public func fireTimers(at now: Moment) {
         lastActivity = now
         shared.settings.renew(&held)
         let settings = held.settings
@@ -76,21 +76,21 @@ package final class GatewayElement: SIPElement {
         }
     }
 
-    package func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
+    public func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
         guard !outgoing.isEmpty else { return false }
         if shared.trace.isOn { traceSent() }
         swap(&list, &outgoing)
         return true
     }
 
-    package func record(_ trouble: TransportTrouble) {
+    public func record(_ trouble: TransportTrouble) {
         switch trouble {
         case .truncated: shared.counters.add(.datagramsTruncated)
         case .unsent: shared.counters.add(.datagramsUnsent)
         }
     }
 
-    package func sendFailed(_ token: DeliveryToken, at now: Moment) {
+    public func sendFailed(_ token: DeliveryToken, at now: Moment) {
         lastActivity = now
         if let number = token.probeNumber { return shared.probes.undelivered(number, at: now) }
         shared.settings.renew(&held)
@@ -99,7 +99,7 @@ package final class GatewayElement: SIPElement {
         }
     }
 
-    package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {
+    public func cameBack(_ bytes: Span<UInt8>, at now: Moment) {
         shared.settings.renew(&held)
         if let token = ReturnedRequest.token(of: bytes, secret: held.settings.secret) { sendFailed(token, at: now) }
     }

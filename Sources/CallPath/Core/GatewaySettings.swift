@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Atomics
-package import Branding
-package import SIPCore
+public import Atomics
+public import Branding
+public import SIPCore
 import Synchronization
 
 /// The settings of the call path; immutable, replaced as a whole on a reload.
-package final class GatewaySettings: AtomicReference, Sendable {
-    package let topology: GatewayTopology
-    package let secret: Secret
+public final class GatewaySettings: AtomicReference, Sendable {
+    public let topology: GatewayTopology
+    public let secret: Secret
     /// Whether other gateways share the secret, so that any of them may get the responses of this one's requests.
-    package let isClustered: Bool
-    package let timers: TransactionTimers
+    public let isClustered: Bool
+    public let timers: TransactionTimers
     /// Time a target has to respond while another could be tried.
-    package let targetPatience: TimerDelay
+    public let targetPatience: TimerDelay
     /// Time that the last target of a call has to respond; nil for Timer B.
-    package let lastPatience: TimerDelay?
+    public let lastPatience: TimerDelay?
     /// How targets of probed groups are probed.
-    package let probes: TargetProbes.Rules
+    public let probes: TargetProbes.Rules
     /// Milliseconds after which a call without a BYE counts as ended.
-    package let longestCall: UInt64
-    package let limits: SIPLimits
+    public let longestCall: UInt64
+    public let limits: SIPLimits
     /// Most transactions in memory; further requests get 503.
-    package let mostTransactions: Int
-    package let strangers: StrangerTreatment
+    public let mostTransactions: Int
+    public let strangers: StrangerTreatment
     /// False forwards every call without a brand.
-    package let brands: Bool
+    public let brands: Bool
     /// False writes names alone, without Call-Info.
-    package let writesCallInfo: Bool
+    public let writesCallInfo: Bool
     /// The verstat that calls for the PBX get.
-    package let verstat: VerstatMark
+    public let verstat: VerstatMark
     /// Whether a carrier's OPTIONS get 503 while no target of its PBX is up.
-    package let reportsPBX: Bool
+    public let reportsPBX: Bool
     /// Signs of a voicemail box, a queue or a menu as the callee.
-    package let answerers: AnswererRules
+    public let answerers: AnswererRules
 
-    package init(
+    public init(
         topology: GatewayTopology, secret: Secret, isClustered: Bool = false, timers: TransactionTimers,
         targetPatience: Duration = .seconds(4), lastPatience: Duration? = nil, probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
@@ -62,17 +62,17 @@ package final class GatewaySettings: AtomicReference, Sendable {
 }
 
 /// The place where settings are replaced: a reload stores new ones, workers renew theirs for each message.
-package final class CurrentSettings: Sendable {
+public final class CurrentSettings: Sendable {
     private let settings: ManagedAtomic<GatewaySettings>
     private let version = Atomic<UInt64>(1)
 
-    package init(_ initial: GatewaySettings) { settings = ManagedAtomic(initial) }
+    public init(_ initial: GatewaySettings) { settings = ManagedAtomic(initial) }
 
     /// The present settings; wait-free, any thread.
-    package func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
+    public func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
 
     /// Replaces the settings; a message in progress finishes with the old ones.
-    package func store(_ next: GatewaySettings) {
+    public func store(_ next: GatewaySettings) {
         settings.store(next, ordering: .releasing)
         // After the settings: a thread that reads the new version reads these settings or newer ones.
         version.add(1, ordering: .releasing)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 import Synchronization
 
 /// The transactions of a gateway, spread over shards by their branch, so that any worker can finish any call.
 ///
 /// One worker holds a shard for the time of one message, some microseconds. Only workers take its lock.
-package final class GatewayShards: Sendable {
-    package let shared: GatewayShared
+public final class GatewayShards: Sendable {
+    public let shared: GatewayShared
     private let shards: [GatewayShard]
 
     /// Makes `count` shards, at least one.
-    package init(shared: GatewayShared, count: Int, now: Moment) {
+    public init(shared: GatewayShared, count: Int, now: Moment) {
         OSIPGrammar.start()
         self.shared = shared
         let settings = shared.settings.load()
@@ -22,10 +22,10 @@ package final class GatewayShards: Sendable {
     }
 
     /// How many shards there are.
-    package var count: Int { shards.count }
+    public var count: Int { shards.count }
 
     /// Transactions in memory.
-    package var transactions: Int { shards.reduce(0) { $0 + $1.transactions.load(ordering: .relaxed) } }
+    public var transactions: Int { shards.reduce(0) { $0 + $1.transactions.load(ordering: .relaxed) } }
 
     /// The shard that keeps a branch.
     func shard(of branch: Branch) -> GatewayShard { shards[Int(branch.value % UInt64(shards.count))] }

@@ -3,13 +3,13 @@
 import SIPCore
 
 /// Limits of the call path that no key changes; `docs/limits.md` has all limits.
-package enum RequestLimits {
+public enum RequestLimits {
     /// Most values of one header field that may name the caller.
-    package static let identityValues = 8
+    public static let identityValues = 8
     /// Bytes of the largest UDP datagram by IPv4 (RFC 768).
-    package static let datagramIPv4 = 65_507
+    public static let datagramIPv4 = 65_507
     /// The same by IPv6, whose header is 20 bytes longer.
-    package static let datagramIPv6 = 65_487
+    public static let datagramIPv6 = 65_487
 
     /// Bytes of the largest datagram to an address.
     static func datagram(to address: PeerAddress) -> Int { address.isIPv6 ? datagramIPv6 : datagramIPv4 }

@@ -2,7 +2,7 @@
 
 import Branding
 import CallAccounting
-package import SIPCore
+public import SIPCore
 
 // The walk of a request, above all of an INVITE from a trunk, from top to bottom of this file:
 //
@@ -15,7 +15,7 @@ package import SIPCore
 // MARK: - Receive, admit, index: the worker
 
 extension GatewayElement {
-    package func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
+    public func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)
         let settings = held.settings

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 import Synchronization
 
 /// Probes targets by OPTIONS and records the responses in their state.
 ///
 /// The first worker sends; any worker receives. The lock is held for some stores. A target is on standby while this machine
 /// does not have the address that its probes are sent from.
-package final class TargetProber: Sendable {
+public final class TargetProber: Sendable {
     private let probes: Mutex<TargetProbes>
     /// Monotonic milliseconds of the next probe; 0 before the first `run`.
     private let deadline = Atomic<UInt64>(0)
@@ -15,7 +15,7 @@ package final class TargetProber: Sendable {
     private let presence = Atomic<UInt64>(0)
 
     /// - Parameter seed: see `TargetProbes`.
-    package init(seed: UInt64) {
+    public init(seed: UInt64) {
         probes = Mutex(TargetProbes(rules: .init(), seed: seed))
     }
 
@@ -86,5 +86,5 @@ package final class TargetProber: Sendable {
 
 extension GatewayTopology {
     /// The groups of all trunks and PBXs.
-    package var groups: [TargetGroup] { trunks.map(\.targets) + pbxs.map(\.targets) }
+    public var groups: [TargetGroup] { trunks.map(\.targets) + pbxs.map(\.targets) }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+public import Branding
 
 /// A route: the PBX, the policy and the limits of calls to some numbers.
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class CallRoute: Sendable {
-    package let name: String
+public final class CallRoute: Sendable {
+    public let name: String
     /// Nil for the trunk's PBX.
-    package let pbx: PBXPeer?
+    public let pbx: PBXPeer?
     /// Nil for the trunk's policy.
-    package let policy: BrandingPolicy?
+    public let policy: BrandingPolicy?
     /// False forwards its calls without a brand.
-    package let brands: Bool
+    public let brands: Bool
     /// Its limits and its calls in progress; nil without limits.
-    package let admission: TrunkAdmission?
+    public let admission: TrunkAdmission?
     /// Nil for calls without a customer.
-    package let customer: CallCustomer?
+    public let customer: CallCustomer?
 
-    package init(
+    public init(
         name: String, pbx: PBXPeer? = nil, policy: BrandingPolicy? = nil, brands: Bool = true,
         admission: TrunkAdmission? = nil, customer: CallCustomer? = nil
     ) {
@@ -34,7 +34,7 @@ package final class CallRoute: Sendable {
 /// The routes by called number.
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class CallRoutes: Sendable {
+public final class CallRoutes: Sendable {
     let routes: [CallRoute]
     let table: CalledNumberTable
     let source: CalledField
@@ -45,7 +45,7 @@ package final class CallRoutes: Sendable {
     private let owners: [UInt64: CallCustomer]
 
     /// - Parameter table: its routes are positions in `routes`.
-    package init(
+    public init(
         _ routes: [CallRoute] = [], table: CalledNumberTable = CalledNumberTable(), source: CalledField = .requestURI,
         unmatched: UnmatchedCalls = .trunk
     ) {
@@ -76,7 +76,7 @@ package final class CallRoutes: Sendable {
 
     var hasCustomers: Bool { !customers.isEmpty }
     /// The names of the customers that have routes.
-    package var customerNames: [String] { customers.values.map(\.name) }
+    public var customerNames: [String] { customers.values.map(\.name) }
 
     /// The customer of a PBX's call: the one whose calls the PBX has, else that of the calling number's route.
     ///

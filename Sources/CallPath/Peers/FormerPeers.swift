@@ -6,7 +6,7 @@ import SIPCore
 ///
 /// Neither a reload nor a changed DNS record cuts off their calls. Messages of their transactions and dialogs are still
 /// accepted and sent. They cannot begin a new call.
-package struct FormerPeers: Sendable {
+public struct FormerPeers: Sendable {
     private struct Entry: Sendable {
         let peer: GatewayTopology.Peer
         let ways: Ways
@@ -40,17 +40,17 @@ package struct FormerPeers: Sendable {
     /// The latest at the end.
     private var entries: [Entry] = []
 
-    package init() {}
+    public init() {}
 
     /// Number of entries.
-    package var count: Int { entries.count }
+    public var count: Int { entries.count }
 
     /// The former peers after one topology replaces another.
     ///
     /// - Parameters:
     ///   - now: milliseconds of the monotonic clock.
     ///   - longestCall: milliseconds for which a peer may still have calls.
-    package static func left(
+    public static func left(
         by old: GatewayTopology, for next: GatewayTopology, at now: UInt64, longestCall: UInt64
     ) -> FormerPeers {
         var former = FormerPeers()

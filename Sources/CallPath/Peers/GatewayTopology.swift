@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import SIPCore
+public import SIPCore
 
 /// The local sockets and all peers.
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class GatewayTopology: Sendable {
-    package let sockets: [LocalSocket]
-    package let trunks: [TrunkPeer]
-    package let pbxs: [PBXPeer]
+public final class GatewayTopology: Sendable {
+    public let sockets: [LocalSocket]
+    public let trunks: [TrunkPeer]
+    public let pbxs: [PBXPeer]
     /// The routes of trunks' calls by called number.
-    package let routes: CallRoutes
+    public let routes: CallRoutes
     /// Peers of former settings that may still have calls.
-    package let former: FormerPeers
+    public let former: FormerPeers
     /// Whether any local address is one of TCP or TLS.
     let hasStreams: Bool
     /// The trunk headers of all trunks, each once.
@@ -23,13 +23,13 @@ package final class GatewayTopology: Sendable {
     private let pbxAddresses: PBXAddresses
 
     /// The sender of a message.
-    package enum Peer: Sendable {
+    public enum Peer: Sendable {
         case trunk(TrunkPeer)
         case pbx(PBXPeer)
     }
 
     /// - Parameter former: peers of former settings.
-    package init(
+    public init(
         sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes(),
         former: FormerPeers = FormerPeers()
     ) {
@@ -49,7 +49,7 @@ package final class GatewayTopology: Sendable {
     /// - Parameters:
     ///   - now: milliseconds of the monotonic clock.
     ///   - longestCall: milliseconds for which a former peer may still have calls.
-    package func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
+    public func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
         GatewayTopology(
             sockets: sockets, trunks: trunks, pbxs: pbxs, routes: routes,
             former: .left(by: old, for: self, at: now, longestCall: longestCall))
@@ -60,7 +60,7 @@ package final class GatewayTopology: Sendable {
     /// PBXs come first, then trunks in their order. Of trunks that share a source, the trunk of the receiving socket wins. A
     /// stream has an ephemeral source port, so its port does not count if no source matches with it. Without a matching
     /// source, a peer with a target at that address matches: targets send their responses from there.
-    package func peer(of flow: Flow) -> Peer? {
+    public func peer(of flow: Flow) -> Peer? {
         let isStream = isStream(flow)
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
             ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
@@ -114,12 +114,12 @@ package final class GatewayTopology: Sendable {
     }
 
     /// Whether a peer may send from an address, whatever its port and before it shows a certificate.
-    package func mayBePeer(at address: PeerAddress) -> Bool { number(ofPeerAt: address) != nil }
+    public func mayBePeer(at address: PeerAddress) -> Bool { number(ofPeerAt: address) != nil }
 
     /// The number of the peer that may send from an address, as `mayBePeer` finds it; nil for an unknown peer.
     ///
     /// All former peers have one number.
-    package func number(ofPeerAt address: PeerAddress) -> UInt64? {
+    public func number(ofPeerAt address: PeerAddress) -> UInt64? {
         func isPresent(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
             sources.contains { $0.contains(address, anyPort: true) } || group.hasTarget(at: address, anyPort: true)
         }

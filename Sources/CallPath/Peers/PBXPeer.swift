@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import SIPCore
+public import Branding
+public import SIPCore
 
 /// A PBX, which gets the branded calls.
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class PBXPeer: Sendable {
-    package let name: String
+public final class PBXPeer: Sendable {
+    public let name: String
     /// Its number among PBXs, derived from its name.
     let mark: UInt16
     /// The same in 64 bits: a thousand PBXs have a thousand keys.
-    package let key: UInt64
-    package let sources: [PeerSource]
+    public let key: UInt64
+    public let sources: [PeerSource]
     /// The targets of its calls.
-    package let targets: TargetGroup
+    public let targets: TargetGroup
     /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
     ///
     /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
     let largestDatagram: Int?
     /// Key of the logo's form in Call-Info; nil for the usual one.
-    package let logoKey: [UInt8]?
+    public let logoKey: [UInt8]?
 
-    package init(name: String, sources: [PeerSource], targets: TargetGroup, logo: LogoForm? = nil) {
+    public init(name: String, sources: [PeerSource], targets: TargetGroup, logo: LogoForm? = nil) {
         self.name = name
         mark = TrunkPeer.mark(of: name)
         key = stableHash(name)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// A range of addresses, and perhaps one port, that a peer may send from.
-package struct PeerSource: Hashable, Sendable {
+public struct PeerSource: Hashable, Sendable {
     /// Network address; host bits are ignored.
-    package let network: PeerAddress
+    public let network: PeerAddress
     /// Leading bits that must agree: 0–32 for IPv4, 0–128 for IPv6.
-    package let prefixLength: Int
+    public let prefixLength: Int
     /// The one port allowed, nil for any.
-    package let port: UInt16?
+    public let port: UInt16?
 
-    package init(network: PeerAddress, prefixLength: Int, port: UInt16?) {
+    public init(network: PeerAddress, prefixLength: Int, port: UInt16?) {
         self.network = network
         self.prefixLength = prefixLength
         self.port = port
@@ -20,7 +20,7 @@ package struct PeerSource: Hashable, Sendable {
     /// True when a message from there is this peer's.
     ///
     /// - Parameter anyPort: for streams, which come from a port of the moment.
-    package func contains(_ source: PeerAddress, anyPort: Bool = false) -> Bool {
+    public func contains(_ source: PeerAddress, anyPort: Bool = false) -> Bool {
         guard source.isIPv6 == network.isIPv6, anyPort || port == nil || port == source.port else { return false }
         if !network.isIPv6 { return Self.agree(source.low << 32, network.low << 32, bits: prefixLength) }
         return Self.agree(source.high, network.high, bits: min(prefixLength, 64))

@@ -5,9 +5,9 @@ import Synchronization
 /// Whether a trunk's registrar sends calls to registered contacts through the gateway.
 ///
 /// A change is reported, at most once an hour for each trunk. Any thread, no lock.
-package final class RegistrarState: Sendable {
+public final class RegistrarState: Sendable {
     /// The result of a registration.
-    package enum Finding: UInt8, Hashable, Sendable {
+    public enum Finding: UInt8, Hashable, Sendable {
         /// The registrar keeps the gateway in Path.
         case accepted = 1
         /// The registrar leaves Path out of its response.
@@ -19,14 +19,14 @@ package final class RegistrarState: Sendable {
     private static let pause: UInt64 = 3_600_000
 
     /// The trunk's name.
-    package let trunk: String
+    public let trunk: String
     private let onNews: @Sendable (String, Finding) -> Void
     private let last = Atomic<UInt8>(0)
     /// Monotonic milliseconds after which the next report may follow.
     private let quietUntil = Atomic<UInt64>(0)
 
     /// - Parameter onNews: runs on the thread of the report, and must not wait.
-    package init(trunk: String, onNews: @escaping @Sendable (String, Finding) -> Void) {
+    public init(trunk: String, onNews: @escaping @Sendable (String, Finding) -> Void) {
         self.trunk = trunk
         self.onNews = onNews
     }

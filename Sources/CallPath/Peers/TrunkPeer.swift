@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import SIPCore
+public import Branding
+public import SIPCore
 
 /// A trunk: the sources of its calls, the trust in them, and the targets of calls to it.
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class TrunkPeer: Sendable {
+public final class TrunkPeer: Sendable {
     /// Its number in route cookies and call updates, over reloads and restarts; derived from its name.
-    package let mark: UInt16
-    package let name: String
-    package let sources: [PeerSource]
+    public let mark: UInt16
+    public let name: String
+    public let sources: [PeerSource]
     /// Names of which its TLS certificate must carry one; empty when no certificate is required.
-    package let certificateNames: [String]
+    public let certificateNames: [String]
     /// The targets of the PBX's calls.
-    package let targets: TargetGroup
+    public let targets: TargetGroup
     /// Host names of its targets, in lower case, as a PBX addresses its carrier.
     let hosts: [ArraySlice<UInt8>]
     /// Position of the local socket it sends to.
-    package let socket: Int
+    public let socket: Int
     /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
-    package let pbxSocket: Int?
+    public let pbxSocket: Int?
     /// Whether its P-Asserted-Identity, Remote-Party-ID and verstat are trusted.
-    package let isTrusted: Bool
-    package let policy: BrandingPolicy
-    package let normaliser: NumberNormaliser
+    public let isTrusted: Bool
+    public let policy: BrandingPolicy
+    public let normaliser: NumberNormaliser
     /// The headers that may name the caller, in order; the first present one decides.
-    package let identityOrder: [IdentityHeader]
+    public let identityOrder: [IdentityHeader]
     /// Whether Call-Info other than rich call data (`answer-after` and the like) passes.
-    package let keepsForeignCallInfo: Bool
-    package let carrierName: CarrierNamePolicy
+    public let keepsForeignCallInfo: Bool
+    public let carrierName: CarrierNamePolicy
     /// Whether it gets the identity of a PBX's caller that withholds the number.
-    package let takesWithheldIdentity: Bool
+    public let takesWithheldIdentity: Bool
     /// The emergency numbers of its region.
-    package let emergencyNumbers: EmergencyNumbers
+    public let emergencyNumbers: EmergencyNumbers
     /// Headers with a carrier's attestation, in lower case.
     ///
     /// For an untrusted trunk those of all trunks, which are removed.
     let attestationHeaders: [ArraySlice<UInt8>]
     /// Name of the header with the trunk's name for the PBX; nil for none.
-    package let trunkHeader: String?
+    public let trunkHeader: String?
     /// That header field with the trunk's name and its line end; empty for none.
     let trunkHeaderLine: [UInt8]
     /// The PBX of its calls.
-    package let pbx: PBXPeer
+    public let pbx: PBXPeer
     /// Its limits and its calls in progress.
-    package let admission: TrunkAdmission
+    public let admission: TrunkAdmission
     /// The state of its registrar; nil where it is not watched.
     let registrar: RegistrarState?
 
-    package init(
+    public init(
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
@@ -83,7 +83,7 @@ package final class TrunkPeer: Sendable {
     }
 
     /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
-    package static func mark(of name: String) -> UInt16 {
+    public static func mark(of name: String) -> UInt16 {
         // Folded to 16 bits. The mark needs no secrecy: the route cookie is sealed.
         let hash = stableHash(name)
         return UInt16(truncatingIfNeeded: hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48)

@@ -5,20 +5,20 @@ import SIPCore
 /// The facts of a message that a trace needs: the call, the parties, and whether a party withholds its number.
 ///
 /// Read off the call path, from the copy of the message. The parties and the summary are read when they are needed.
-package struct TraceFacts: Sendable {
+public struct TraceFacts: Sendable {
     private let message: SIPMessage
     private let callIDRange: Range<Int>
     /// True for a request that begins something: no To tag, and neither CANCEL nor ACK.
-    package let isInitial: Bool
+    public let isInitial: Bool
     /// True if the message asks for privacy, in whatever header and from whatever peer.
     ///
     /// Broader than the decision of the call path, which ignores claims of untrusted trunks.
-    package let asksForPrivacy: Bool
+    public let asksForPrivacy: Bool
 
     private static let limits = SIPLimits(headerFields: 1000)
 
     /// Nil if the bytes are no SIP message that Herald can read.
-    package init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         guard let message = try? SIPMessage.index(bytes, limits: Self.limits), let callID = message.first(.callID)
         else { return nil }
         self.message = message
@@ -28,16 +28,16 @@ package struct TraceFacts: Sendable {
     }
 
     /// The Call-ID, as bytes of the message.
-    package var callID: ArraySlice<UInt8> { message[callIDRange] }
+    public var callID: ArraySlice<UInt8> { message[callIDRange] }
 
     /// The first line without its URI: `INVITE`, `180 Ringing`.
-    package var summary: String { Self.summary(of: message) }
+    public var summary: String { Self.summary(of: message) }
 
     /// The users of all URIs that may name the sender of the first request.
-    package var callers: [[UInt8]] { Self.identities.flatMap { Self.users(of: $0, in: message) } }
+    public var callers: [[UInt8]] { Self.identities.flatMap { Self.users(of: $0, in: message) } }
 
     /// The users of Request-URI and To.
-    package var called: [[UInt8]] {
+    public var called: [[UInt8]] {
         var called = Self.users(of: .to, in: message)
         if let uri = SIPURI(message.bytes, message.requestURI) { called.append(Array(uri.unescapedUser)) }
         return called

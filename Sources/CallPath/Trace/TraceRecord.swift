@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-package import CallAccounting
-package import SIPCore
+public import Branding
+public import CallAccounting
+public import SIPCore
 
 /// A message or a decision as the call path copied it for a trace.
-package struct TraceRecord: Sendable {
+public struct TraceRecord: Sendable {
     /// The kind of a record.
-    package enum Kind: UInt8, Sendable {
+    public enum Kind: UInt8, Sendable {
         /// A message that arrived, also one that is rejected or dropped afterwards.
         case received
         /// A message on its way to a socket.
@@ -16,38 +16,38 @@ package struct TraceRecord: Sendable {
         case decided
     }
 
-    package var kind = Kind.received
+    public var kind = Kind.received
     /// Wall clock in microseconds since 1970.
-    package var wallMicroseconds: Int64 = 0
+    public var wallMicroseconds: Int64 = 0
     /// Monotonic clock of the same moment.
-    package var milliseconds: UInt64 = 0
+    public var milliseconds: UInt64 = 0
     /// The far end of a message.
-    package var address = PeerAddress(ipv4: 0, port: 0)
+    public var address = PeerAddress(ipv4: 0, port: 0)
     /// Position of the local socket.
-    package var socket = 0
+    public var socket = 0
     /// The stream connection; 0 for datagrams.
-    package var connection: UInt64 = 0
+    public var connection: UInt64 = 0
     /// The number of the configured peer with this certificate, 0 for an unknown peer; nil if the address decides.
-    package var certified: UInt64?
+    public var certified: UInt64?
     /// Bytes of the whole message; more than `bytes` holds if the message was cut.
-    package var length = 0
+    public var length = 0
     /// The message; of a decision the Call-ID.
-    package var bytes: [UInt8] = []
+    public var bytes: [UInt8] = []
     /// The name of the brand; empty without one.
-    package var brand: [UInt8] = []
-    package var decision = TracedDecision()
+    public var brand: [UInt8] = []
+    public var decision = TracedDecision()
 
-    package init() {}
+    public init() {}
 }
 
 /// A branding decision with its evidence.
-package struct TracedDecision: Hashable, Sendable {
+public struct TracedDecision: Hashable, Sendable {
     /// Nil if the call gets a brand.
-    package var reason: PassThroughReason?
+    public var reason: PassThroughReason?
     /// The caller's number; nil if withheld or not certain.
-    package var caller: E164Number?
+    public var caller: E164Number?
     /// The findings of the walk.
-    package var evidence = DecisionEvidence()
+    public var evidence = DecisionEvidence()
 
-    package init() {}
+    public init() {}
 }

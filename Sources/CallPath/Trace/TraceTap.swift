@@ -9,34 +9,34 @@ import Synchronization
 ///
 /// Switched off it costs one relaxed load a message. Switched on, a worker copies at most 8 KiB a message into a ring and never
 /// waits: a full ring drops the copy and counts it. Any thread writes; one thread reads.
-package final class TraceTap: Sendable {
+public final class TraceTap: Sendable {
     /// Records that wait for the reader unless the configuration has another number.
-    package static let usualCapacity = 8192
+    public static let usualCapacity = 8192
 
     private let isEnabled = Atomic<Bool>(false)
     private let ring = AtomicLazyReference<TraceRing>()
 
-    package init() {}
+    public init() {}
 
     /// Whether workers copy.
-    package var isOn: Bool { isEnabled.load(ordering: .relaxed) }
+    public var isOn: Bool { isEnabled.load(ordering: .relaxed) }
 
     /// Records that found the ring full.
-    package var dropped: UInt64 { ring.load()?.dropped ?? 0 }
+    public var dropped: UInt64 { ring.load()?.dropped ?? 0 }
 
     /// Switches the copying on.
     ///
     /// - Parameter capacity: records that wait for the reader; counts at the first call, which allocates 2 KiB for each.
-    package func start(capacity: Int = usualCapacity) {
+    public func start(capacity: Int = usualCapacity) {
         if ring.load() == nil { _ = ring.storeIfNil(TraceRing(capacity: capacity)) }
         isEnabled.store(true, ordering: .releasing)
     }
 
     /// Switches the copying off; the memory stays.
-    package func stop() { isEnabled.store(false, ordering: .relaxed) }
+    public func stop() { isEnabled.store(false, ordering: .relaxed) }
 
     /// Copies the oldest record into one whose memory is reused; false if there is none. One reader at a time.
-    package func take(into record: inout TraceRecord) -> Bool { ring.load()?.take(into: &record) ?? false }
+    public func take(into record: inout TraceRecord) -> Bool { ring.load()?.take(into: &record) ?? false }
 
     /// Copies a message that has arrived, before anything rejects it.
     func received(_ bytes: Span<UInt8>, by flow: Flow, _ topology: GatewayTopology, at now: Moment) {
@@ -92,13 +92,13 @@ extension TracedDecision {
 
 extension GatewayTopology {
     /// A configured peer in a trace.
-    package struct TracedPeer: Hashable, Sendable {
-        package let name: String
-        package let isTrunk: Bool
+    public struct TracedPeer: Hashable, Sendable {
+        public let name: String
+        public let isTrunk: Bool
     }
 
     /// The peer at the far end of a traced message; nil for an unknown peer.
-    package func tracedPeer(of record: TraceRecord) -> TracedPeer? {
+    public func tracedPeer(of record: TraceRecord) -> TracedPeer? {
         switch peer(of: record) {
         case .trunk(let trunk): TracedPeer(name: trunk.name, isTrunk: true)
         case .pbx(let pbx): TracedPeer(name: pbx.name, isTrunk: false)
@@ -107,7 +107,7 @@ extension GatewayTopology {
     }
 
     /// The name of the customer of a call, by the traced request that begins it; nil for a call without one.
-    package func customer(of record: TraceRecord, _ facts: TraceFacts) -> String? {
+    public func customer(of record: TraceRecord, _ facts: TraceFacts) -> String? {
         guard routes.hasCustomers else { return nil }
         return switch peer(of: record) {
         case .trunk(let trunk): facts.customer(on: trunk, routes)?.name
@@ -119,7 +119,7 @@ extension GatewayTopology {
     }
 
     /// True if the peer of an address may change with time, because a reload has removed peers.
-    package var hasFormerPeers: Bool { former.count > 0 }
+    public var hasFormerPeers: Bool { former.count > 0 }
 
     private func peer(of record: TraceRecord) -> Peer? {
         if let number = record.certified { return peers.first { $0.number == number } }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import Logging
+public import Logging
 
 /// Detects if standard error leads to the journal of systemd, and writes the priority of a line for it.
 ///
 /// Source: systemd.exec(5), `JOURNAL_STREAM`; sd-daemon(3), prefixes of log levels.
-package enum JournalStream {
+public enum JournalStream {
     /// True if standard error is the stream that systemd names.
-    package static let isStandardError = isJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"], 2)
+    public static let isStandardError = isJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"], 2)
 
     /// True if the descriptor has this device and inode, such as `9:12345`.
     static func isJournal(_ named: String?, _ descriptor: Int32) -> Bool {
@@ -21,7 +21,7 @@ package enum JournalStream {
     }
 
     /// Returns the priority by syslog's numbers, such as `<4>` for a warning.
-    package static func prefix(_ level: Logger.Level) -> String {
+    public static func prefix(_ level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "<7>"
         case .info: "<6>"

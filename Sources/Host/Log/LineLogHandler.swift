@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logging
+public import Logging
 
 /// The base of the log handlers that write one line for each event.
 ///
 /// It holds level and metadata, and merges the metadata of handler, provider and event. A later one wins.
-package protocol LineLogHandler: LogHandler {
+public protocol LineLogHandler: LogHandler {
     /// The state that every handler keeps.
     var context: LogLineContext { get set }
     /// Writes one event. Any thread.
@@ -13,56 +13,56 @@ package protocol LineLogHandler: LogHandler {
 }
 
 /// Label, level and metadata of a log handler.
-package struct LogLineContext: Sendable {
-    package let label: String
-    package var metadata: Logger.Metadata = [:]
-    package var provider: Logger.MetadataProvider?
+public struct LogLineContext: Sendable {
+    public let label: String
+    public var metadata: Logger.Metadata = [:]
+    public var provider: Logger.MetadataProvider?
     private let general: @Sendable () -> Logger.Level
     private var own: Logger.Level?
 
     /// - Parameter level: read for each line, so that a reload can change it.
-    package init(label: String, level: @escaping @autoclosure @Sendable () -> Logger.Level) {
+    public init(label: String, level: @escaping @autoclosure @Sendable () -> Logger.Level) {
         self.label = label
         general = level
     }
 
     /// The least level of a line; a set level belongs to this logger alone.
-    package var level: Logger.Level {
+    public var level: Logger.Level {
         get { own ?? general() }
         set { own = newValue }
     }
 }
 
 /// One event of the log with its whole metadata.
-package struct LogLine: Sendable {
-    package let label: String
-    package let level: Logger.Level
-    package let message: String
-    package let metadata: [String: String]
+public struct LogLine: Sendable {
+    public let label: String
+    public let level: Logger.Level
+    public let message: String
+    public let metadata: [String: String]
 }
 
 extension LineLogHandler {
-    package var logLevel: Logger.Level {
+    public var logLevel: Logger.Level {
         get { context.level }
         set { context.level = newValue }
     }
 
-    package var metadata: Logger.Metadata {
+    public var metadata: Logger.Metadata {
         get { context.metadata }
         set { context.metadata = newValue }
     }
 
-    package var metadataProvider: Logger.MetadataProvider? {
+    public var metadataProvider: Logger.MetadataProvider? {
         get { context.provider }
         set { context.provider = newValue }
     }
 
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { context.metadata[key] }
         set { context.metadata[key] = newValue }
     }
 
-    package func log(event: LogEvent) {
+    public func log(event: LogEvent) {
         var all = context.metadata
         if let provided = context.provider?.get() { all.merge(provided) { $1 } }
         if let given = event.metadata { all.merge(given) { $1 } }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-package import Logging
+public import Foundation
+public import Logging
 import Primitives
 
 /// Writes log lines for people: time, level, message, metadata in the order of their names, label.
@@ -9,8 +9,8 @@ import Primitives
 /// The journal has a time and a priority of its own. A line for the journal has no time, and its priority as `<N>` in front,
 /// which the journal removes. Control characters are escaped, so no logged text can end a line or control a terminal. Safe
 /// from any thread if `write` is.
-package struct TextLogHandler: LineLogHandler {
-    package var context: LogLineContext
+public struct TextLogHandler: LineLogHandler {
+    public var context: LogLineContext
     private let isForJournal: Bool
     private let now: @Sendable () -> String
     private let write: @Sendable (String) -> Void
@@ -20,7 +20,7 @@ package struct TextLogHandler: LineLogHandler {
     ///   - isForJournal: true if standard error leads to the journal.
     ///   - now: the time as a line shows it.
     ///   - write: takes one line with its end, in one piece.
-    package init(
+    public init(
         label: String, level: @escaping @autoclosure @Sendable () -> Logger.Level,
         isForJournal: Bool = JournalStream.isStandardError,
         now: @escaping @Sendable () -> String = { Date().formatted(.iso8601) },
@@ -34,7 +34,7 @@ package struct TextLogHandler: LineLogHandler {
         self.write = write
     }
 
-    package func write(line: LogLine) {
+    public func write(line: LogLine) {
         var text = isForJournal ? JournalStream.prefix(line.level) : "\(now()) \(line.level.rawValue) "
         text += TerminalText.visible(line.message)
         for (name, value) in line.metadata.sorted(by: { $0.key < $1.key }) {

@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// Any thread. A value is two relaxed atomic additions, without lock or allocation. Each thread of the call path has a
 /// histogram of its own, so that no two share a cache line.
-package final class DurationHistogram: Sendable {
+public final class DurationHistogram: Sendable {
     /// Upper ends of the buckets in seconds, for each measured quantity; at most 15.
-    package enum Scale: Sendable {
+    public enum Scale: Sendable {
         /// The delay that the gateway adds to a call.
         case delay
         /// Ringing, until the call is answered or ends.
@@ -20,7 +20,7 @@ package final class DurationHistogram: Sendable {
         /// A delivery that may wait for days.
         case delivery
 
-        package var bounds: [Double] {
+        public var bounds: [Double] {
             switch self {
             case .delay: [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
             case .ringing: [1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180]
@@ -40,7 +40,7 @@ package final class DurationHistogram: Sendable {
     private let counts: Counts
     private let sum = Atomic<UInt64>(0)
 
-    package init(_ scale: Scale) {
+    public init(_ scale: Scale) {
         let bounds = scale.bounds
         precondition(bounds.count < Counts.count, "a scale has more bounds than counters")
         self.bounds = bounds
@@ -49,7 +49,7 @@ package final class DurationHistogram: Sendable {
     }
 
     /// Counts a duration in nanoseconds.
-    package func record(nanoseconds: UInt64) {
+    public func record(nanoseconds: UInt64) {
         var bucket = 0
         while nanoseconds > ends[bucket] { bucket += 1 }
         counts[bucket].wrappingAdd(1, ordering: .relaxed)
@@ -57,7 +57,7 @@ package final class DurationHistogram: Sendable {
     }
 
     /// Counts a duration; a negative one counts as zero.
-    package func record(_ duration: Duration) {
+    public func record(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return record(nanoseconds: 0) }
         // 100 years fit into 64 bits.
@@ -65,7 +65,7 @@ package final class DurationHistogram: Sendable {
     }
 
     /// The counts of this moment.
-    package var distribution: Distribution {
+    public var distribution: Distribution {
         Distribution(
             bounds: bounds, counts: (0...bounds.count).map { counts[$0].load(ordering: .relaxed) },
             sum: Double(sum.load(ordering: .relaxed)) / 1e9)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CoreMetrics
+public import CoreMetrics
 import Synchronization
 
 /// Collects the metrics that libraries record through swift-metrics, such as those of Hummingbird's HTTP servers.
@@ -8,13 +8,13 @@ import Synchronization
 /// Any thread. A value takes the lock of its own series. The number of series is bounded: above the limit a new series
 /// is counted and not kept, so that no client can fill memory with invented labels. Names follow Prometheus: a counter
 /// ends with `_total`, a timer with `_seconds`.
-package final class LibraryMetrics: MetricsFactory {
+public final class LibraryMetrics: MetricsFactory {
     /// The collection that both programs hand to swift-metrics at their start.
-    package static let shared = LibraryMetrics()
+    public static let shared = LibraryMetrics()
 
     /// Most series of one name, and most names.
-    package static let mostSeries = 400
-    package static let mostNames = 64
+    public static let mostSeries = 400
+    public static let mostNames = 64
 
     private struct State {
         var counters: [Key: LibraryCounter] = [:]
@@ -43,25 +43,25 @@ package final class LibraryMetrics: MetricsFactory {
 
     private let state = Mutex(State())
 
-    package init() {}
+    public init() {}
 
     // MARK: Handlers
 
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         counter(Key(label, dimensions, ending: "_total")) ?? NOOPMetricsHandler.instance
     }
 
-    package func makeFloatingPointCounter(
+    public func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         counter(Key(label, dimensions, ending: "_total")) ?? NOOPMetricsHandler.instance
     }
 
-    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         meter(Key(label, dimensions)) ?? NOOPMetricsHandler.instance
     }
 
-    package func makeRecorder(
+    public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         let key = Key(label, dimensions)
@@ -75,7 +75,7 @@ package final class LibraryMetrics: MetricsFactory {
         } ?? NOOPMetricsHandler.instance
     }
 
-    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let key = Key(label, dimensions, ending: "_seconds")
         return state.withLock { state -> (any TimerHandler)? in
             if let known = state.timers[key] { return known }
@@ -86,16 +86,16 @@ package final class LibraryMetrics: MetricsFactory {
         } ?? NOOPMetricsHandler.instance
     }
 
-    package func destroyCounter(_ handler: any CounterHandler) { remove(handler, from: \.counters) }
-    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
+    public func destroyCounter(_ handler: any CounterHandler) { remove(handler, from: \.counters) }
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
         remove(handler, from: \.counters)
     }
-    package func destroyMeter(_ handler: any MeterHandler) { remove(handler, from: \.meters) }
-    package func destroyRecorder(_ handler: any RecorderHandler) {
+    public func destroyMeter(_ handler: any MeterHandler) { remove(handler, from: \.meters) }
+    public func destroyRecorder(_ handler: any RecorderHandler) {
         remove(handler, from: \.recorders)
         remove(handler, from: \.meters)
     }
-    package func destroyTimer(_ handler: any TimerHandler) { remove(handler, from: \.timers) }
+    public func destroyTimer(_ handler: any TimerHandler) { remove(handler, from: \.timers) }
 
     private func counter(_ key: Key) -> LibraryCounter? {
         state.withLock { state in
@@ -130,7 +130,7 @@ package final class LibraryMetrics: MetricsFactory {
     // MARK: The page
 
     /// The series of this moment, sorted by name and labels.
-    package var samples: MetricSamples {
+    public var samples: MetricSamples {
         let (counters, meters, recorders, timers, refused) = state.withLock {
             ($0.counters, $0.meters, $0.recorders, $0.timers, $0.refused)
         }

@@ -5,9 +5,9 @@
 /// swift-server/swift-prometheus is the maintained Swift library. Its counters are objects behind a lookup by name. The
 /// call path has relaxed atomic counters of its own, and this type only writes them as text. Source:
 /// prometheus.io/docs/instrumenting/exposition_formats.
-package struct MetricsText {
+public struct MetricsText {
     /// The `Content-Type` of the text.
-    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private var families: [Family] = []
     private var positions: [String: Int] = [:]
@@ -19,7 +19,7 @@ package struct MetricsText {
         var lines: [String] = []
     }
 
-    package init(_ samples: MetricSamples) {
+    public init(_ samples: MetricSamples) {
         for sample in samples.counters { add(sample.name, sample.help, "counter", sample.labels, "\(sample.value)") }
         for sample in samples.sums {
             add(sample.name, sample.help, "counter", sample.labels, Self.number(sample.value))
@@ -31,7 +31,7 @@ package struct MetricsText {
     }
 
     /// All families, each with its HELP and TYPE line before its series.
-    package var text: String {
+    public var text: String {
         var out = ""
         for family in families {
             out += "# HELP \(family.name) \(Self.escapedHelp(family.help))\n# TYPE \(family.name) \(family.type)\n"

@@ -6,14 +6,14 @@ import Foundation
 ///
 /// Read from `/proc` (proc(5)). A figure that cannot be read is left out. Source: prometheus.io, "Writing client
 /// libraries", process metrics.
-package struct ProcessFigures {
+public struct ProcessFigures {
     private let folder: String
 
     /// - Parameter folder: the folder of a process; that of this one by default.
-    package init(folder: String = "/proc/self") { self.folder = folder }
+    public init(folder: String = "/proc/self") { self.folder = folder }
 
     /// The samples of this moment.
-    package var samples: MetricSamples {
+    public var samples: MetricSamples {
         let stat = Stat(text("stat"))
         var samples = MetricSamples()
         if let seconds = stat.cpuSeconds {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The reason why a command ends with exit code 1, as one line for standard error.
-package struct CommandFailure: Error, CustomStringConvertible {
+public struct CommandFailure: Error, CustomStringConvertible {
     /// The line.
-    package let description: String
+    public let description: String
 
     /// A failure with a reason and, where there is one, a remedy.
-    package init(_ description: String) { self.description = description }
+    public init(_ description: String) { self.description = description }
 
     /// Runs `work` and turns every error into a failure of the command.
-    package static func reported<Value>(_ work: () throws -> Value) throws(CommandFailure) -> Value {
+    public static func reported<Value>(_ work: () throws -> Value) throws(CommandFailure) -> Value {
         do {
             return try work()
         } catch {
@@ -18,7 +18,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// The same for asynchronous work.
-    package static func reported<Value>(_ work: () async throws -> Value) async throws(CommandFailure) -> Value {
+    public static func reported<Value>(_ work: () async throws -> Value) async throws(CommandFailure) -> Value {
         do {
             return try await work()
         } catch {

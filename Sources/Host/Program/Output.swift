@@ -4,12 +4,12 @@ import Foundation
 import Primitives
 
 /// Writes the results of a command.
-package enum Output {
+public enum Output {
     /// Writes to standard output; a closed pipe ends the command, as SIGPIPE would.
-    package static func write(_ text: String) { write(Array(text.utf8)) }
+    public static func write(_ text: String) { write(Array(text.utf8)) }
 
     /// Writes bytes unchanged.
-    package static func write(_ bytes: [UInt8]) {
+    public static func write(_ bytes: [UInt8]) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
         } catch {
@@ -18,22 +18,22 @@ package enum Output {
     }
 
     /// Writes one value as a line of JSON, its keys in alphabetical order.
-    package static func write(json value: some Encodable) throws { write(try text(value) + "\n") }
+    public static func write(json value: some Encodable) throws { write(try text(value) + "\n") }
 
     /// The JSON of a value, its keys in alphabetical order.
-    package static func text(_ value: some Encodable) throws -> String {
+    public static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// Writes a warning as one line to standard error, so that programs can read standard output.
-    package static func warn(_ text: String) {
+    public static func warn(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data((TerminalText.visible(text) + "\n").utf8))
     }
 
     /// Writes rows in columns; an empty or missing cell is a dash.
-    package static func write(table titles: [String], _ rows: [[String?]]) {
+    public static func write(table titles: [String], _ rows: [[String?]]) {
         var table = TextTable(titles)
         for row in rows { table.add(row) }
         write(table.text)

@@ -4,9 +4,9 @@ import Dispatch
 import Glibc
 
 /// The entry point of both programs.
-package enum ProgramStart {
+public enum ProgramStart {
     /// Runs a command in a task of medium priority, and serves the main queue meanwhile.
-    package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
+    public static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
         // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
         // An operator who sets the variable gets the lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ServiceLifecycle
+public import ServiceLifecycle
 import Synchronization
 
 /// Reports a program to systemd: ready once it serves, reloads, the stop, a status line and the watchdog.
 ///
 /// Any thread. Does nothing where systemd does not ask for it.
-package final class SystemdReport: Service {
+public final class SystemdReport: Service {
     private struct State {
         var isReady = false
         var line = ""
@@ -24,7 +24,7 @@ package final class SystemdReport: Service {
     ///   - progress: the progress of each watched thread, as `Watchdog` takes it.
     ///   - onStuck: called for a thread without progress, with its position.
     ///   - line: the status line.
-    package init(
+    public init(
         _ supervisor: Supervisor = .current, progress: @escaping @Sendable () -> [UInt64?],
         onStuck: @escaping @Sendable (_ position: Int) -> Void, line: @escaping @Sendable () -> String
     ) {
@@ -34,7 +34,7 @@ package final class SystemdReport: Service {
     }
 
     /// Reports that the program serves, and starts the watchdog.
-    package func serves() {
+    public func serves() {
         let line = line()
         state.withLock { $0 = State(isReady: true, line: line) }
         supervisor.report(.ready, .status(line))
@@ -42,26 +42,26 @@ package final class SystemdReport: Service {
     }
 
     /// Reports the begin of a reload, unless the program has not been ready yet.
-    package func reloadBegins() {
+    public func reloadBegins() {
         guard state.withLock({ $0.isReady }) else { return }
         supervisor.report(.reloading)
     }
 
     /// Reports the end of a reload, applied or refused.
-    package func reloadEnds() {
+    public func reloadEnds() {
         guard state.withLock({ $0.isReady }) else { return }
         supervisor.report(.ready)
         renewLine()
     }
 
     /// Reports that the program stops; work in progress may still finish.
-    package func stops() { supervisor.report(.stopping, .status(line())) }
+    public func stops() { supervisor.report(.stopping, .status(line())) }
 
     /// Ends the watchdog, before the watched threads end.
-    package func ends() { watchdog.stop() }
+    public func ends() { watchdog.stop() }
 
     /// Sends the status line if it has changed.
-    package func renewLine() {
+    public func renewLine() {
         let line = line()
         let isNews = state.withLock { state in
             defer { state.line = line }
@@ -71,7 +71,7 @@ package final class SystemdReport: Service {
     }
 
     /// Renews the status line until graceful shutdown.
-    package func run() async throws {
+    public func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)

@@ -5,7 +5,7 @@
 /// An exchange shows the other clock with an error of at most half its round trip. So the shortest exchange counts, and its
 /// error grows with the drift of both clocks. An exchange that contradicts it shows that a clock was set, and counts at once.
 /// Times are microseconds. The clock of this machine is a monotonic one, so a step of the wall clock here changes nothing.
-package struct ClockEstimate: Hashable, Sendable {
+public struct ClockEstimate: Hashable, Sendable {
     /// Microseconds in which two clocks without a time server drift apart by one microsecond: 200 ppm.
     private static let drift: Int64 = 5_000
 
@@ -19,13 +19,13 @@ package struct ClockEstimate: Hashable, Sendable {
 
     private var best: Measurement?
 
-    package init() {}
+    public init() {}
 
     /// The other clock less the monotonic clock here; nil before the first exchange.
-    package var offset: Int64? { best?.offset }
+    public var offset: Int64? { best?.offset }
 
     /// The largest error of `offset`; nil before the first exchange.
-    package func error(at now: Int64) -> Int64? { best?.error(at: now) }
+    public func error(at now: Int64) -> Int64? { best?.error(at: now) }
 
     /// Takes in an exchange, unless a shorter one is more exact.
     ///
@@ -33,7 +33,7 @@ package struct ClockEstimate: Hashable, Sendable {
     ///   - other: the other clock at some time between the two others.
     ///   - sent: the monotonic clock here before the request was sent.
     ///   - received: the same after the response was received.
-    package mutating func measure(_ other: Int64, sent: Int64, received: Int64) {
+    public mutating func measure(_ other: Int64, sent: Int64, received: Int64) {
         let error = max(0, received - sent) / 2 + 1
         let offset = other - sent - max(0, received - sent) / 2
         if let best {

@@ -7,7 +7,7 @@ import Glibc
 /// A machine may start with a clock that is hours wrong and is set while calls ring. Durations would be wrong by the
 /// same amount, and calls in progress would count as overdue. A slewed clock (time servers do that below half a second)
 /// has no step. One thread.
-package struct ClockStepDetector: Sendable {
+public struct ClockStepDetector: Sendable {
     /// Smallest step in microseconds; smaller differences are slews, or pauses between two readings.
     static let least: Int64 = 1_000_000
 
@@ -17,21 +17,21 @@ package struct ClockStepDetector: Sendable {
     private var unsetSince: Int64?
 
     /// - Parameter steady: microseconds of a steady clock.
-    package init(steady: @escaping @Sendable () -> Int64 = Self.sinceBoot) { self.steady = steady }
+    public init(steady: @escaping @Sendable () -> Int64 = Self.sinceBoot) { self.steady = steady }
 
     /// One reading of the wall clock.
-    package struct Reading: Hashable, Sendable {
+    public struct Reading: Hashable, Sendable {
         /// Microseconds since 1970 by the wall clock.
-        package let time: Int64
+        public let time: Int64
         /// Step in microseconds since the last reading; nil without a step, and at the first reading.
-        package let step: Int64?
+        public let step: Int64?
     }
 
     /// Reads the wall clock once.
     ///
     /// Nil if the reading took too long to be useful. Use the time of the reading for everything that depends on the
     /// clock: the clock may be set right after it.
-    package mutating func read(_ wall: () -> Int64) -> Reading? {
+    public mutating func read(_ wall: () -> Int64) -> Reading? {
         let before = steady()
         let time = wall()
         // The thread lost its core between the two clocks.
@@ -45,24 +45,24 @@ package struct ClockStepDetector: Sendable {
     }
 
     /// Step in microseconds since the last reading; nil without a step, and at the first reading.
-    package mutating func step(of wall: () -> Int64) -> Int64? { read(wall)?.step }
+    public mutating func step(of wall: () -> Int64) -> Int64? { read(wall)?.step }
 
     /// True if the clock had no step for this time.
     ///
     /// Old data is deleted only then: the clock of a machine that starts in the wrong year is set within minutes.
-    package func hasStood(for time: Duration) -> Bool {
+    public func hasStood(for time: Duration) -> Bool {
         unsetSince.map { .microseconds(steady() - $0) >= time } ?? false
     }
 
     /// Microseconds since 1970.
-    package static let wall: @Sendable () -> Int64 = {
+    public static let wall: @Sendable () -> Int64 = {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
     /// Microseconds since the machine was started, its sleep included.
-    package static let sinceBoot: @Sendable () -> Int64 = {
+    public static let sinceBoot: @Sendable () -> Int64 = {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

@@ -7,7 +7,7 @@
 ///
 /// - Returns: the value of the first one; nil without tasks.
 @discardableResult
-package func firstOf<Value: Sendable>(_ bodies: (@Sendable () async -> Value)...) async -> Value? {
+public func firstOf<Value: Sendable>(_ bodies: (@Sendable () async -> Value)...) async -> Value? {
     await withTaskGroup(of: Value.self) { group in
         for body in bodies { group.addTask { await body() } }
         defer { group.cancelAll() }
@@ -20,7 +20,7 @@ package func firstOf<Value: Sendable>(_ bodies: (@Sendable () async -> Value)...
 /// - Returns: the value of the first one; nil without tasks.
 /// - Throws: the error of the first one.
 @discardableResult
-package func firstOf<Value: Sendable>(_ bodies: (@Sendable () async throws -> Value)...) async throws -> Value? {
+public func firstOf<Value: Sendable>(_ bodies: (@Sendable () async throws -> Value)...) async throws -> Value? {
     try await withThrowingTaskGroup(of: Value.self) { group in
         for body in bodies { group.addTask { try await body() } }
         defer { group.cancelAll() }
@@ -29,7 +29,7 @@ package func firstOf<Value: Sendable>(_ bodies: (@Sendable () async throws -> Va
 }
 
 /// Runs work for a limited time; nil if the time ends first.
-package func within<Value: Sendable>(
+public func within<Value: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async -> Value
 ) async -> Value? {
     await firstOf(

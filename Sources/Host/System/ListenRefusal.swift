@@ -3,9 +3,9 @@
 import Foundation
 
 /// A listening address could not be bound; the program ends with this message, which has the remedy.
-package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The transport of the address.
-    package enum Wire: String, Sendable {
+    public enum Wire: String, Sendable {
         case udp = "UDP"
         case tcp = "TCP"
     }
@@ -19,7 +19,7 @@ package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible
     ///   - address: with its port.
     ///   - code: the system's error number.
     ///   - key: the configuration key of the address, such as `admin.listen`.
-    package init(_ wire: Wire, _ address: String, code: Int32, key: String) {
+    public init(_ wire: Wire, _ address: String, code: Int32, key: String) {
         self.wire = wire
         self.address = address
         self.code = code
@@ -27,11 +27,11 @@ package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// Takes a host and a port, IPv6 without brackets.
-    package init(_ wire: Wire, host: String, port: Int, code: Int32, key: String) {
+    public init(_ wire: Wire, host: String, port: Int, code: Int32, key: String) {
         self.init(wire, host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)", code: code, key: key)
     }
 
-    package var description: String {
+    public var description: String {
         "cannot listen on \(wire.rawValue) \(address): \(SystemError.text(code)); \(advice)change \(key)"
     }
 

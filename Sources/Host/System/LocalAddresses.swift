@@ -7,12 +7,12 @@ import Primitives
 ///
 /// A shared address (VRRP) leaves a machine and arrives while sockets are bound to it. Linux sends nothing from an address that
 /// the machine does not have.
-package struct LocalAddresses: Sendable {
+public struct LocalAddresses: Sendable {
     private let interfaces: Set<[UInt8]>
     private let asksSystem: Bool
 
     /// Reads the addresses of all interfaces; nil if the system does not list them.
-    package init?() {
+    public init?() {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }
         defer { freeifaddrs(list) }
@@ -21,7 +21,7 @@ package struct LocalAddresses: Sendable {
     }
 
     /// Takes address literals in place of the system's.
-    package init(_ hosts: [String]) {
+    public init(_ hosts: [String]) {
         interfaces = Set(hosts.compactMap { AddressBytes($0)?.bytes })
         asksSystem = false
     }
@@ -29,7 +29,7 @@ package struct LocalAddresses: Sendable {
     /// True if the machine has the address, or if the text is a wildcard or no address.
     ///
     /// - Parameter host: an address literal, IPv6 without brackets.
-    package func has(_ host: String) -> Bool {
+    public func has(_ host: String) -> Bool {
         guard let bytes = AddressBytes(host)?.bytes, bytes.contains(where: { $0 != 0 }) else { return true }
         return interfaces.contains(bytes) || asksSystem && bytes.count == 4 && Self.sends(from: host)
     }

@@ -7,15 +7,15 @@ import Glibc
 ///
 /// Reads `memory.max` and `memory.high` of cgroup v2 and `memory.limit_in_bytes` of v1, for the process's group and all
 /// groups above it (cgroups(7)).
-package struct MemoryLimit: Hashable, Sendable {
-    package let bytes: UInt64
+public struct MemoryLimit: Hashable, Sendable {
+    public let bytes: UInt64
     /// `RAM`, or the file that names the limit.
-    package let source: String
+    public let source: String
 
     /// Returns the present limit of this process.
     ///
     /// - Parameter root: the folder with `proc` and `sys`; another one in tests.
-    package static func current(root: String = "", ram: UInt64 = physicalMemory) -> MemoryLimit {
+    public static func current(root: String = "", ram: UInt64 = physicalMemory) -> MemoryLimit {
         let groups = text(root + "/proc/self/cgroup") ?? ""
         var lowest = MemoryLimit(bytes: ram, source: "RAM")
         for file in files(ofGroups: groups) {
@@ -26,7 +26,7 @@ package struct MemoryLimit: Hashable, Sendable {
     }
 
     /// The machine's memory in bytes.
-    package static var physicalMemory: UInt64 {
+    public static var physicalMemory: UInt64 {
         let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
         return pages > 0 && size > 0 ? UInt64(pages) * UInt64(size) : 1 << 30
     }
@@ -65,7 +65,7 @@ package struct MemoryLimit: Hashable, Sendable {
     private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
     /// Returns bytes in a readable unit: `512 MiB`, `7.7 GiB`.
-    package static func readable(_ bytes: UInt64) -> String {
+    public static func readable(_ bytes: UInt64) -> String {
         let mebibytes = bytes >> 20
         guard mebibytes >= 1024 else { return "\(mebibytes) MiB" }
         let tenths = bytes / ((1 << 30) / 10)

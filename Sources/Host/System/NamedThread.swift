@@ -4,18 +4,18 @@ import CLinux
 import Dispatch
 
 /// The name of a thread, as `top -H` and `ps -L` show it.
-package enum NamedThread {
+public enum NamedThread {
     /// Names the calling thread, which must not go back to a pool.
     ///
     /// - Parameter name: at most 15 bytes.
-    package static func begin(_ name: String) { herald_name_thread(name) }
+    public static func begin(_ name: String) { herald_name_thread(name) }
 
     /// Runs blocking work on a thread of its own, so that it blocks none of the threads of the task pool.
     ///
     /// - Parameters:
     ///   - queue: the name of the Dispatch queue.
     ///   - stop: called when the task is cancelled, to end the work; any thread.
-    package static func run(
+    public static func run(
         _ name: String, queue: String, _ work: @escaping @Sendable () -> Void, onCancel stop: @Sendable () -> Void
     ) async {
         await withTaskCancellationHandler {

@@ -6,21 +6,21 @@ import Foundation
 ///
 /// Shells and systemd start programs with a soft limit of 1,024. A program may raise it up to the hard limit
 /// (systemd.exec(5), LimitNOFILE=).
-package struct OpenFiles: Hashable, Sendable {
+public struct OpenFiles: Hashable, Sendable {
     /// Descriptors that connections of clients and peers may need.
-    package let connections: Int
+    public let connections: Int
     /// The limit of all descriptors.
-    package let allowed: Int
+    public let allowed: Int
 
     /// Connections that the HTTP ports may need.
-    package let http: Int
+    public let http: Int
 
     /// Descriptors beside those connections: databases, logs, sockets of its own, HTTP ports.
     static let others = 1024
     /// Descriptors without which no program works: libraries end a process that gets none.
     static let least = 200
 
-    package init(connections: Int, http: Int = 0, allowed: Int) {
+    public init(connections: Int, http: Int = 0, allowed: Int) {
         (self.connections, self.http, self.allowed) = (connections, http, allowed)
     }
 
@@ -31,7 +31,7 @@ package struct OpenFiles: Hashable, Sendable {
     /// - Parameters:
     ///   - connections: of SIP peers, or of the clients of a directory.
     ///   - http: connections of the HTTP ports beside these.
-    package static func allow(connections: Int, http: Int = 0) -> OpenFiles {
+    public static func allow(connections: Int, http: Int = 0) -> OpenFiles {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else {
             return OpenFiles(connections: connections, http: http, allowed: .max)
@@ -46,12 +46,12 @@ package struct OpenFiles: Hashable, Sendable {
     }
 
     /// Connections that leave enough descriptors for the rest, at most the requested number.
-    package var allowedConnections: Int {
+    public var allowedConnections: Int {
         min(connections, max(allowed - Self.others, (allowed - min(http, allowed)) / 2))
     }
 
     /// Describes a limit that is too small for a start, for the operator; nil for a sufficient one.
-    package var refusal: String? {
+    public var refusal: String? {
         guard allowed < Self.least else { return nil }
         return """
             the system allows \(allowed) open files, and a start needs at least \(Self.least); raise LimitNOFILE= of the unit, \
@@ -60,7 +60,7 @@ package struct OpenFiles: Hashable, Sendable {
     }
 
     /// Describes a shortage for the operator; nil without one.
-    package var shortage: String? {
+    public var shortage: String? {
         guard allowedConnections < connections else { return nil }
         return """
             only \(allowedConnections) of \(connections) connections are taken: the system allows \(allowed) open files, \

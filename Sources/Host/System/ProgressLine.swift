@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// It writes to standard error, at most ten times a second, and never past the width of the terminal, where a line could
 /// not be overwritten. `end` clears it. Ctrl-C leaves it as it is, and the shell goes on in the next line. Any thread.
-package final class ProgressLine: Sendable {
+public final class ProgressLine: Sendable {
     private struct State {
         var isShown = false
         var lastAt: UInt64 = 0
     }
 
     /// The line of standard error; silent if that is no terminal, or one without cursor control.
-    package static let standard = ProgressLine(
+    public static let standard = ProgressLine(
         width: { ProgressLine.terminalWidth() }, now: { DispatchTime.now().uptimeNanoseconds / 1_000_000 },
         write: { FileHandle.standardError.write(Data($0.utf8)) })
 
@@ -28,7 +28,7 @@ package final class ProgressLine: Sendable {
     /// - Parameters:
     ///   - width: columns of the terminal; nil without one.
     ///   - now: milliseconds of a monotonic clock.
-    package init(
+    public init(
         width: @escaping @Sendable () -> Int?, now: @escaping @Sendable () -> UInt64,
         write: @escaping @Sendable (String) -> Void
     ) {
@@ -36,7 +36,7 @@ package final class ProgressLine: Sendable {
     }
 
     /// Shows a text of ASCII in place of the last one.
-    package func show(_ text: @autoclosure () -> String) {
+    public func show(_ text: @autoclosure () -> String) {
         guard let width = width(), isDue() else { return }
         write("\r" + String(text().prefix(max(1, width - 1))) + "\u{1B}[K")
     }
@@ -47,13 +47,13 @@ package final class ProgressLine: Sendable {
     ///   - done: units that are done; more than `total` counts as all.
     ///   - total: all units; 0 if that is not known, which shows no bar.
     ///   - unit: the plural of the unit, such as `lines`.
-    package func show(_ title: String, done: Int, of total: Int, unit: String) {
+    public func show(_ title: String, done: Int, of total: Int, unit: String) {
         guard let width = width(), isDue() else { return }
         write("\r" + Self.bar(title, done: done, of: total, unit: unit, width: width - 1) + "\u{1B}[K")
     }
 
     /// Clears the line; a later text begins a new one.
-    package func end() {
+    public func end() {
         let isShown = state.withLock { state in
             defer { state = State() }
             return state.isShown

@@ -7,23 +7,23 @@ import Glibc
 ///
 /// `DispatchSemaphore` on Linux waits for an absolute time of day: a clock set back by an hour blocks the thread for an
 /// hour. A ring without a waiting thread is kept. Any thread rings, one thread waits.
-package final class SteadyBell: Sendable {
+public final class SteadyBell: Sendable {
     /// An eventfd; negative if the system has none left.
     ///
     /// Without one a ring is lost, and a wait lasts its whole time.
     private let wakeup = herald_open_wakeup()
 
-    package init() {}
+    public init() {}
 
     deinit { if wakeup >= 0 { close(wakeup) } }
 
     /// Ends the current wait, or the next one.
-    package func ring() { herald_wake(wakeup) }
+    public func ring() { herald_wake(wakeup) }
 
     /// Waits for a ring, at most `time`.
     ///
     /// - Returns: false if the time ended first.
-    package func wait(_ time: Duration) -> Bool {
+    public func wait(_ time: Duration) -> Bool {
         let end =
             SteadyClock.microseconds + max(time, .zero).components.seconds * 1_000_000
             + max(time, .zero).components.attoseconds / 1_000_000_000_000
@@ -42,9 +42,9 @@ package final class SteadyBell: Sendable {
 }
 
 /// The monotonic clock, unaffected by clock steps: for ages and waits inside one process.
-package enum SteadyClock {
+public enum SteadyClock {
     /// Microseconds of `CLOCK_MONOTONIC`, without the machine's sleep.
-    package static var microseconds: Int64 {
+    public static var microseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

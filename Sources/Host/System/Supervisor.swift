@@ -6,9 +6,9 @@ import Glibc
 /// Reports the state of the program to systemd, where systemd asks for it with `NOTIFY_SOCKET`.
 ///
 /// Without that variable nothing is sent. Any thread. Source: sd_notify(3), sd_watchdog_enabled(3).
-package struct Supervisor: Sendable {
+public struct Supervisor: Sendable {
     /// The state of the program.
-    package enum State: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
         /// The program serves, for the first time or again after a reload.
         case ready
         /// The program reads its configuration again; `ready` ends it.
@@ -35,11 +35,11 @@ package struct Supervisor: Sendable {
     }
 
     /// The longest silence before systemd restarts the program; nil without a watchdog.
-    package let watchdogInterval: Duration?
+    public let watchdogInterval: Duration?
     private let send: @Sendable (String) -> Void
 
     /// systemd, as the environment names it.
-    package static var current: Supervisor {
+    public static var current: Supervisor {
         var microseconds: UInt64 = 0
         let hasWatchdog = sd_watchdog_enabled(0, &microseconds) > 0
         return Supervisor(watchdogInterval: hasWatchdog ? .microseconds(Int64(microseconds)) : nil) {
@@ -48,13 +48,13 @@ package struct Supervisor: Sendable {
     }
 
     /// - Parameter send: takes each message in the form of the protocol.
-    package init(watchdogInterval: Duration?, send: @escaping @Sendable (String) -> Void) {
+    public init(watchdogInterval: Duration?, send: @escaping @Sendable (String) -> Void) {
         self.watchdogInterval = watchdogInterval
         self.send = send
     }
 
     /// Sends one or more states in one message.
-    package func report(_ states: State...) {
+    public func report(_ states: State...) {
         let now = SteadyClock.microseconds
         send(states.map { $0.text(now: now) }.joined(separator: "\n"))
     }

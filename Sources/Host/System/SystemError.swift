@@ -3,15 +3,15 @@
 import Foundation
 
 /// Texts of the operating system's errors: `Permission denied`, not the parts of an error value.
-package enum SystemError {
+public enum SystemError {
     /// Returns the text of an error number.
-    package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+    public static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 
     /// Returns the text of an error of Foundation; nil if it has no error number.
-    package static func text(_ error: any Error) -> String? { code(of: error).map { text($0) } }
+    public static func text(_ error: any Error) -> String? { code(of: error).map { text($0) } }
 
     /// Returns the error number of an error of Foundation; nil without one.
-    package static func code(of error: any Error) -> Int32? {
+    public static func code(of error: any Error) -> Int32? {
         var next: (any Error)? = error
         while let current = next {
             if let system = current as? POSIXError { return system.code.rawValue }
@@ -21,7 +21,7 @@ package enum SystemError {
     }
 
     /// Returns the text for an unreadable file or folder, by another try to read it.
-    package static func ofReading(_ path: String) -> String {
+    public static func ofReading(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return text(errno) }
         defer { close(descriptor) }
@@ -32,12 +32,12 @@ package enum SystemError {
     /// Returns the text for a file that cannot be used, with cause and remedy.
     ///
     /// - Parameter wanted: the content that the file should have, such as `a PEM certificate`.
-    package static func ofUsing(_ path: String, as wanted: String) -> String {
+    public static func ofUsing(_ path: String, as wanted: String) -> String {
         let reason = ofReading(path)
         let cause = reason == changed ? "it is not \(wanted)" : reason
         return "\(path) cannot be used: \(cause); name a readable file with \(wanted)"
     }
 
     /// The text of `ofReading` for a file that can be read now.
-    package static let changed = "it has just changed"
+    public static let changed = "it has just changed"
 }

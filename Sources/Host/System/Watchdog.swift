@@ -8,7 +8,7 @@ import Synchronization
 /// It has a thread of its own, touches memory only, and waits for nothing else. So neither a slow disk nor a busy pool of
 /// tasks can silence it. A thread that makes no progress does: systemd then restarts the program. Source:
 /// sd_watchdog_enabled(3).
-package final class Watchdog: Sendable {
+public final class Watchdog: Sendable {
     private let supervisor: Supervisor
     private let progress: @Sendable () -> [UInt64?]
     private let onStuck: @Sendable (_ position: Int) -> Void
@@ -18,7 +18,7 @@ package final class Watchdog: Sendable {
     /// - Parameters:
     ///   - progress: a number for each thread, which changes while the thread makes progress; nil for one that has ended.
     ///   - onStuck: called at each look that finds a thread without progress, with its position.
-    package init(
+    public init(
         _ supervisor: Supervisor, progress: @escaping @Sendable () -> [UInt64?],
         onStuck: @escaping @Sendable (_ position: Int) -> Void
     ) {
@@ -29,7 +29,7 @@ package final class Watchdog: Sendable {
     }
 
     /// Starts the thread; without a watchdog in systemd it starts none.
-    package func start() {
+    public func start() {
         guard let interval = supervisor.watchdogInterval else { return }
         let loop = WatchdogLoop { [self] in
             repeat { look() } while !bell.wait(interval / 2)
@@ -47,10 +47,10 @@ package final class Watchdog: Sendable {
     }
 
     /// Ends the thread.
-    package func stop() { bell.ring() }
+    public func stop() { bell.ring() }
 
     /// Compares the progress with that of the last look, and reports if every thread has moved.
-    package func look() {
+    public func look() {
         let now = progress()
         let before = seen.withLock { seen in
             defer { seen = now }

@@ -9,9 +9,9 @@ import Synchronization
 /// Swift's tasks and Dispatch's global queues share one thread for each core on Linux. Long work there stops every
 /// task of the program. These threads leave them alone, and a niceness lets the kernel prefer all other threads.
 /// Thread-safe.
-package final class WorkerThreads: Sendable {
+public final class WorkerThreads: Sendable {
     /// The work cannot be done now; the same work may succeed later.
-    package enum Refusal: Error, Hashable {
+    public enum Refusal: Error, Hashable {
         /// Too much work waits.
         case full
         /// The program ends.
@@ -60,17 +60,17 @@ package final class WorkerThreads: Sendable {
     ///   - niceness: 0 to 19; the kernel prefers threads with a lower one.
     ///   - atOnce: works that run at once.
     ///   - most: works that run or wait; more are refused.
-    package init(name: String, niceness: Int32, atOnce: Int, most: Int) {
+    public init(name: String, niceness: Int32, atOnce: Int, most: Int) {
         (self.name, self.niceness, self.atOnce, self.most) = (name, niceness, max(atOnce, 1), most)
     }
 
     /// Long works that suit this machine: one on one or two cores, at most four on many.
-    package static var longWorks: Int { min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 4) }
+    public static var longWorks: Int { min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 4) }
 
     /// Runs `body` on a thread of its own once it has a turn.
     ///
     /// - Throws: an error of `body`, or `Refusal`.
-    package func run<Value: Sendable>(_ body: @escaping @Sendable (WorkTurn) throws -> Value) async throws -> Value {
+    public func run<Value: Sendable>(_ body: @escaping @Sendable (WorkTurn) throws -> Value) async throws -> Value {
         guard begin() else { throw Refusal.full }
         return try await withCheckedThrowingContinuation { done in
             let hasThread = OwnThread.start(name, niceness: niceness) { [self] in
@@ -92,7 +92,7 @@ package final class WorkerThreads: Sendable {
     }
 
     /// Ends works that wait, and works in progress at their next pause.
-    package func stop() {
+    public func stop() {
         let waiting = state.withLock { state in
             state.isStopped = true
             defer { state.waiting = [] }
@@ -102,10 +102,10 @@ package final class WorkerThreads: Sendable {
     }
 
     /// Accepts work again.
-    package func resume() { state.withLock { $0.isStopped = false } }
+    public func resume() { state.withLock { $0.isStopped = false } }
 
     /// Works that run or wait.
-    package var count: Int { state.withLock { $0.begun } }
+    public var count: Int { state.withLock { $0.begun } }
 
     private func begin() -> Bool {
         state.withLock { state in
@@ -163,28 +163,28 @@ package final class WorkerThreads: Sendable {
 }
 
 /// The turn of one long work among others.
-package struct WorkTurn: Sendable {
+public struct WorkTurn: Sendable {
     private let pass: @Sendable () throws -> Void
 
-    package init(_ pass: @escaping @Sendable () throws -> Void) { self.pass = pass }
+    public init(_ pass: @escaping @Sendable () throws -> Void) { self.pass = pass }
 
     /// The turn of work that shares nothing, such as that of a command.
-    package static let alone = WorkTurn {}
+    public static let alone = WorkTurn {}
 
     /// Lets other work go on first.
     ///
     /// - Throws: `WorkerThreads.Refusal.stopped` if the program ends.
-    package func pause() throws { try pass() }
+    public func pause() throws { try pass() }
 
     /// Leaves the processor and the database to others for some milliseconds, then goes on.
-    package func rest(milliseconds: UInt32) throws {
+    public func rest(milliseconds: UInt32) throws {
         try pass()
         usleep(milliseconds * 1_000)
     }
 }
 
 /// A thread outside of all pools.
-package enum OwnThread {
+public enum OwnThread {
     /// The body of a thread, boxed for the C entry point.
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -197,7 +197,7 @@ package enum OwnThread {
     /// - Parameters:
     ///   - name: at most 15 bytes.
     ///   - niceness: 0 to 19.
-    package static func start(_ name: String, niceness: Int32, _ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func start(_ name: String, niceness: Int32, _ body: @escaping @Sendable () -> Void) -> Bool {
         let boxed = Body {
             NamedThread.begin(name)
             lower(to: niceness)
@@ -220,7 +220,7 @@ package enum OwnThread {
     }
 
     /// Lets the kernel prefer other threads to the calling one, unless it already does so more.
-    package static func lower(to niceness: Int32) {
+    public static func lower(to niceness: Int32) {
         // On Linux a niceness belongs to a thread; 0 is the current thread.
         let thread = Int32(PRIO_PROCESS.rawValue)
         if getpriority(thread, 0) < niceness { _ = setpriority(thread, 0, niceness) }

@@ -3,7 +3,7 @@
 import NIOSSL
 
 /// Why a TLS handshake failed, read from the library's errors; each user writes its own text.
-package enum TLSFailure: Hashable, Sendable {
+public enum TLSFailure: Hashable, Sendable {
     /// The certificate is not under a trusted root, or has expired.
     case untrusted
     /// The certificate is for another name than the requested one.
@@ -17,7 +17,7 @@ package enum TLSFailure: Hashable, Sendable {
     case ended
 
     /// Reads an error of the library; nil for any other error.
-    package init?(_ error: any Error) {
+    public init?(_ error: any Error) {
         switch error {
         case is NIOSSLExtraError: self = .otherName
         case NIOSSLError.handshakeFailed(let cause): self.init(causes: "\(cause)")

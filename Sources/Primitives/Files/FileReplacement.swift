@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Writes a draft beside the file, syncs it, then renames it. Blocks on the disk; never used on the call path. Owned by
 /// one thread; `deinit` removes an uncommitted draft. Only one replacement of a path may run at a time.
-package final class FileReplacement {
+public final class FileReplacement {
     private let path: String
     private let draft: String
     private let descriptor: CInt
@@ -17,7 +17,7 @@ package final class FileReplacement {
     /// - Parameters:
     ///   - mode: permission bits, set when the draft is created.
     ///   - replacesDraft: false if a file with the draft's name must stay, because the folder is the operator's.
-    package init(of path: String, mode: UInt32 = 0o640, replacesDraft: Bool = true) throws(FileReplacementError) {
+    public init(of path: String, mode: UInt32 = 0o640, replacesDraft: Bool = true) throws(FileReplacementError) {
         self.path = path
         draft = path + ".new"
         // A draft left by a crash may have wider permissions.
@@ -34,7 +34,7 @@ package final class FileReplacement {
     }
 
     /// Appends the bytes of all values.
-    package func write(_ values: [some BitwiseCopyable]) throws(FileReplacementError) {
+    public func write(_ values: [some BitwiseCopyable]) throws(FileReplacementError) {
         let code = values.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -51,7 +51,7 @@ package final class FileReplacement {
     /// Gives the draft the owner and group of the present file, and its group's permission to read.
     ///
     /// Others lose the permission to read. A missing file changes nothing.
-    package func keepOwner() throws(FileReplacementError) {
+    public func keepOwner() throws(FileReplacementError) {
         var (old, new) = (stat(), stat())
         guard lstat(path, &old) == 0, old.st_mode & S_IFMT == S_IFREG, fstat(descriptor, &new) == 0 else { return }
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
@@ -65,7 +65,7 @@ package final class FileReplacement {
     }
 
     /// Renames the draft over the file and syncs the folder.
-    package func commit() throws(FileReplacementError) {
+    public func commit() throws(FileReplacementError) {
         guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
             throw FileReplacementError(path: path, code: errno)
         }
@@ -81,7 +81,7 @@ package final class FileReplacement {
 
 extension FileReplacement {
     /// Replaces a file with `bytes`.
-    package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(FileReplacementError) {
+    public static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(FileReplacementError) {
         let file = try FileReplacement(of: path, mode: mode)
         try file.write(bytes)
         try file.commit()
@@ -91,18 +91,18 @@ extension FileReplacement {
 /// The reason why a file was not durably replaced.
 ///
 /// Either the old file remains, or a power cut may undo the rename.
-package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
+public struct FileReplacementError: Error, Hashable, CustomStringConvertible {
     /// The file or folder of the failed operation.
-    package let path: String
+    public let path: String
     /// The errno of the failed system call.
-    package let code: CInt
+    public let code: CInt
 
-    package init(path: String, code: CInt) { (self.path, self.code) = (path, code) }
+    public init(path: String, code: CInt) { (self.path, self.code) = (path, code) }
 
     /// The text of the errno.
-    package var reason: String { String(cString: strerror(code)) }
+    public var reason: String { String(cString: strerror(code)) }
 
-    package var description: String {
+    public var description: String {
         "cannot write \(path): \(reason); "
             + (code == EEXIST ? "remove or rename this file" : "check space, owner and mode of the folder")
     }

@@ -3,13 +3,13 @@
 /// Eight bytes as one word, the first byte lowest.
 ///
 /// Hashing and comparing by words takes fewer instructions than by bytes.
-package struct EightBytes {
+public struct EightBytes {
     /// The bytes, the first of them lowest.
-    package let word: UInt64
+    public let word: UInt64
 
     /// Reads the bytes at `position`; seven more bytes must follow.
     @inline(__always)
-    package init(_ bytes: RawSpan, whole position: Int) {
+    public init(_ bytes: RawSpan, whole position: Int) {
         // Every caller has compared position and count; every bit pattern is a valid integer.
         word = UInt64(
             littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self))
@@ -17,7 +17,7 @@ package struct EightBytes {
 
     /// Reads up to eight bytes at `position`; bytes behind the end read as zero.
     @inline(never)
-    package init(_ bytes: RawSpan, at position: Int) {
+    public init(_ bytes: RawSpan, at position: Int) {
         let missing = position - (bytes.byteCount - 8)
         if missing >= 8 {
             word = 0

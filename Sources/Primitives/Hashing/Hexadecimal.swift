@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Converts bytes and integers to lower-case hexadecimal digits, and digits of either case back.
-package enum Hexadecimal {
+public enum Hexadecimal {
     /// Reads sixteen digits in any case; nil for anything else.
-    package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
+    public static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
         read(text.span)
     }
 
     /// Reads sixteen digits in any case; nil for anything else.
-    package static func read(_ digits: Span<UInt8>) -> UInt64? {
+    public static func read(_ digits: Span<UInt8>) -> UInt64? {
         guard digits.count == 16, let high = eight(EightBytes(digits.bytes, whole: 0).word),
             let low = eight(EightBytes(digits.bytes, whole: 8).word)
         else { return nil }
@@ -17,7 +17,7 @@ package enum Hexadecimal {
 
     /// Reads the given number of digits, at most sixteen, at a position, which moves behind them; nil for anything else.
     @inline(__always)
-    package static func take(_ digits: Int, of text: Span<UInt8>, at position: inout Int) -> UInt64? {
+    public static func take(_ digits: Int, of text: Span<UInt8>, at position: inout Int) -> UInt64? {
         guard position >= 0, digits <= 16, text.count - position >= digits else { return nil }
         var (value, place, rest) = (UInt64(0), position, digits)
         while rest >= 8 {
@@ -52,7 +52,7 @@ package enum Hexadecimal {
 
     /// The value of a digit in either case; nil for anything else.
     @inline(__always)
-    package static func digit(_ byte: UInt8) -> UInt8? {
+    public static func digit(_ byte: UInt8) -> UInt8? {
         let number = byte &- UInt8(ascii: "0")
         if number <= 9 { return number }
         let letter = (byte | 0x20) &- UInt8(ascii: "a")
@@ -61,7 +61,7 @@ package enum Hexadecimal {
 
     /// The eight lower-case digits of a number below 2^32, the first of them lowest in memory.
     @inline(__always)
-    package static func characters(_ value: UInt64) -> UInt64 {
+    public static func characters(_ value: UInt64) -> UInt64 {
         // A nibble a byte, spread in three halvings; then six more than nine is what a letter is past the digits.
         var digits = (value << 16 | value) & 0x0000_ffff_0000_ffff
         digits = (digits << 8 | digits) & 0x00ff_00ff_00ff_00ff
@@ -72,12 +72,12 @@ package enum Hexadecimal {
     }
 
     /// Returns two digits for each byte.
-    package static func text(_ bytes: some Sequence<UInt8>) -> String {
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap { [character($0 >> 4), character($0 & 15)] }, as: UTF8.self)
     }
 
     /// Reads the bytes of a text of digits; nil for other text.
-    package static func bytes(_ text: String) -> [UInt8]? {
+    public static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -89,7 +89,7 @@ package enum Hexadecimal {
     }
 
     /// The lower-case digit of a value below 16.
-    package static func character(_ digit: UInt8) -> UInt8 {
+    public static func character(_ digit: UInt8) -> UInt8 {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 }

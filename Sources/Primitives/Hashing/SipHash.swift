@@ -6,7 +6,7 @@
 /// how the bytes were cut into pieces. Allocates nothing.
 /// Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and the authors' reference
 /// implementation of the wide variant.
-package struct SipHash: Sendable {
+public struct SipHash: Sendable {
     private var v0: UInt64
     private var v1: UInt64
     private var v2: UInt64
@@ -15,7 +15,7 @@ package struct SipHash: Sendable {
     private var length: UInt64 = 0
 
     /// Takes the two halves of the key, each read from its eight bytes in little-endian order.
-    package init(key0: UInt64, key1: UInt64) {
+    public init(key0: UInt64, key1: UInt64) {
         v0 = key0 ^ 0x736f_6d65_7073_6575
         v1 = key1 ^ 0x646f_7261_6e64_6f6d ^ 0xee  // 0xee marks the wide variant
         v2 = key0 ^ 0x6c79_6765_6e65_7261
@@ -23,7 +23,7 @@ package struct SipHash: Sendable {
     }
 
     /// Takes in bytes.
-    package mutating func combine(_ bytes: Span<UInt8>) {
+    public mutating func combine(_ bytes: Span<UInt8>) {
         // A copy, which stays in registers from word to word.
         var state = self
         state.take(0..<bytes.count, of: bytes.bytes)
@@ -31,7 +31,7 @@ package struct SipHash: Sendable {
     }
 
     /// Takes in how many bytes a part of a text has, and then these bytes.
-    package mutating func combine(counted part: Range<Int>, of text: Span<UInt8>) {
+    public mutating func combine(counted part: Range<Int>, of text: Span<UInt8>) {
         var state = self
         state.combine(UInt64(part.count))
         state.take(part, of: text.bytes)
@@ -59,7 +59,7 @@ package struct SipHash: Sendable {
     }
 
     /// Takes in one byte.
-    package mutating func combine(_ byte: UInt8) {
+    public mutating func combine(_ byte: UInt8) {
         combine(UInt64(byte), count: 1)
     }
 
@@ -76,7 +76,7 @@ package struct SipHash: Sendable {
 
     /// Takes in one integer as eight bytes in little-endian order.
     @inline(__always)
-    package mutating func combine(_ integer: UInt64) {
+    public mutating func combine(_ integer: UInt64) {
         let shift = (length & 7) &* 8
         compress(tail | integer &<< shift)
         tail = (integer &>> 1) &>> (63 &- shift)  // none of it where the shift is zero
@@ -86,7 +86,7 @@ package struct SipHash: Sendable {
     /// Gives the hash of all bytes so far as its first and last eight bytes, each read in little-endian order.
     ///
     /// The stream may go on afterwards.
-    package func finalize() -> (first: UInt64, last: UInt64) {
+    public func finalize() -> (first: UInt64, last: UInt64) {
         var end = self
         let first = end.finish()
         end.v1 ^= 0xdd
@@ -94,7 +94,7 @@ package struct SipHash: Sendable {
     }
 
     /// Gives the first eight bytes of the hash alone, for half the work.
-    package func finalizeFirst() -> UInt64 {
+    public func finalizeFirst() -> UInt64 {
         var end = self
         return end.finish()
     }

@@ -3,15 +3,15 @@
 import Glibc
 
 /// The 4 or 16 bytes of an IP address.
-package struct AddressBytes: Hashable, Sendable {
+public struct AddressBytes: Hashable, Sendable {
     /// In network order.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// True for 16 bytes.
-    package var isIPv6: Bool { bytes.count == 16 }
+    public var isIPv6: Bool { bytes.count == 16 }
 
     /// Parses an address literal, IPv6 without brackets and zone. Nil for other text.
-    package init?(_ host: String) {
+    public init?(_ host: String) {
         var four = in_addr()
         var six = in6_addr()
         if inet_pton(AF_INET, host, &four) == 1 {
@@ -24,7 +24,7 @@ package struct AddressBytes: Hashable, Sendable {
     }
 
     /// True if the first `bits` bits of an address are those of a network of its family, which may end with them.
-    package static func agree(_ address: [UInt8], _ network: [UInt8], bits: Int) -> Bool {
+    public static func agree(_ address: [UInt8], _ network: [UInt8], bits: Int) -> Bool {
         network.indices.allSatisfy { position in
             let mask = mask(bits - position * 8)
             return address[position] & mask == network[position] & mask
@@ -32,10 +32,10 @@ package struct AddressBytes: Hashable, Sendable {
     }
 
     /// Returns the first `bits` bits, the others cleared.
-    package func prefix(_ bits: Int) -> [UInt8] { bytes.indices.map { bytes[$0] & Self.mask(bits - $0 * 8) } }
+    public func prefix(_ bits: Int) -> [UInt8] { bytes.indices.map { bytes[$0] & Self.mask(bits - $0 * 8) } }
 
     /// True if no bit after the first `length` bits is set.
-    package func isNetwork(length: Int) -> Bool {
+    public func isNetwork(length: Int) -> Bool {
         bytes.indices.allSatisfy { bytes[$0] & ~Self.mask(length - $0 * 8) == 0 }
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes lines of comma-separated values (RFC 4180), for scripts, spreadsheets and imports.
-package enum CSVLine {
+public enum CSVLine {
     /// One cell of a line.
-    package enum Cell: Sendable {
+    public enum Cell: Sendable {
         /// A text of this program, such as a number or a column name; written unchanged.
         case plain(String)
         /// Foreign text that an import must restore exactly; `CellText` keeps a spreadsheet from evaluating it.
@@ -15,7 +15,7 @@ package enum CSVLine {
     }
 
     /// Returns the line with its line end.
-    package static func text(_ cells: [Cell]) -> String {
+    public static func text(_ cells: [Cell]) -> String {
         cells.map { cell in
             switch cell {
             case .plain(let text): quoted(text)
@@ -26,7 +26,7 @@ package enum CSVLine {
     }
 
     /// Returns a line of foreign texts for readers; a missing cell is empty.
-    package static func shown(_ cells: [String?]) -> String { text(cells.map { .shown($0 ?? "") }) }
+    public static func shown(_ cells: [String?]) -> String { text(cells.map { .shown($0 ?? "") }) }
 
     private static func shown(_ text: String) -> String {
         let isNumber = text.unicodeScalars.dropFirst().allSatisfy { ("0"..."9").contains($0) }

@@ -4,12 +4,12 @@
 ///
 /// Such a text is written with an apostrophe in front, which marks text in spreadsheets, and read without it. A text
 /// that begins with an apostrophe gets a second one, so that an import restores every export exactly.
-package enum CellText {
+public enum CellText {
     /// Returns the content of a cell with the text.
-    package static func written(_ text: String) -> String { mayBeFormula(text) ? "'" + text : text }
+    public static func written(_ text: String) -> String { mayBeFormula(text) ? "'" + text : text }
 
     /// Returns the text of a cell.
-    package static func read(_ cell: String) -> String {
+    public static func read(_ cell: String) -> String {
         cell.hasPrefix("'") && mayBeFormula(cell) ? String(cell.dropFirst()) : cell
     }
 

@@ -4,22 +4,22 @@
 ///
 /// Interpolations, descriptions, reflection and `dump` of a value print `<redacted>`. Every type that stores a secret
 /// conforms, or stores it as `Concealed`: loggers and service groups print whole objects.
-package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { "<redacted>" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A secret, such as a password, a key or a token, that prints as `<redacted>`.
-package struct Concealed<Value: Sendable>: Redacted, Sendable {
+public struct Concealed<Value: Sendable>: Redacted, Sendable {
     private let value: Value
 
-    package init(_ value: Value) { self.value = value }
+    public init(_ value: Value) { self.value = value }
 
     /// Returns the secret; called only where the secret is used.
-    package func reveal() -> Value { value }
+    public func reveal() -> Value { value }
 }
 
 extension Concealed: Equatable where Value: Equatable {}

@@ -4,11 +4,11 @@
 /// `+61******001`.
 ///
 /// Numbers of up to six digits stay whole: extensions and services.
-package enum NumberMask {
+public enum NumberMask {
     private static let fewest = 7
 
     /// A text of people with every number masked; a slash belongs to a number as well.
-    package static func masked(_ text: String) -> String {
+    public static func masked(_ text: String) -> String {
         var out = Array(text.utf8)
         mask(&out, from: 0, keepsEnds: true, joinsSlashes: true)
         return String(decoding: out, as: UTF8.self)
@@ -19,7 +19,7 @@ package enum NumberMask {
     /// Blanks, hyphens, dots and brackets between digits belong to the run, except in an IPv4 address.
     ///
     /// - Parameter keepsEnds: false hides the first and the last digits as well.
-    package static func masked(_ bytes: ArraySlice<UInt8>, keepsEnds: Bool = true) -> [UInt8] {
+    public static func masked(_ bytes: ArraySlice<UInt8>, keepsEnds: Bool = true) -> [UInt8] {
         var out = Array(bytes)
         mask(&out, from: 0, keepsEnds: keepsEnds)
         return out
@@ -28,7 +28,7 @@ package enum NumberMask {
     /// Masks the bytes behind a position in their place.
     ///
     /// - Parameter joinsSlashes: true if a slash between digits belongs to the run as well.
-    package static func mask(
+    public static func mask(
         _ out: inout [UInt8], from position: Int, keepsEnds: Bool, joinsSlashes: Bool = false
     ) {
         var bytes = out.mutableSpan
@@ -63,7 +63,7 @@ package enum NumberMask {
     }
 
     /// A decimal digit of ASCII.
-    package static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 <= 9 }
+    public static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 <= 9 }
 
     /// A blank, hyphen, dot or bracket, or a slash where it joins digits.
     @inline(__always)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Makes foreign text safe for terminals and log lines.
-package enum TerminalText {
+public enum TerminalText {
     /// Returns the text with control characters, line breaks, direction marks and other invisible characters as
     /// escapes.
     ///
     /// Callers choose a Call-ID, and directories their messages. Neither may move a cursor or overwrite a line.
-    package static func visible(_ text: some StringProtocol) -> String { escaped(text) { _ in false } }
+    public static func visible(_ text: some StringProtocol) -> String { escaped(text) { _ in false } }
 
     /// Returns a text of many lines with the same escapes; line breaks stay.
-    package static func visibleLines(_ text: some StringProtocol) -> String { escaped(text) { $0 == "\n" } }
+    public static func visibleLines(_ text: some StringProtocol) -> String { escaped(text) { $0 == "\n" } }
 
     /// Appends a code point, or its escape `\u{1b}` if it is invisible.
-    package static func append(_ scalar: Unicode.Scalar, to text: inout String) {
+    public static func append(_ scalar: Unicode.Scalar, to text: inout String) {
         if isInvisible(scalar) {
             text += "\\u{\(String(scalar.value, radix: 16))}"
         } else {
@@ -37,7 +37,7 @@ package enum TerminalText {
     /// Returns the columns of a text.
     ///
     /// East Asian wide characters and emoji take two.
-    package static func width(_ text: String) -> Int {
+    public static func width(_ text: String) -> Int {
         text.reduce(0) { sum, character in
             guard let scalar = character.unicodeScalars.first else { return sum }
             return sum + (isWide(scalar) ? 2 : 1)

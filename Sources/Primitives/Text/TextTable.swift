@@ -3,21 +3,21 @@
 /// Aligns rows of text in columns, for terminals and pipes.
 ///
 /// Control characters become visible escapes, because some cells come from the wire.
-package struct TextTable {
+public struct TextTable {
     private var rows: [[String]]
 
     /// Starts a table with its titles; without titles there is no title line.
-    package init(_ titles: [String]) {
+    public init(_ titles: [String]) {
         rows = titles.isEmpty ? [] : [titles]
     }
 
     /// Adds a row; an empty or missing cell becomes a dash.
-    package mutating func add(_ cells: [String?]) {
+    public mutating func add(_ cells: [String?]) {
         rows.append(cells.map { cell in cell.flatMap { $0.isEmpty ? nil : TerminalText.visible($0) } ?? "-" })
     }
 
     /// The table; every line has its end and no trailing blanks.
-    package var text: String {
+    public var text: String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { column < $0.count ? TerminalText.width($0[column]) : 0 }.max() ?? 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A scheduled timer; without effect once that timer has fired or was cancelled.
-package struct TimerHandle: Hashable, Sendable {
+public struct TimerHandle: Hashable, Sendable {
     /// Names no timer; cancelling it does nothing.
-    package static let none = TimerHandle(index: 0, generation: 0)
+    public static let none = TimerHandle(index: 0, generation: 0)
 
     fileprivate let index: UInt32
     fileprivate let generation: UInt32
@@ -19,19 +19,19 @@ package struct TimerHandle: Hashable, Sendable {
 /// to the most timers at one time.
 ///
 /// A step moves at most `movedAtOnce` timers to a finer level. At 2,000 calls/s 24,000 timers move together, in 2.2 ms.
-package struct TimerWheel: Sendable {
+public struct TimerWheel: Sendable {
     /// A timer that has run out.
-    package struct Timer: Hashable, Sendable {
+    public struct Timer: Hashable, Sendable {
         /// The owner of the timer, as given when it was scheduled.
-        package let id: UInt64
+        public let id: UInt64
         /// The kind of the timer, as given when it was scheduled.
-        package let kind: UInt8
+        public let kind: UInt8
         /// When it was due, in milliseconds.
-        package let deadline: UInt64
+        public let deadline: UInt64
     }
 
     /// How many timers are running.
-    package private(set) var count = 0
+    public private(set) var count = 0
 
     private var nodes: [Node] = []
     private var firstFree = Node.nowhere
@@ -50,7 +50,7 @@ package struct TimerWheel: Sendable {
     /// - Parameters:
     ///   - now: the present, in milliseconds.
     ///   - capacity: number of timers to reserve memory for; further ones only make the array grow.
-    package init(now: UInt64, capacity: Int = 0) {
+    public init(now: UInt64, capacity: Int = 0) {
         present = now
         slots = Array(repeating: Slot(), count: Self.levels * Self.slotsPerLevel)
         nodes.reserveCapacity(capacity)
@@ -63,7 +63,7 @@ package struct TimerWheel: Sendable {
     ///   - deadline: in milliseconds of the same clock as `now`.
     ///   - id: what the timer belongs to.
     ///   - kind: which of its owner's timers it is.
-    package mutating func schedule(at deadline: UInt64, id: UInt64, kind: UInt8) -> TimerHandle {
+    public mutating func schedule(at deadline: UInt64, id: UInt64, kind: UInt8) -> TimerHandle {
         let index = takeNode()
         (nodes[index].id, nodes[index].deadline, nodes[index].kind) = (id, deadline, kind)
         link(index)
@@ -75,7 +75,7 @@ package struct TimerWheel: Sendable {
     ///
     /// - Returns: false if it has fired or was cancelled before, which changes nothing.
     @discardableResult
-    package mutating func cancel(_ handle: TimerHandle) -> Bool {
+    public mutating func cancel(_ handle: TimerHandle) -> Bool {
         let index = Int(handle.index)
         guard index < nodes.count, nodes[index].slot != Node.nowhere, nodes[index].generation == handle.generation
         else { return false }
@@ -88,7 +88,7 @@ package struct TimerWheel: Sendable {
     ///
     /// For a timer far away this is a little early: waking then moves it to a finer level. While timers move it is the
     /// present. Constant time.
-    package var nextDeadline: UInt64? {
+    public var nextDeadline: UInt64? {
         if moving != Node.nowhere, count > 0 { return present }
         return nextSlot.map { max($0.time, present) }
     }
@@ -98,7 +98,7 @@ package struct TimerWheel: Sendable {
     /// Nil when none is left, or after a step of moves to a finer level, so that the owner can do other work.
     /// `nextDeadline` is later than `now` once none is left. Timers may be scheduled and cancelled between two calls. A
     /// clock that runs backwards is ignored.
-    package mutating func popDue(by now: UInt64) -> Timer? {
+    public mutating func popDue(by now: UInt64) -> Timer? {
         guard moving == Node.nowhere || moveSome() else { return nil }
         while let next = nextSlot, next.time <= max(now, present) {
             present = max(present, next.time)

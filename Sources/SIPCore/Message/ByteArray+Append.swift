@@ -6,12 +6,12 @@ import Primitives
 
 extension [UInt8] {
     /// Appends the ASCII of a literal.
-    package mutating func append(_ text: StaticString) {
+    public mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { append(contentsOf: $0) }
     }
 
     /// Appends a number in decimal.
-    package mutating func append(decimal value: some BinaryInteger) {
+    public mutating func append(decimal value: some BinaryInteger) {
         var rest = UInt64(value.magnitude)
         if value < 0 { append(UInt8(ascii: "-")) }
         var divisor: UInt64 = 1
@@ -24,17 +24,17 @@ extension [UInt8] {
     }
 
     /// Appends sixteen lower-case hexadecimal digits.
-    package mutating func append(hex value: UInt64) {
+    public mutating func append(hex value: UInt64) {
         append(addingCapacity: 16) { $0.append(hex: value, digits: 16) }
     }
 
     /// Appends a part of a message.
-    package mutating func append(_ part: Range<Int>, of message: SIPMessage) {
+    public mutating func append(_ part: Range<Int>, of message: SIPMessage) {
         message.bytes.withUnsafeBufferPointer { append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
     }
 
     /// Appends a part of the bytes of a message.
-    package mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {
+    public mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {
         bytes.extracting(part).withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }

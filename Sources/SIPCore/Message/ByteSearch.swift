@@ -17,12 +17,12 @@ extension Span<UInt8> {
 
 extension [UInt8] {
     /// The first position of a byte within a range, without making a slice.
-    package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
+    public func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
 
     /// True if a range contains a word, ignoring ASCII case.
     ///
     /// - Parameter word: in lower case, with a letter first.
-    package func mentions(_ word: StaticString, in range: Range<Int>) -> Bool {
+    public func mentions(_ word: StaticString, in range: Range<Int>) -> Bool {
         let (text, count) = (span, word.utf8CodeUnitCount)
         let letter = word.withUTF8Buffer { $0[0] }
         var position = range.lowerBound
@@ -46,10 +46,10 @@ extension [UInt8] {
 
 extension ArraySlice<UInt8> {
     /// Compares with a literal without case; it has no sign with bit 6 (`@ [ ] ^ _` and the like).
-    package func equalsIgnoringCase(_ text: StaticString) -> Bool { span.bytes.matches(text) }
+    public func equalsIgnoringCase(_ text: StaticString) -> Bool { span.bytes.matches(text) }
 
     /// Compares with a literal, case and all.
-    package func equals(_ text: StaticString) -> Bool {
+    public func equals(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
             let (own, other) = (span, text.span)
             guard own.count == other.count else { return false }
@@ -59,7 +59,7 @@ extension ArraySlice<UInt8> {
     }
 
     /// Compares two slices of ASCII without case.
-    package func equalsIgnoringCase(_ other: ArraySlice<UInt8>) -> Bool {
+    public func equalsIgnoringCase(_ other: ArraySlice<UInt8>) -> Bool {
         equalsIgnoringCase(other.span)
     }
 

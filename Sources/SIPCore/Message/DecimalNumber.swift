@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Unsigned decimal numbers below 2^31, as Content-Length, CSeq and Max-Forwards carry them.
-package enum DecimalNumber {
+public enum DecimalNumber {
     /// The largest number.
     static let largest = 1 << 31 - 1
 
     /// Reads a range that is all digits; nil when empty, longer than ten digits or above 2^31 − 1 (RFC 3261 §8.1.1.5).
-    package static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes.span, range) }
+    public static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes.span, range) }
 
     /// Reads a text that is all digits, with the same bounds.
-    package static func read(_ text: ArraySlice<UInt8>) -> Int? { read(text.span, 0..<text.count) }
+    public static func read(_ text: ArraySlice<UInt8>) -> Int? { read(text.span, 0..<text.count) }
 
     /// Reads a range that is all digits, with the same bounds.
     static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {

@@ -3,17 +3,17 @@
 /// The dialled number of a sip, sips or tel URI, found without parsing the URI (RFC 3261 §19.1.1, RFC 3966 §3).
 ///
 /// Holds ranges of the message's bytes, so it allocates nothing.
-package struct DialledUser {
+public struct DialledUser {
     /// The user or number without its parameters, escapes and separators included.
-    package let user: Range<Int>
+    public let user: Range<Int>
     /// The phone-context (RFC 3966 §5.1.5), of the user part or of the URI; nil without one.
-    package let context: Range<Int>?
+    public let context: Range<Int>?
 
     /// Nil for a URI without a user or number, and for other schemes.
-    package init?(_ bytes: [UInt8], _ uri: Range<Int>) { self.init(bytes.span, uri) }
+    public init?(_ bytes: [UInt8], _ uri: Range<Int>) { self.init(bytes.span, uri) }
 
     /// Nil for a URI without a user or number, and for other schemes.
-    package init?(_ bytes: Span<UInt8>, _ uri: Range<Int>) {
+    public init?(_ bytes: Span<UInt8>, _ uri: Range<Int>) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: uri) else { return nil }
         let (scheme, start) = (uri.lowerBound..<colon, colon + 1)
         let isTelephone = bytes.matches(scheme, "tel")

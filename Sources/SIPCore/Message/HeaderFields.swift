@@ -2,24 +2,24 @@
 
 extension SIPMessage {
     /// The header fields of a message in the order received, which counts for fields of one name: RFC 3261 §7.3.1.
-    package struct Headers: RandomAccessCollection {
+    public struct Headers: RandomAccessCollection {
         fileprivate let message: SIPMessage
 
-        package var startIndex: Int { 0 }
-        package var endIndex: Int { message.fieldCount }
-        package subscript(position: Int) -> HeaderField { message.field(at: position) }
+        public var startIndex: Int { 0 }
+        public var endIndex: Int { message.fieldCount }
+        public subscript(position: Int) -> HeaderField { message.field(at: position) }
         // The general ones go through tables of the protocol.
-        package var first: HeaderField? { isEmpty ? nil : message.field(at: 0) }
-        package var isEmpty: Bool { message.fieldCount == 0 }
-        package func makeIterator() -> Iterator { Iterator(message: message) }
+        public var first: HeaderField? { isEmpty ? nil : message.field(at: 0) }
+        public var isEmpty: Bool { message.fieldCount == 0 }
+        public func makeIterator() -> Iterator { Iterator(message: message) }
 
-        package struct Iterator: IteratorProtocol {
+        public struct Iterator: IteratorProtocol {
             fileprivate let message: SIPMessage
             private var position = 0
 
             fileprivate init(message: SIPMessage) { self.message = message }
 
-            package mutating func next() -> HeaderField? {
+            public mutating func next() -> HeaderField? {
                 guard position < message.fieldCount else { return nil }
                 defer { position += 1 }
                 return message.field(at: position)
@@ -28,13 +28,13 @@ extension SIPMessage {
     }
 
     /// A walk over the header fields of one name.
-    package struct NamedFields: Sequence, IteratorProtocol {
+    public struct NamedFields: Sequence, IteratorProtocol {
         fileprivate let message: SIPMessage
         fileprivate let name: HeaderName
         fileprivate var position: Int
         fileprivate let end: Int
 
-        package mutating func next() -> HeaderField? {
+        public mutating func next() -> HeaderField? {
             while position < end {
                 let field = message.field(at: position)
                 position += 1
@@ -45,10 +45,10 @@ extension SIPMessage {
     }
 
     /// The header fields in the order received.
-    package var headers: Headers { Headers(message: self) }
+    public var headers: Headers { Headers(message: self) }
 
     /// The fields of a name, first to last, found without a walk over the others where there is one or none.
-    package func fields(_ name: HeaderName) -> NamedFields {
+    public func fields(_ name: HeaderName) -> NamedFields {
         let first = position(of: name) ?? 0
         let end = repeats(name) ? fieldCount : has(name) ? first + 1 : first
         return NamedFields(message: self, name: name, position: first, end: end)

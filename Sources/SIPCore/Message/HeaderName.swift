@@ -4,7 +4,7 @@
 ///
 /// Names compare without case, compact forms count as their long ones. Source: RFC 3261 §7.3.1, §7.3.3 and §20, RFC 3325
 /// §9, RFC 3323 §4.2, RFC 3326, RFC 3891, RFC 4028 §4, RFC 4412, RFC 5806, RFC 7044, RFC 8224 §4.
-package enum HeaderName: UInt8, Hashable, Sendable {
+public enum HeaderName: UInt8, Hashable, Sendable {
     case other
     case via, from, to, callID, cseq, contact, maxForwards, route, recordRoute, contentLength, proxyRequire
     case pAssertedIdentity, pPreferredIdentity, remotePartyID, privacy, callInfo, identity
@@ -20,12 +20,12 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     // Other modules would call the synthesised operator through a witness table, for each header field: 640 instructions of
     // a call.
     @inline(__always)
-    package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
+    public static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 }
 
 extension HeaderName {
     /// The field of a name or its compact form; nil for names that Herald does not distinguish.
-    package init?(named name: [UInt8]) {
+    public init?(named name: [UInt8]) {
         let known = Self.recognise(name.span, name.indices)
         switch known {
         case .other, .proxyVouched, .attestation, .answering: return nil

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Primitives
+public import Primitives
 
 /// The values of a header field that lists several, separated by commas (RFC 3261 §7.3.1).
 ///
 /// Commas inside quoted strings and inside angle brackets do not separate, so `<data:…,…>` stays one value.
-package struct HeaderValues: Sequence, IteratorProtocol {
+public struct HeaderValues: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private var position: Int
     private let end: Int
 
     /// Iterates the values in `bytes[range]`, each without the white space around it; empty ones are left out.
-    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+    public init(_ bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         position = range.lowerBound
         end = range.upperBound
     }
 
-    package mutating func next() -> Range<Int>? {
+    public mutating func next() -> Range<Int>? {
         var next = position
         defer { position = next }
         return Self.next(in: bytes.span, from: &next, to: end)
@@ -54,7 +54,7 @@ package struct HeaderValues: Sequence, IteratorProtocol {
 
 extension QuotedString {
     /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
-    package static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
+    public static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
         end(bytes.span, openingAt: openingAt, limit: limit)
     }
 
@@ -74,22 +74,22 @@ extension QuotedString {
 }
 
 /// Parameters behind a value: `;name=value;flag` (generic-param, RFC 3261 §25.1).
-package struct HeaderParameters: Sequence, IteratorProtocol {
+public struct HeaderParameters: Sequence, IteratorProtocol {
     /// One parameter: its name, and its value, which is empty at the end of the name for a flag.
-    package typealias Element = (name: Range<Int>, value: Range<Int>)
+    public typealias Element = (name: Range<Int>, value: Range<Int>)
 
     private let bytes: [UInt8]
     private var position: Int
     private let end: Int
 
     /// Iterates the parameters in `bytes[range]`, from the first semicolon on.
-    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+    public init(_ bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
         end = range.upperBound
     }
 
-    package mutating func next() -> Element? {
+    public mutating func next() -> Element? {
         var next = position
         defer { position = next }
         return Self.next(in: bytes.span, from: &next, to: end)
@@ -108,7 +108,7 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     }
 
     /// The extent of the value of the first parameter of that name; empty for a flag, nil when it is not there.
-    package static func find(_ name: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+    public static func find(_ name: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
         find(name, in: bytes.span, range)
     }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// White space as SIP means it: SP, HTAB and the CR and LF of a fold (LWS, RFC 3261 §25.1).
-package enum LWS {
-    package static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
+public enum LWS {
+    public static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The range without white space at either end; empty at its end when all is blank.
-    package static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> { trimmed(bytes.span, range) }
+    public static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> { trimmed(bytes.span, range) }
 
     /// The range without white space at its end.
-    package static func trimmedEnd(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    public static func trimmedEnd(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
         trimmedEnd(bytes.span, range)
     }
 

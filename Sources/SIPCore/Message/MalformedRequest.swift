@@ -2,12 +2,12 @@
 
 /// A request that cannot be indexed: a malformed header line, too many fields or bytes, or no end of its header section
 /// (RFC 3261 §25.1).
-package enum MalformedRequest {
+public enum MalformedRequest {
     /// The parts that a response to such a request repeats: its start line, Via, From, To, Call-ID and CSeq (RFC 3261
     /// §8.2.6.2).
     ///
     /// - Returns: nil where one of those fields is malformed itself, cut or missing, for an ACK, and for a response.
-    package static func rejectable(_ bytes: Span<UInt8>) -> SIPMessage? {
+    public static func rejectable(_ bytes: Span<UInt8>) -> SIPMessage? {
         let start = FieldLines.messageStart(bytes)
         let firstEnd = FieldLines.lineEnd(bytes, from: start)
         guard ends(bytes, start..<firstEnd) else { return nil }

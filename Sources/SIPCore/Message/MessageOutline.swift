@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The facts of a message that a log line names, read without the index, which may have refused it.
-package struct MessageOutline: Hashable, Sendable {
+public struct MessageOutline: Hashable, Sendable {
     /// The method of a request, and of a response that of its CSeq; empty where it cannot be read.
-    package private(set) var method = 0..<0
+    public private(set) var method = 0..<0
     /// The status of a response; 0 for a request and for other text.
-    package private(set) var status = 0
+    public private(set) var status = 0
     /// Number of header fields.
-    package private(set) var fields = 0
+    public private(set) var fields = 0
     /// The name of the longest header field; empty where it is no token.
-    package private(set) var longestName = 0..<0
+    public private(set) var longestName = 0..<0
     /// Bytes of the longest header field, its folds and line ends included.
-    package private(set) var longestField = 0
+    public private(set) var longestField = 0
 
     /// Reads the header section up to the empty line, or as far as the bytes go.
-    package init(_ bytes: Span<UInt8>) {
+    public init(_ bytes: Span<UInt8>) {
         let start = FieldLines.messageStart(bytes)
         let end = FieldLines.lineEnd(bytes, from: start)
         var line = start..<end

@@ -6,17 +6,17 @@ import COsip2
 ///
 /// Extents come from `NameAddressExtent`; libosip2 must agree that the value is well formed, or there is no such value
 /// and the call goes on unbranded. Source: RFC 3261 §20.20, RFC 3325 §9.1.
-package struct NameAddress: Sendable {
-    package let extent: NameAddressExtent
-    package let uri: SIPURI
+public struct NameAddress: Sendable {
+    public let extent: NameAddressExtent
+    public let uri: SIPURI
 
     /// Reads the value in `bytes[range]`; nil when the grammar refuses it or the URI is none of sip, sips, tel.
-    package init?(_ bytes: [UInt8], _ range: Range<Int>) {
+    public init?(_ bytes: [UInt8], _ range: Range<Int>) {
         self.init(bytes, range, NameAddressExtent.scan(bytes, range))
     }
 
     /// The same, where the extents of its parts are known already.
-    package init?(_ bytes: [UInt8], _ range: Range<Int>, _ extent: NameAddressExtent) {
+    public init?(_ bytes: [UInt8], _ range: Range<Int>, _ extent: NameAddressExtent) {
         // The display name is left out: carriers send UTF-8 without quotes, which libosip2 refuses with the whole value.
         let start = extent.hasBrackets ? extent.uri.lowerBound - 1 : range.lowerBound
         self.extent = extent

@@ -7,15 +7,15 @@ import Primitives
 /// `"Name" <sip:…>;tag=…`, `Name <sip:…>` and the bare `sip:…;tag=…` of From, To, P-Asserted-Identity and
 /// Remote-Party-ID. Source: RFC 3261 §20.10, §20.20 and §25.1. It does not check whether
 /// the value is well formed: libosip2 does (`NameAddress`).
-package struct NameAddressExtent: Hashable, Sendable {
+public struct NameAddressExtent: Hashable, Sendable {
     /// The display name with its quotes, without the white space around it; empty at the `<` or URI when there is none.
-    package var displayName: Range<Int> { name.range }
+    public var displayName: Range<Int> { name.range }
     /// True if the URI is in angle brackets.
-    package let hasBrackets: Bool
+    public let hasBrackets: Bool
     /// The URI, without brackets.
-    package var uri: Range<Int> { address.range }
+    public var uri: Range<Int> { address.range }
     /// The header parameters, behind the URI or its bracket.
-    package var parameters: Range<Int> { rest.range }
+    public var parameters: Range<Int> { rest.range }
 
     private let name: ByteRange
     private let address: ByteRange
@@ -29,7 +29,7 @@ package struct NameAddressExtent: Hashable, Sendable {
     }
 
     /// Finds the parts in one value of a header field.
-    package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent { scan(bytes.span, value) }
+    public static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent { scan(bytes.span, value) }
 
     static func scan(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
         guard let open = bracket(bytes, value) else { return bare(bytes, value) }

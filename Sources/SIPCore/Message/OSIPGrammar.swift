@@ -7,14 +7,14 @@ import Glibc
 ///
 /// Sizes and separators are capped before it sees a byte, because its time grows with the square of long parameter
 /// lists (60 kB of `;a` take 660 ms). Any thread, after `start()`.
-package enum OSIPGrammar {
+public enum OSIPGrammar {
     /// Longest text handed to libosip2, in bytes.
-    package static let longestText = 2048
+    public static let longestText = 2048
     /// Most semicolons, commas and ampersands in it.
-    package static let mostSeparators = 64
+    public static let mostSeparators = 64
 
     /// Silences libosip2 and prepares its parser; done once, before anything is parsed.
-    package static func start() { _ = started }
+    public static func start() { _ = started }
 
     private static let started: Void = herald_osip_start()
 

@@ -3,15 +3,15 @@
 import Glibc
 
 /// An IP address and a port: where a datagram came from or goes to.
-package struct PeerAddress: Hashable, Sendable {
+public struct PeerAddress: Hashable, Sendable {
     /// The sixteen address bytes in network order as two integers; IPv4 sits in the low 32 bits of `low`.
-    package let high: UInt64
-    package let low: UInt64
-    package let port: UInt16
-    package let isIPv6: Bool
+    public let high: UInt64
+    public let low: UInt64
+    public let port: UInt16
+    public let isIPv6: Bool
 
     /// An IPv4 address from its 32 bits, the first octet being the highest.
-    package init(ipv4: UInt32, port: UInt16) {
+    public init(ipv4: UInt32, port: UInt16) {
         high = 0
         low = UInt64(ipv4)
         self.port = port
@@ -19,7 +19,7 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// An IPv6 address from its two halves.
-    package init(ipv6High: UInt64, low: UInt64, port: UInt16) {
+    public init(ipv6High: UInt64, low: UInt64, port: UInt16) {
         high = ipv6High
         self.low = low
         self.port = port
@@ -27,7 +27,7 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// Reads an address literal, IPv6 with or without brackets; nil for host names.
-    package init?(host: ArraySlice<UInt8>, port: UInt16) { self.init(host: host.span, port: port) }
+    public init?(host: ArraySlice<UInt8>, port: UInt16) { self.init(host: host.span, port: port) }
 
     /// Reads an address literal, IPv6 with or without brackets; nil for host names.
     init?(host: Span<UInt8>, port: UInt16) {
@@ -77,25 +77,25 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// The same address with another port.
-    package func with(port: UInt16) -> PeerAddress {
+    public func with(port: UInt16) -> PeerAddress {
         isIPv6 ? .init(ipv6High: high, low: low, port: port) : .init(ipv4: UInt32(truncatingIfNeeded: low), port: port)
     }
 
     /// True when both are the same host.
-    package func hasSameHost(as other: PeerAddress) -> Bool {
+    public func hasSameHost(as other: PeerAddress) -> Bool {
         high == other.high && low == other.low && isIPv6 == other.isIPv6
     }
 }
 
 extension PeerAddress: CustomStringConvertible {
     /// `192.0.2.1:5060` or `[2001:db8::1]:5060`.
-    package var description: String { "\(hostText):\(port)" }
+    public var description: String { "\(hostText):\(port)" }
 
     /// The address as Via and Record-Route carry it: IPv6 in brackets (RFC 3261 §20.42).
-    package var hostText: String { isIPv6 ? "[\(bareHostText)]" : bareHostText }
+    public var hostText: String { isIPv6 ? "[\(bareHostText)]" : bareHostText }
 
     /// The address as the received parameter carries it: IPv6 without brackets (RFC 3261 §25.1).
-    package var bareHostText: String {
+    public var bareHostText: String {
         var text: [UInt8] = []
         appendBareHost(to: &text)
         return String(decoding: text, as: UTF8.self)

@@ -3,9 +3,9 @@
 import Primitives
 
 /// Escapes of a URI: a percent sign and two hexadecimal digits (RFC 3261 §25.1).
-package enum PercentEscape {
+public enum PercentEscape {
     /// The text with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.
-    package static func resolved(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    public static func resolved(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard text.contains(UInt8(ascii: "%")) else { return text }
         var out: [UInt8] = []
         var position = text.startIndex

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The causes in Reason header fields (RFC 3326 §2): `Q.850;cause=16`, `SIP;cause=200`.
-package struct ReasonCauses: Hashable, Sendable {
+public struct ReasonCauses: Hashable, Sendable {
     /// The cause of Q.850; 0 for none.
-    package private(set) var q850: UInt16 = 0
+    public private(set) var q850: UInt16 = 0
     /// The SIP status; 0 for none.
-    package private(set) var sip: UInt16 = 0
+    public private(set) var sip: UInt16 = 0
 
     /// No cause.
-    package init() {}
+    public init() {}
 
     /// Reads the causes of a message.
-    package init(of message: SIPMessage) {
+    public init(of message: SIPMessage) {
         for field in message.fields(.reason) {
             for value in HeaderValues(message.bytes, field.value) {
                 let semicolon = message[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request that must not be forwarded and the response it gets instead.
-package struct FailureResponse: Error, Sendable {
+public struct FailureResponse: Error, Sendable {
     /// Status code, 4xx to 6xx.
-    package let status: Int
+    public let status: Int
     /// Reason phrase.
-    package let phrase: StaticString
+    public let phrase: StaticString
     /// A header field to add to the response.
-    package let field: ResponseField?
+    public let field: ResponseField?
 
-    package init(_ status: Int, _ phrase: StaticString, _ field: ResponseField? = nil) {
+    public init(_ status: Int, _ phrase: StaticString, _ field: ResponseField? = nil) {
         self.status = status
         self.phrase = phrase
         self.field = field
@@ -27,27 +27,27 @@ package struct FailureResponse: Error, Sendable {
 ///
 /// A response with a line that cannot be separated is dropped and counted. A response with a name that is no token
 /// passes. Nothing hides in it, and dropping it would cost the call.
-package enum RequestValidity {
+public enum RequestValidity {
     /// The first rule a request breaks that is to be forwarded, or nil.
-    package static func refusal(of message: SIPMessage) -> FailureResponse? {
+    public static func refusal(of message: SIPMessage) -> FailureResponse? {
         formRefusal(of: message) ?? forwardingRefusal(of: message)
     }
 
     /// The first rule of every request that this one breaks, be it forwarded or handled here; nil for a sound one.
-    package static func formRefusal(of message: SIPMessage) -> FailureResponse? {
+    public static func formRefusal(of message: SIPMessage) -> FailureResponse? {
         guard case .request(_, let token, _) = message.startLine else { return nil }
         return version(message) ?? names(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
             ?? body(message)
     }
 
     /// The first rule a request breaks of those for forwarding alone (RFC 3261 §16.3 steps 2, 3 and 5), or nil.
-    package static func forwardingRefusal(of message: SIPMessage) -> FailureResponse? {
+    public static func forwardingRefusal(of message: SIPMessage) -> FailureResponse? {
         guard case .request(_, _, let uri) = message.startLine else { return nil }
         return scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
     }
 
     /// Whether a request has all that a response repeats (RFC 3261 §8.2.6.2), be it valid or not.
-    package static func allowsResponse(_ message: SIPMessage) -> Bool {
+    public static func allowsResponse(_ message: SIPMessage) -> Bool {
         message.topVia != nil && message.has(.from) && message.has(.to) && message.has(.callID)
             && message.sequence != nil
     }
@@ -153,7 +153,7 @@ package enum RequestValidity {
     }
 
     /// Whether a response has its whole body, and one Content-Length (RFC 3261 §18.3: else it is discarded).
-    package static func hasTrueLength(_ response: SIPMessage) -> Bool {
+    public static func hasTrueLength(_ response: SIPMessage) -> Bool {
         !response.repeats(.contentLength) && body(response) == nil
     }
 
@@ -201,11 +201,11 @@ package enum RequestValidity {
     }
 
     /// The largest Max-Forwards (RFC 3261 §20.22).
-    package static let mostForwards = 255
+    public static let mostForwards = 255
     /// The largest number of CSeq (RFC 3261 §8.1.1.5).
-    package static let largestSequence = DecimalNumber.largest
+    public static let largestSequence = DecimalNumber.largest
     /// Most unknown options that a 420 names.
-    package static let mostNamedOptions = 8
+    public static let mostNamedOptions = 8
 }
 
 extension SIPMessage {
@@ -215,7 +215,7 @@ extension SIPMessage {
     }
 
     /// Whether the sender requires a privacy service of the proxies (RFC 3323 §4.3).
-    package var requiresPrivacyOfProxies: Bool {
+    public var requiresPrivacyOfProxies: Bool {
         has(.proxyRequire) && requiredOfProxies.contains { $0.equalsIgnoringCase("privacy") }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A header field of the gateway's own responses beside those of the request.
-package enum ResponseField: Hashable, Sendable {
+public enum ResponseField: Hashable, Sendable {
     /// RFC 3261 §20.33.
     case retryAfter(seconds: Int)
     /// Unsupported option tags, separated by commas (RFC 3261 §20.40).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The Retry-After header field (RFC 3261 §20.33).
-package enum RetryAfter {
+public enum RetryAfter {
     /// Its seconds; nil when missing or malformed.
-    package static func seconds(of message: SIPMessage) -> Int? {
+    public static func seconds(of message: SIPMessage) -> Int? {
         guard let field = message.first(.retryAfter) else { return nil }
         let start = field.value.lowerBound
         let digits = message[field.value].prefix { (48...57).contains($0) }.count

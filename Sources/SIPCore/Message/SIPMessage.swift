@@ -4,17 +4,17 @@
 ///
 /// Nothing is decoded or copied out; every range is a position in `bytes`. Made by `index(_:limits:)`.
 /// A class, because a structure of 400 bytes would be copied 28 times a call.
-package final class SIPMessage: Sendable {
+public final class SIPMessage: Sendable {
     /// The message as it came, start line to the end of its body; bytes past Content-Length are cut (RFC 3261 §18.3).
-    package let bytes: [UInt8]
-    package let startLine: StartLine
+    public let bytes: [UInt8]
+    public let startLine: StartLine
     /// The first header fields in the order received: inside of the message, so that it and its index are one allocation.
     private let firstFields: FirstFields
     /// Those behind them.
     private let furtherFields: [HeaderField]
     let fieldCount: Int
     /// First byte after the empty line.
-    package let bodyStart: Int
+    public let bodyStart: Int
     let landmarks: HeaderIndex
 
     init(
@@ -32,7 +32,7 @@ package final class SIPMessage: Sendable {
     }
 
     /// The first line, taken apart (RFC 3261 §7.1, §7.2).
-    package enum StartLine: Hashable, Sendable {
+    public enum StartLine: Hashable, Sendable {
         /// A request: its method, the extent of the method's token and of the Request-URI.
         case request(SIPMethod, token: Range<Int>, uri: Range<Int>)
         /// A response: status 100–699.
@@ -43,8 +43,8 @@ package final class SIPMessage: Sendable {
     typealias FirstFields = InlineArray<24, HeaderField>
 
     /// Where one header field lies (RFC 3261 §7.3.1).
-    package struct HeaderField: Hashable, Sendable {
-        package let name: HeaderName
+    public struct HeaderField: Hashable, Sendable {
+        public let name: HeaderName
         private let line: ByteRange
         private let inner: ByteRange
         private let nameEndPosition: UInt32
@@ -60,13 +60,13 @@ package final class SIPMessage: Sendable {
         }
 
         /// First byte of the line.
-        package var start: Int { line.range.lowerBound }
+        public var start: Int { line.range.lowerBound }
         /// First byte after the name (which may be followed by white space before the colon).
-        package var nameEnd: Int { Int(nameEndPosition) }
+        public var nameEnd: Int { Int(nameEndPosition) }
         /// The value without the white space around it; folds are still in it.
-        package var value: Range<Int> { inner.range }
+        public var value: Range<Int> { inner.range }
         /// First byte of the next line.
-        package var end: Int { line.range.upperBound }
+        public var end: Int { line.range.upperBound }
     }
 }
 
@@ -75,25 +75,25 @@ extension SIPMessage {
     var heldBytes: Int { bytes.count + fieldCount * MemoryLayout<HeaderField>.stride }
 
     /// The method of a request, nil for a response.
-    package var method: SIPMethod? {
+    public var method: SIPMethod? {
         guard case .request(let method, _, _) = startLine else { return nil }
         return method
     }
 
     /// The status of a response, nil for a request.
-    package var status: Int? {
+    public var status: Int? {
         guard case .response(let status) = startLine else { return nil }
         return status
     }
 
     /// The extent of the Request-URI; empty for a response.
-    package var requestURI: Range<Int> {
+    public var requestURI: Range<Int> {
         guard case .request(_, _, let uri) = startLine else { return 0..<0 }
         return uri
     }
 
     /// The first field of that name.
-    package func first(_ name: HeaderName) -> HeaderField? {
+    public func first(_ name: HeaderName) -> HeaderField? {
         guard let position = landmarks.position(of: name) else { return nil }
         return field(at: position)
     }
@@ -109,19 +109,19 @@ extension SIPMessage {
     func position(of name: HeaderName) -> Int? { landmarks.position(of: name) }
 
     /// True when a field of that name is there.
-    package func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
+    public func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
 
     /// True when several fields of that name are there.
-    package func repeats(_ name: HeaderName) -> Bool { landmarks.repeats(name) }
+    public func repeats(_ name: HeaderName) -> Bool { landmarks.repeats(name) }
 
     /// The topmost Via and its field; nil when there is none that can be read.
-    package var topVia: (value: ViaValue, field: HeaderField)? {
+    public var topVia: (value: ViaValue, field: HeaderField)? {
         guard let value = landmarks.topVia, let field = first(.via) else { return nil }
         return (value, field)
     }
 
     /// True when another Via follows the topmost one, by which a response can go on (RFC 3261 §16.7 step 3).
-    package var hasSecondVia: Bool {
+    public var hasSecondVia: Bool {
         guard !repeats(.via) else { return true }
         guard let (top, field) = topVia else { return false }
         let received = bytes
@@ -130,28 +130,28 @@ extension SIPMessage {
     }
 
     /// True for a 2xx.
-    package var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }
+    public var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }
 
     /// The parts of From; nil where it is missing.
-    package var from: NameAddressExtent? { landmarks.from }
+    public var from: NameAddressExtent? { landmarks.from }
 
     /// The parts of To; nil where it is missing.
-    package var to: NameAddressExtent? { landmarks.to }
+    public var to: NameAddressExtent? { landmarks.to }
 
     /// CSeq taken apart: its number and the extent of its method; nil when malformed (RFC 3261 §20.16).
-    package var sequence: (number: Int, method: Range<Int>)? {
+    public var sequence: (number: Int, method: Range<Int>)? {
         landmarks.sequence.map { (Int($0.number), $0.method.range) }
     }
 
     /// The bytes of a range, shared with the message.
-    package subscript(range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
+    public subscript(range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
     /// The tag of From, nil where there is none (RFC 3261 §19.3).
-    package var fromTag: Range<Int>? { landmarks.fromTag?.range }
+    public var fromTag: Range<Int>? { landmarks.fromTag?.range }
 
     /// The tag of To, nil where there is none (RFC 3261 §19.3).
-    package var toTag: Range<Int>? { landmarks.toTag?.range }
+    public var toTag: Range<Int>? { landmarks.toTag?.range }
 
     /// True for a request inside a dialog: its To has a tag (RFC 3261 §12.2).
-    package var isInDialog: Bool { landmarks.toTag != nil }
+    public var isInDialog: Bool { landmarks.toTag != nil }
 }

@@ -3,23 +3,23 @@
 /// Bounds that apply before any grammar runs, so that hostile sizes cost nothing.
 ///
 /// A header field has no bound of its own: one Identity field can be larger than all others together (RFC 8224 §4).
-package struct SIPLimits: Hashable, Sendable {
+public struct SIPLimits: Hashable, Sendable {
     /// Largest message in bytes; 65,535 is the largest UDP payload (RFC 3261 §18.1.1).
-    package var messageBytes: Int
+    public var messageBytes: Int
     /// Most header fields in a request; a response is never refused for their number.
-    package var headerFields: Int
+    public var headerFields: Int
 
-    package init(messageBytes: Int = 65_535, headerFields: Int = 200) {
+    public init(messageBytes: Int = 65_535, headerFields: Int = 200) {
         self.messageBytes = messageBytes
         self.headerFields = headerFields
     }
 
     /// No bounds, for text that the gateway made itself.
-    package static let none = SIPLimits(messageBytes: .max, headerFields: .max)
+    public static let none = SIPLimits(messageBytes: .max, headerFields: .max)
 }
 
 /// The reason why a message cannot be indexed.
-package enum SIPIndexError: String, Error, Hashable, Sendable, CaseIterable {
+public enum SIPIndexError: String, Error, Hashable, Sendable, CaseIterable {
     /// Nothing but CR and LF: a keep-alive (RFC 5626 §3.5.1), to be ignored.
     case keepAlive = "keep_alive"
     /// The first line is neither a request line nor a status line.
@@ -42,7 +42,7 @@ extension SIPMessage {
     /// Checks framing alone. `RequestValidity` checks the rest, so that a bad request still gets a response. Lines end with
     /// CRLF; a bare LF is accepted on input. A bare CR is not: some receivers end a line there, so it could hide a header
     /// field from the gateway.
-    package static func index(
+    public static func index(
         _ datagram: consuming [UInt8], limits: SIPLimits = SIPLimits()
     ) throws(SIPIndexError) -> SIPMessage {
         var bytes = consume datagram
@@ -76,12 +76,12 @@ extension SIPMessage {
     }
 
     /// Indexes a datagram, whose bytes are copied once.
-    package static func index(_ datagram: Span<UInt8>, limits: SIPLimits) throws(SIPIndexError) -> SIPMessage {
+    public static func index(_ datagram: Span<UInt8>, limits: SIPLimits) throws(SIPIndexError) -> SIPMessage {
         try index(datagram.withUnsafeBufferPointer { [UInt8]($0) }, limits: limits)
     }
 
     /// The value of Content-Length; nil when absent or no number.
-    package var contentLength: Int? { landmarks.contentLength }
+    public var contentLength: Int? { landmarks.contentLength }
 }
 
 /// Cuts the header section into lines and fields.

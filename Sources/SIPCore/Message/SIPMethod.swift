@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The request methods that a proxy treats differently; all others are forwarded in one way (RFC 3261 §16).
-package enum SIPMethod: UInt8, Hashable, Sendable {
+public enum SIPMethod: UInt8, Hashable, Sendable {
     case invite, ack, cancel, bye, options, register, other
 
     /// Recognises a method token; method names are case-sensitive (RFC 3261 §7.1).
-    package static func recognise(_ token: ArraySlice<UInt8>) -> SIPMethod { recognise(token.span) }
+    public static func recognise(_ token: ArraySlice<UInt8>) -> SIPMethod { recognise(token.span) }
 
     static func recognise(_ token: Span<UInt8>) -> SIPMethod {
         let token = token.bytes

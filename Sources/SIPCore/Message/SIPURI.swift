@@ -5,12 +5,12 @@ import COsip2
 /// A sip, sips or tel URI taken apart, by libosip2 where it is not a plain one (RFC 3261 §19.1, RFC 3966 §3).
 ///
 /// Its parts lie in the text it was read from, which it keeps; reading a plain one allocates nothing.
-package struct SIPURI: Sendable {
-    package enum Scheme: Hashable, Sendable { case sip, sips, tel }
+public struct SIPURI: Sendable {
+    public enum Scheme: Hashable, Sendable { case sip, sips, tel }
 
-    package let scheme: Scheme
+    public let scheme: Scheme
     /// Port, nil when not written.
-    package let port: UInt16?
+    public let port: UInt16?
     private let text: [UInt8]
     private let userExtent: ByteRange
     private let userParametersExtent: ByteRange
@@ -18,19 +18,19 @@ package struct SIPURI: Sendable {
     private let parametersExtent: ByteRange
 
     /// The user of a sip URI without its parameters, or the number of a tel URI; as written, escapes included.
-    package var user: ArraySlice<UInt8> { text[userExtent.range] }
+    public var user: ArraySlice<UInt8> { text[userExtent.range] }
     /// Host name or address literal, IPv6 without brackets; empty for tel.
-    package var host: ArraySlice<UInt8> { text[hostExtent.range] }
+    public var host: ArraySlice<UInt8> { text[hostExtent.range] }
     /// Parameters of the user part or of the tel URI: `;phone-context=…;verstat=…`, from the first semicolon on.
-    package var userParameters: ArraySlice<UInt8> { text[userParametersExtent.range] }
+    public var userParameters: ArraySlice<UInt8> { text[userParametersExtent.range] }
     /// Parameters of the URI itself: `;lr;transport=udp`.
-    package var parameters: ArraySlice<UInt8> { text[parametersExtent.range] }
+    public var parameters: ArraySlice<UInt8> { text[parametersExtent.range] }
 
     /// Parses the URI in `bytes[range]`, all of them by default.
     ///
     /// Nil when libosip2 rejects it, when it is too long, or for another scheme. Also nil with a bracket, a blank or a control
     /// character, which no URI has (RFC 3261 §25.1). A line end would become a header line where the URI is written again.
-    package init?(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
+    public init?(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
         let range = range ?? bytes.indices
         if let parts = PlainURI.read(bytes, range) {
             self.init(parts, of: bytes)
@@ -51,7 +51,7 @@ package struct SIPURI: Sendable {
     }
 
     /// The same, always through libosip2.
-    package init?(grammar bytes: ArraySlice<UInt8>) {
+    public init?(grammar bytes: ArraySlice<UInt8>) {
         guard let parsed = Self.parse(bytes) else { return nil }
         self = parsed
     }
@@ -77,15 +77,15 @@ package struct SIPURI: Sendable {
     }
 
     /// The user with its escapes resolved.
-    package var unescapedUser: ArraySlice<UInt8> { PercentEscape.resolved(user) }
+    public var unescapedUser: ArraySlice<UInt8> { PercentEscape.resolved(user) }
 
     /// The value of a parameter of the user part or tel number, nil where there is none.
-    package func userParameter(_ name: StaticString) -> ArraySlice<UInt8>? {
+    public func userParameter(_ name: StaticString) -> ArraySlice<UInt8>? {
         HeaderParameters.find(name, in: text, userParametersExtent.range).map { text[$0] }
     }
 
     /// The value of a URI parameter, empty for a flag, nil where there is none.
-    package func parameter(_ name: StaticString) -> ArraySlice<UInt8>? {
+    public func parameter(_ name: StaticString) -> ArraySlice<UInt8>? {
         HeaderParameters.find(name, in: text, parametersExtent.range).map { text[$0] }
     }
 
@@ -157,7 +157,7 @@ package struct SIPURI: Sendable {
 
 extension SIPURI: Equatable {
     /// The same parts, wherever they were read from; not the comparison of RFC 3261 §19.1.4.
-    package static func == (left: SIPURI, right: SIPURI) -> Bool {
+    public static func == (left: SIPURI, right: SIPURI) -> Bool {
         left.scheme == right.scheme && left.port == right.port && left.user == right.user && left.host == right.host
             && left.userParameters == right.userParameters && left.parameters == right.parameters
     }

@@ -4,7 +4,7 @@
 ///
 /// Everything outside the ranges leaves as it came (RFC 3261 §16.6 names what a proxy may touch). Edits may be
 /// added in any order. Those at one position keep that order. Ranges must not overlap.
-package struct Splices: Sendable {
+public struct Splices: Sendable {
     fileprivate struct Edit {
         let range: Range<Int>
         /// Where the replacement lies in `arena`.
@@ -15,32 +15,32 @@ package struct Splices: Sendable {
     private var edits: [Edit] = []
     private var arena: [UInt8] = []
 
-    package init() {}
+    public init() {}
 
     /// Removes all edits and keeps the capacity for the next message.
-    package mutating func clear() {
+    public mutating func clear() {
         edits.removeAll(keepingCapacity: true)
         arena.removeAll(keepingCapacity: true)
     }
 
     /// True when nothing is to be changed.
-    package var isEmpty: Bool { edits.isEmpty }
+    public var isEmpty: Bool { edits.isEmpty }
 
     /// Bytes the message grows by; negative when it shrinks.
     ///
     /// Of edits that overlap it is wrong, by which tests and the fuzzer find them.
-    package var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
+    public var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
 
     /// Takes a range out.
-    package mutating func remove(_ range: Range<Int>) { replace(range) { _ in } }
+    public mutating func remove(_ range: Range<Int>) { replace(range) { _ in } }
 
     /// Puts text in front of the byte at `position`.
-    package mutating func insert(at position: Int, _ write: (inout [UInt8]) -> Void) {
+    public mutating func insert(at position: Int, _ write: (inout [UInt8]) -> Void) {
         replace(position..<position, write)
     }
 
     /// Puts the bytes that `write` appends in the place of a range.
-    package mutating func replace(_ range: Range<Int>, _ write: (inout [UInt8]) -> Void) {
+    public mutating func replace(_ range: Range<Int>, _ write: (inout [UInt8]) -> Void) {
         let start = arena.count
         write(&arena)
         let edit = Edit(range: range, text: start..<arena.count)
@@ -54,7 +54,7 @@ package struct Splices: Sendable {
     }
 
     /// The message with all edits made, in one new buffer.
-    package func applied(to bytes: [UInt8]) -> [UInt8] {
+    public func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
         let (received, written) = (bytes.span, arena.span)
         var out: [UInt8] = []

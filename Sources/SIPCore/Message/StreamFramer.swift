@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The next element of a byte stream (RFC 3261 §7.5, §18.3; RFC 5626 §3.5.1).
-package enum StreamFrame: Hashable, Sendable {
+public enum StreamFrame: Hashable, Sendable {
     /// One whole message, a part of what was received at once.
     case message(ArraySlice<UInt8>)
     /// A double CRLF; the response is one CRLF.
@@ -11,7 +11,7 @@ package enum StreamFrame: Hashable, Sendable {
 }
 
 /// The reason why a stream has no further message boundary.
-package enum StreamFault: String, Hashable, Sendable, CaseIterable {
+public enum StreamFault: String, Hashable, Sendable, CaseIterable {
     /// RFC 3261 §20.14: on a stream Content-Length must be there.
     case noContentLength = "no_content_length"
     /// Content-Length is no number, or appears twice with different values.
@@ -23,7 +23,7 @@ package enum StreamFault: String, Hashable, Sendable, CaseIterable {
 ///
 /// Holds at most one unfinished message, never more than its limit. Bytes are looked at once however they trickle in, and
 /// copied once: messages share the buffer they were received into.
-package struct StreamFramer: Sendable {
+public struct StreamFramer: Sendable {
     private let largestMessage: Int
     private var buffer: [UInt8] = []
     /// Where the unread bytes begin; what lies before may be shared with messages.
@@ -34,13 +34,13 @@ package struct StreamFramer: Sendable {
     private var isBroken = false
 
     /// - Parameter largestMessage: bytes; a message above it breaks the stream.
-    package init(largestMessage: Int) { self.largestMessage = largestMessage }
+    public init(largestMessage: Int) { self.largestMessage = largestMessage }
 
     /// True while a message has begun and is not complete; line ends before it are none of it (RFC 3261 §7.5).
-    package var isInsideMessage: Bool { length != nil || buffer[start...].contains { $0 != 13 && $0 != 10 } }
+    public var isInsideMessage: Bool { length != nil || buffer[start...].contains { $0 != 13 && $0 != 10 } }
 
     /// Adds what was received.
-    package mutating func append(_ bytes: some Collection<UInt8>) {
+    public mutating func append(_ bytes: some Collection<UInt8>) {
         guard !isBroken else { return }
         if start > 0 {
             // A new buffer: the old one belongs to the messages that were cut from it.
@@ -54,10 +54,10 @@ package struct StreamFramer: Sendable {
     }
 
     /// Bytes of memory that the unfinished message takes.
-    package var heldBytes: Int { buffer.capacity }
+    public var heldBytes: Int { buffer.capacity }
 
     /// Releases the bytes of messages that were taken; called when no frame is left.
-    package mutating func release() {
+    public mutating func release() {
         guard start > 0 else { return }
         header.move(by: start)
         buffer = Array(buffer[start...])
@@ -65,7 +65,7 @@ package struct StreamFramer: Sendable {
     }
 
     /// Takes the next frame; nil until more bytes come.
-    package mutating func next() -> StreamFrame? {
+    public mutating func next() -> StreamFrame? {
         guard !isBroken else { return nil }
         if length == nil {
             if let frame = skipLineEnds() { return frame }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One Via value with the positions of its parts (RFC 3261 §20.42, RFC 3581 §3).
-package struct ViaValue: Hashable, Sendable {
+public struct ViaValue: Hashable, Sendable {
     private let whole: ByteRange
     private let sentByHost: ByteRange
     private let branchValue: ByteRange?
@@ -9,20 +9,20 @@ package struct ViaValue: Hashable, Sendable {
     private let rportValue: ByteRange?
 
     /// The sent-by port, nil when not written.
-    package let port: UInt16?
+    public let port: UInt16?
     /// The whole value.
-    package var extent: Range<Int> { whole.range }
+    public var extent: Range<Int> { whole.range }
     /// The sent-by host, IPv6 with its brackets.
-    package var host: Range<Int> { sentByHost.range }
+    public var host: Range<Int> { sentByHost.range }
     /// The branch parameter's value, nil when missing.
-    package var branch: Range<Int>? { branchValue?.range }
+    public var branch: Range<Int>? { branchValue?.range }
     /// The received parameter's value.
-    package var received: Range<Int>? { receivedValue?.range }
+    public var received: Range<Int>? { receivedValue?.range }
     /// The rport parameter's value: empty when only asked for, nil when missing.
-    package var rport: Range<Int>? { rportValue?.range }
+    public var rport: Range<Int>? { rportValue?.range }
 
     /// The second Via value, to which a response goes on; nil when there is only one or it cannot be read.
-    package static func second(of message: SIPMessage) -> ViaValue? {
+    public static func second(of message: SIPMessage) -> ViaValue? {
         var seen = 0
         for field in message.fields(.via) {
             for range in HeaderValues(message.bytes, field.value) {
@@ -34,7 +34,7 @@ package struct ViaValue: Hashable, Sendable {
     }
 
     /// The transport of the hop; nil for one that Herald does not support.
-    package func transport(in message: SIPMessage) -> SIPTransportKind? {
+    public func transport(in message: SIPMessage) -> SIPTransportKind? {
         let received = message.bytes
         let bytes = received.span
         let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: extent) ?? extent.upperBound
@@ -47,7 +47,7 @@ package struct ViaValue: Hashable, Sendable {
     }
 
     /// Reads `SIP/2.0/UDP host:port;parameters`, white space allowed around the slashes; nil when malformed.
-    package init?(_ bytes: [UInt8], _ range: Range<Int>) { self.init(bytes.span, range) }
+    public init?(_ bytes: [UInt8], _ range: Range<Int>) { self.init(bytes.span, range) }
 
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         let semicolon = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
@@ -106,7 +106,7 @@ package struct ViaValue: Hashable, Sendable {
 
 extension SIPMessage {
     /// True if a Via value fits; `fits` gets the values from the top, and nil for an unreadable one.
-    package func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
+    public func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
         for field in fields(.via) {
             var isEmpty = true
             var start = field.value.lowerBound

@@ -13,14 +13,14 @@ import Primitives
 /// is known by its address and cannot be forged by text, and some clients spell sent-by differently in their CANCEL.
 /// Two clients of one peer with one branch would also need one Call-ID and one CSeq number to collide. BYE, INFO,
 /// UPDATE and MESSAGE with the branch and CSeq number of their INVITE are transactions of their own.
-package struct Branch: Hashable, Sendable {
-    package let value: UInt64
+public struct Branch: Hashable, Sendable {
+    public let value: UInt64
 
     /// The requirement of `Hashable` that gives a place in a table: the value is a hash already.
-    package func _rawHashValue(seed: Int) -> Int { TablePlace.of(value, seed: seed) }
+    public func _rawHashValue(seed: Int) -> Int { TablePlace.of(value, seed: seed) }
 
     /// Takes the value of a branch out of a timer or a delivery token.
-    package init(token: UInt64) { value = token }
+    public init(token: UInt64) { value = token }
 
     /// The prefix of every branch of Herald: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
     private static let prefix: StaticString = "z9hG4bKhd"
@@ -28,7 +28,7 @@ package struct Branch: Hashable, Sendable {
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
     ///
     /// - Parameter sender: a number of the sending peer alone.
-    package init(of message: SIPMessage, via: ViaValue, sender: UInt64, secret: Secret) {
+    public init(of message: SIPMessage, via: ViaValue, sender: UInt64, secret: Secret) {
         var hash = secret.hash(for: .branch)
         hash.combine(Self.transactionMethod(of: message), of: message)
         hash.combine(sender)
@@ -55,7 +55,7 @@ package struct Branch: Hashable, Sendable {
     }
 
     /// Reads a branch that `append(attempt:to:)` wrote; nil for any other.
-    package init?(_ text: ArraySlice<UInt8>) {
+    public init?(_ text: ArraySlice<UInt8>) {
         let bytes = text.span
         var position = Self.prefix.utf8CodeUnitCount
         guard bytes.count == position + 16 || bytes.count == position + 17, bytes.matches(0..<position, Self.prefix),
@@ -65,13 +65,13 @@ package struct Branch: Hashable, Sendable {
     }
 
     /// The attempt of a branch: 0 for the first target, 1 for the next and so on.
-    package static func attempt(_ text: ArraySlice<UInt8>) -> UInt8 {
+    public static func attempt(_ text: ArraySlice<UInt8>) -> UInt8 {
         guard text.count == prefix.utf8CodeUnitCount + 17, let digit = text.last else { return 0 }
         return Hexadecimal.digit(digit) ?? 0
     }
 
     /// Writes the branch parameter's value; each attempt at another target has its own (RFC 3261 §16.6 step 8).
-    package func append(attempt: UInt8 = 0, to out: inout OutputSpan<UInt8>) {
+    public func append(attempt: UInt8 = 0, to out: inout OutputSpan<UInt8>) {
         out.append(Self.prefix)
         out.append(hex: value, digits: 16)
         if attempt > 0 { out.append(Hexadecimal.character(attempt & 15)) }
@@ -80,7 +80,7 @@ package struct Branch: Hashable, Sendable {
 
 extension ViaValue {
     /// True when the gateway wrote it: a branch of its form, and a sent-by that names one of its sockets.
-    package func isOwn(in message: SIPMessage, sockets: [LocalSocket]) -> Bool {
+    public func isOwn(in message: SIPMessage, sockets: [LocalSocket]) -> Bool {
         guard let branch, Branch(message[branch]) != nil else { return false }
         return sockets.areNamed(host: message[host], port: port)
     }

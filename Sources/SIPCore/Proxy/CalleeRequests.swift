@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The ACK and the BYE that end a call in the caller's place (RFC 3261 §13.2.2.4, §15.1.1).
-package struct CalleeRequests: Sendable {
+public struct CalleeRequests: Sendable {
     /// The ACK of the 2xx.
-    package let ack: [UInt8]
+    public let ack: [UInt8]
     /// The BYE of the dialog that the 2xx began.
-    package let bye: [UInt8]
+    public let bye: [UInt8]
 
     /// - Parameters:
     ///   - success: the 2xx to the forwarded INVITE.
     ///   - socket: the local socket that the requests leave by.
     ///   - branch: the branch of the BYE; the ACK is a transaction of its own and has the next attempt's (§8.1.1.7).
-    package init(success: SIPMessage, socket: LocalSocket, branch: Branch) {
+    public init(success: SIPMessage, socket: LocalSocket, branch: Branch) {
         let number = success.sequence?.number ?? 0
         ack = Self.request("ACK", success, number: number, socket, branch, attempt: 1)
         bye = Self.request("BYE", success, number: number + 1, socket, branch, attempt: 0)

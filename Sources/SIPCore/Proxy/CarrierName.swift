@@ -7,9 +7,9 @@ import Primitives
 /// The called side repeats the From of the INVITE as To of its own requests (RFC 3261 §12.2.1.1), with the name that the
 /// gateway wrote. Route returns the parameter, so the originator's own text can be put back without memory of the call.
 /// The text has letters, digits, `-` and `.`; every other byte is `_` and two hexadecimal digits, which `PlainURI` reads.
-package enum CarrierName {
+public enum CarrierName {
     /// Longest parameter value in bytes; a longer name is not carried, and To then gets none.
-    package static let longest = 120
+    public static let longest = 120
 
     /// The name of a request's From, as written; empty for none.
     static func text(in request: SIPMessage) -> ArraySlice<UInt8> {
@@ -33,7 +33,7 @@ package enum CarrierName {
     /// Puts the originator's name back into To of a request that the called side sends.
     ///
     /// - Returns: To as received where it changes; empty where it stays.
-    package static func restore(in request: SIPMessage, into splices: inout Splices) -> [UInt8] {
+    public static func restore(in request: SIPMessage, into splices: inout Splices) -> [UInt8] {
         guard let to = request.to, to.hasBrackets, !to.displayName.isEmpty, let field = request.first(.to) else {
             return []
         }

@@ -3,11 +3,11 @@
 import Primitives
 
 /// The address of one end of a dialog: the target that took the call, or its source (RFC 3261 §16.6 steps 4 and 7).
-package struct DialogEnd: Hashable, Sendable {
-    package let address: PeerAddress
-    package let transport: SIPTransportKind
+public struct DialogEnd: Hashable, Sendable {
+    public let address: PeerAddress
+    public let transport: SIPTransportKind
 
-    package init(address: PeerAddress, transport: SIPTransportKind) {
+    public init(address: PeerAddress, transport: SIPTransportKind) {
         self.address = address
         self.transport = transport
     }
@@ -16,7 +16,7 @@ package struct DialogEnd: Hashable, Sendable {
     ///
     /// A request to it goes where its responses go (RFC 3261 §18.2.2): to the source address, with the port of the Via for
     /// TCP and TLS and without rport.
-    package init(sourceOf request: SIPMessage, by flow: Flow, transport: SIPTransportKind) {
+    public init(sourceOf request: SIPMessage, by flow: Flow, transport: SIPTransportKind) {
         let address = request.topVia.map {
             ResponseForwarding.destination(ofResponsesTo: $0.value, from: flow.source, by: transport)
         }

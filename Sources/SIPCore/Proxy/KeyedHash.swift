@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+public import Primitives
 
 /// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
 ///
 /// The nodes of a cluster share one. While a secret is replaced, the new one signs and up to two earlier ones verify.
-package struct Secret: Hashable, Sendable, Redacted {
+public struct Secret: Hashable, Sendable, Redacted {
     private struct Key: Hashable {
         let first: UInt64
         let second: UInt64
@@ -15,7 +15,7 @@ package struct Secret: Hashable, Sendable, Redacted {
     private let earlier: Key?
     private let earliest: Key?
 
-    package init(key0: UInt64, key1: UInt64) {
+    public init(key0: UInt64, key1: UInt64) {
         self.init(Key(first: key0, second: key1), nil, nil)
     }
 
@@ -26,13 +26,13 @@ package struct Secret: Hashable, Sendable, Redacted {
     }
 
     /// This secret to sign with; `previous` and the one before it verify as well.
-    package func replacing(_ previous: Secret) -> Secret { Secret(key, previous.key, previous.earlier) }
+    public func replacing(_ previous: Secret) -> Secret { Secret(key, previous.key, previous.earlier) }
 
     /// The secret that signed before this one and still verifies; nil for none.
-    package var previous: Secret? { earlier.map { Secret($0, earliest, nil) } }
+    public var previous: Secret? { earlier.map { Secret($0, earliest, nil) } }
 
     /// The secret of an age: 0 for this one, 1 for the previous one; nil for none.
-    package func aged(_ age: Int) -> Secret? {
+    public func aged(_ age: Int) -> Secret? {
         age == 0 ? self : previous.flatMap { $0.aged(age - 1) }
     }
 
@@ -43,7 +43,7 @@ package struct Secret: Hashable, Sendable, Redacted {
     }
 
     /// A hash to combine parts into; parts are separated by their lengths.
-    package func hash(for use: KeyedHashUse) -> KeyedHash {
+    public func hash(for use: KeyedHashUse) -> KeyedHash {
         var hash = KeyedHash(SipHash(key0: key.first, key1: key.second))
         if use != .callName { hash.combine(use.rawValue) }
         return hash
@@ -54,7 +54,7 @@ package struct Secret: Hashable, Sendable, Redacted {
 ///
 /// One secret serves all uses. Each begins with a constant of its own, so a result of one use is worthless for another.
 /// The constants are above every length. A call's name begins with a length, so it needs no constant.
-package enum KeyedHashUse: UInt64, Sendable {
+public enum KeyedHashUse: UInt64, Sendable {
     /// The branch of a forwarded request (RFC 3261 §16.6 step 8).
     case branch = 0xbb61_6e63_6800_0001
     /// The seal of a route cookie (RFC 3261 §16.6 step 4).
@@ -72,7 +72,7 @@ package enum KeyedHashUse: UInt64, Sendable {
 }
 
 /// A keyed hash over parts of a message; each part is hashed with its length, so that no two lists of parts collide.
-package struct KeyedHash: Redacted {
+public struct KeyedHash: Redacted {
     private var hash: SipHash
 
     fileprivate init(_ hash: SipHash) { self.hash = hash }
@@ -81,25 +81,25 @@ package struct KeyedHash: Redacted {
     ///
     /// Kept out of its callers: a dozen copies of it were more code to fetch for each call (docs/performance.md).
     @inline(never)
-    package mutating func combine(_ bytes: ArraySlice<UInt8>) {
+    public mutating func combine(_ bytes: ArraySlice<UInt8>) {
         hash.combine(counted: 0..<bytes.count, of: bytes.span)
     }
 
     /// Adds a part of a message without a slice, which would count references twice.
     @inline(never)
-    package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
+    public mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
         let bytes = message.bytes
         hash.combine(counted: part, of: bytes.span)
     }
 
     /// Adds a number.
-    package mutating func combine(_ number: UInt64) { hash.combine(number) }
+    public mutating func combine(_ number: UInt64) { hash.combine(number) }
 
     /// The 64-bit result.
-    package consuming func finish() -> UInt64 { hash.finalizeFirst() }
+    public consuming func finish() -> UInt64 { hash.finalizeFirst() }
 
     /// The 128-bit result.
-    package consuming func finishWide() -> (high: UInt64, low: UInt64) {
+    public consuming func finishWide() -> (high: UInt64, low: UInt64) {
         let (first, last) = hash.finalize()
         return (first, last)
     }

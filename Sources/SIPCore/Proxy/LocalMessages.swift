@@ -3,13 +3,13 @@
 import Primitives
 
 /// Responses, ACKs and CANCELs that the proxy writes itself.
-package enum LocalMessages {
+public enum LocalMessages {
     /// A response to a request, with the Via fields of the request and its source (RFC 3261 §8.2.6).
     ///
     /// - Parameters:
     ///   - toTag: put on To when it has none; nil for 100, which carries no tag of ours.
     ///   - field: one further header field.
-    package static func response(
+    public static func response(
         to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: ResponseField? = nil,
         source: PeerAddress
     ) -> [UInt8] {
@@ -36,7 +36,7 @@ package enum LocalMessages {
     }
 
     /// The number in a To tag of `response`, out of an ACK that is not indexed; nil for anything else.
-    package static func ownTag(ofAcknowledgement datagram: Span<UInt8>) -> UInt64? {
+    public static func ownTag(ofAcknowledgement datagram: Span<UInt8>) -> UInt64? {
         let (method, mark): (StaticString, StaticString) = ("ACK ", ";tag=hd")
         guard starts(datagram, at: 0, with: method) else { return nil }
         var position = method.utf8CodeUnitCount
@@ -64,14 +64,14 @@ package enum LocalMessages {
     /// The ACK of a final response above 299, for the hop to the target (RFC 3261 §17.1.1.3).
     ///
     /// - Parameter via: the message whose topmost Via is used; a response to an earlier attempt brings its own.
-    package static func acknowledgement(
+    public static func acknowledgement(
         of invite: SIPMessage, for response: SIPMessage, via: SIPMessage? = nil
     ) -> [UInt8] {
         hop(of: invite, method: "ACK", to: response, reasons: nil, via: via ?? invite)
     }
 
     /// The CANCEL of a forwarded INVITE (RFC 3261 §9.1), with the caller's Reason (RFC 3326 §2).
-    package static func cancel(
+    public static func cancel(
         of invite: SIPMessage, reasonsFrom received: SIPMessage?, via: SIPMessage? = nil
     ) -> [UInt8] {
         hop(of: invite, method: "CANCEL", to: invite, reasons: received, via: via ?? invite)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One listening address of the gateway, as Via and Record-Route show it (RFC 3261 §18.1.1, §16.6).
-package final class LocalSocket: Sendable {
+public final class LocalSocket: Sendable {
     /// Position in the list of listening sockets, by which the transport sends.
-    package let position: Int
+    public let position: Int
     /// The bound address.
-    package let address: PeerAddress
+    public let address: PeerAddress
     /// Its transport.
-    package let transport: SIPTransportKind
+    public let transport: SIPTransportKind
     /// `host:port` as written into headers: the advertised address, or the bound one.
-    package let sentBy: [UInt8]
+    public let sentBy: [UInt8]
     /// A Via of it up to its branch.
     let viaStart: [UInt8]
     private let advertisedHost: [UInt8]
@@ -28,7 +28,7 @@ package final class LocalSocket: Sendable {
     ///   - advertisedHost: an address literal or a host name, written into Via and Record-Route.
     ///   - routesByName: leaves the port out of Record-Route, so that peers find a living node by SRV (RFC 3263 §4.1).
     ///   - names: further names of the socket in Route, Request-URI and Via.
-    package init(
+    public init(
         position: Int, address: PeerAddress, transport: SIPTransportKind = .udp, advertisedHost: String? = nil,
         advertisedPort: UInt16? = nil, routesByName: Bool = false, names: [OwnName] = []
     ) {
@@ -51,12 +51,12 @@ package final class LocalSocket: Sendable {
     /// Writes the URI by which later requests of a dialog come back to this socket (RFC 3261 §16.6 step 4).
     ///
     /// - Parameter isSecure: writes a sips URI, which needs no transport parameter (RFC 3261 §26.2.2).
-    package func appendURI(to out: inout [UInt8], isSecure: Bool = false) {
+    public func appendURI(to out: inout [UInt8], isSecure: Bool = false) {
         out.append(contentsOf: isSecure ? secureRouteURI : routeURI)
     }
 
     /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).
-    package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
+    public func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
         isAddressed(host, port ?? transport.defaultPort) || !names.isEmpty && isCalled(host, port)
     }
 
@@ -82,13 +82,13 @@ package final class LocalSocket: Sendable {
 
 extension [LocalSocket] {
     /// True when a host and port out of a header name one of them.
-    package func areNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
+    public func areNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
         contains { $0.isNamed(host: host, port: port) }
     }
 }
 
 /// A name by which peers reach the gateway (RFC 3261 §16.4).
-package struct OwnName: Hashable, Sendable {
+public struct OwnName: Hashable, Sendable {
     let host: [UInt8]
     /// Nil for every port of the socket.
     let port: UInt16?
@@ -96,7 +96,7 @@ package struct OwnName: Hashable, Sendable {
     private let address: PeerAddress?
 
     /// - Parameter host: a host name or an address literal, IPv6 without brackets.
-    package init(host: String, port: UInt16?) {
+    public init(host: String, port: UInt16?) {
         self.host = Array(host.utf8)
         self.port = port
         address = PeerAddress(host: self.host[...], port: 0)
@@ -111,8 +111,8 @@ package struct OwnName: Hashable, Sendable {
 }
 
 /// Host names as they compare: without case, and the same with the dot of a complete name (RFC 3261 §19.1.4, RFC 1034 §3.1).
-package enum HostName {
-    package static func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+public enum HostName {
+    public static func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
         one.equalsIgnoringCase(other) || withoutDot(one).equalsIgnoringCase(withoutDot(other))
     }
 

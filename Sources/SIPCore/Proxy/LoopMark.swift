@@ -6,11 +6,11 @@ import Primitives
 ///
 /// A keyed hash of everything that decides the route of a request. The gateway's Via carries it as `hl`. A request that
 /// returns with the same mark is a loop and gets 482. A request with another mark is a spiral and passes, unbranded.
-package struct LoopMark: Hashable, Sendable {
+public struct LoopMark: Hashable, Sendable {
     private let value: UInt64
 
     /// Computes the mark of a request as it was received.
-    package init(of request: SIPMessage, secret: Secret) {
+    public init(of request: SIPMessage, secret: Secret) {
         var hash = secret.hash(for: .loopMark)
         hash.combine(request.requestURI, of: request)
         if let field = request.first(.callID) { hash.combine(field.value, of: request) }
@@ -22,7 +22,7 @@ package struct LoopMark: Hashable, Sendable {
     }
 
     /// True when a Via of the gateway in the request carries the mark.
-    package func isPresent(in request: SIPMessage, sockets: [LocalSocket]) -> Bool {
+    public func isPresent(in request: SIPMessage, sockets: [LocalSocket]) -> Bool {
         request.anyVia { via in
             guard let via, via.isOwn(in: request, sockets: sockets) else { return false }
             return Self.text(in: request, via).map { Hexadecimal.read(request[$0]) == value } ?? false
@@ -43,11 +43,11 @@ package struct LoopMark: Hashable, Sendable {
 }
 
 /// The marks in the gateway's Via of a forwarded request: its transaction's branch and its loop mark.
-package struct HopMarks: Sendable {
-    package let branch: Branch
-    package let loop: LoopMark
+public struct HopMarks: Sendable {
+    public let branch: Branch
+    public let loop: LoopMark
 
-    package init(branch: Branch, of request: SIPMessage, secret: Secret) {
+    public init(branch: Branch, of request: SIPMessage, secret: Secret) {
         self.branch = branch
         loop = LoopMark(of: request, secret: secret)
     }

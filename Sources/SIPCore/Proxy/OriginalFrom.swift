@@ -5,9 +5,9 @@
 /// A response must repeat the From of the request (RFC 3261 §8.2.6.2). The target repeats the Via unchanged (§8.2.6.2), so
 /// any node of a cluster can restore From without memory of the call. The text is a token (§25.1): bytes outside the
 /// alphabet of a token are a percent sign and two digits.
-package enum OriginalFrom {
+public enum OriginalFrom {
     /// Longest parameter value in bytes; a longer From travels in no Via and is restored only from memory.
-    package static let longest = 320
+    public static let longest = 320
 
     /// Writes the parameter, or nothing for a From that is too long.
     static func append(_ value: ArraySlice<UInt8>, to out: inout [UInt8]) {
@@ -33,7 +33,7 @@ package enum OriginalFrom {
     }
 
     /// Reads the From out of the gateway's Via in a response; nil without one, and for text that no From can have.
-    package static func read(in response: SIPMessage, _ via: ViaValue) -> [UInt8]? {
+    public static func read(in response: SIPMessage, _ via: ViaValue) -> [UInt8]? {
         guard let text = text(in: response, via), !text.isEmpty else { return nil }
         let value = Array(PercentEscape.resolved(response[text]))
         // No target can begin another header line with it.

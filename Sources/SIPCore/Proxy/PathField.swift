@@ -6,9 +6,9 @@
 /// the route. The proxy adds Path only if the sender supports it (§5.2), and no Require: a registrar without Path
 /// should still register the PBX. Supported stays as received, because it speaks for the sender. Path carries no
 /// cookie.
-package enum PathField {
+public enum PathField {
     /// True when the sender of a REGISTER supports Path (RFC 3327 §5.2, RFC 3261 §20.37).
-    package static func isSupported(by register: SIPMessage) -> Bool {
+    public static func isSupported(by register: SIPMessage) -> Bool {
         register.headers.contains { field in
             guard field.name == .other, isNamed(field, "supported", or: "k", in: register) else { return false }
             return HeaderValues(register.bytes, field.value).contains { register[$0].equalsIgnoringCase("path") }
@@ -16,12 +16,12 @@ package enum PathField {
     }
 
     /// True when a message has a Path field.
-    package static func isPresent(in message: SIPMessage) -> Bool { first(in: message) != nil }
+    public static func isPresent(in message: SIPMessage) -> Bool { first(in: message) != nil }
 
     /// Adds the proxy's address above all present Path values (RFC 3327 §5.2).
     ///
     /// - Parameter field: the header field behind the new one.
-    package static func add(
+    public static func add(
         _ socket: LocalSocket, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in

@@ -6,39 +6,39 @@ import Primitives
 ///
 /// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2). `OwnerState` is the
 /// state that the owner of the table keeps with it.
-package final class ProxyTransaction<OwnerState> {
+public final class ProxyTransaction<OwnerState> {
     /// The key of the transaction, and the branch its request was forwarded with.
-    package let branch: Branch
+    public let branch: Branch
     /// The way the request arrived, by which its responses leave.
-    package let flow: Flow
+    public let flow: Flow
     /// The address of its responses (RFC 3261 §18.2.2).
-    package let responseAddress: PeerAddress
+    public let responseAddress: PeerAddress
     /// True when the request arrived by TCP or TLS.
-    package let isSourceReliable: Bool
+    public let isSourceReliable: Bool
     /// True for an INVITE transaction.
-    package let isInvite: Bool
+    public let isInvite: Bool
     /// State of the dialog that the owner keeps in the route cookie.
-    package let payload: RouteCookie.Payload
+    public let payload: RouteCookie.Payload
     /// The received From, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
-    package let originalFrom: [UInt8]
+    public let originalFrom: [UInt8]
 
     /// The received To, for responses; empty when the forwarded one is the same.
-    package var originalTo: [UInt8] = []
+    public var originalTo: [UInt8] = []
 
     /// The targets to try after the present one.
-    package var targets: TargetOrder
+    public var targets: TargetOrder
     /// The health of the present target; nil where the route alone decided.
-    package var targetState: TargetState?
+    public var targetState: TargetState?
     /// True where another target is tried only if the request cannot be delivered: a dialog belongs to one target.
-    package var hasFallback = false
+    public var hasFallback = false
     /// True for a request of the gateway itself, whose responses end here.
-    package let isOwn: Bool
+    public let isOwn: Bool
     /// True once the caller got a failure that the gateway made up itself.
-    package var hasOwnFailure = false
+    public var hasOwnFailure = false
     /// Number of the present attempt: 0 for the first target.
-    package internal(set) var attempt: UInt8 = 0
+    public internal(set) var attempt: UInt8 = 0
     /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).
-    package internal(set) var hasProgress = false
+    public internal(set) var hasProgress = false
 
     /// The received request; nil after a final response.
     var request: SIPMessage?
@@ -46,7 +46,7 @@ package final class ProxyTransaction<OwnerState> {
     var owesTrying = false
     /// The request as forwarded.
     var forwarded: [UInt8] = []
-    package internal(set) var target: NextHop?
+    public internal(set) var target: NextHop?
     /// The response kept for retransmission.
     var lastResponse: [UInt8] = []
 
@@ -64,9 +64,9 @@ package final class ProxyTransaction<OwnerState> {
     /// The state that the owner keeps with the request.
     ///
     /// The last property: the places of the others do not depend on its size.
-    package var ownerState: OwnerState
+    public var ownerState: OwnerState
 
-    package init(
+    public init(
         branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,
         payload: RouteCookie.Payload, ownerState: OwnerState, originalFrom: [UInt8],
         targets: TargetOrder = TargetOrder(), isOwn: Bool = false
@@ -92,36 +92,36 @@ package final class ProxyTransaction<OwnerState> {
     /// Makes the transaction of a request of the gateway itself.
     ///
     /// - Parameter flow: the way by which its far end sent a response before.
-    package convenience init(own request: SIPMessage, branch: Branch, flow: Flow, ownerState: OwnerState) {
+    public convenience init(own request: SIPMessage, branch: Branch, flow: Flow, ownerState: OwnerState) {
         self.init(
             branch: branch, request: request, flow: flow, payload: RouteCookie.Payload(mark: 0),
             ownerState: ownerState, originalFrom: [], isOwn: true)
     }
 
     /// True while responses of the target belong to it: before the final response, and while retransmissions are expected.
-    package var awaitsResponses: Bool { client.awaitsResponses }
+    public var awaitsResponses: Bool { client.awaitsResponses }
 
     /// True when an attempt was abandoned for another target, or for none.
-    package func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }
+    public func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }
 
     /// True for an INVITE without a final response, which a CANCEL can still end.
-    package var isPending: Bool { client.isPendingInvite }
+    public var isPending: Bool { client.isPendingInvite }
 
     /// The received request; nil after the final response.
-    package var pendingRequest: SIPMessage? { request }
+    public var pendingRequest: SIPMessage? { request }
 
     /// True when the caller or timer C cancelled it: no other target is tried.
-    package var isCancelled: Bool { client.isCancelled }
+    public var isCancelled: Bool { client.isCancelled }
 
     /// The forwarded request, from which ACK, CANCEL and the next attempt are made.
     ///
     /// Indexed without limits: the received request passed them, and the gateway's own fields may exceed them.
-    package var forwardedRequest: SIPMessage? {
+    public var forwardedRequest: SIPMessage? {
         try? SIPMessage.index(forwarded, limits: .none)
     }
 
     /// Bytes of the request as forwarded.
-    package var forwardedBytes: Int { forwarded.count }
+    public var forwardedBytes: Int { forwarded.count }
 
     /// Bytes of the messages it holds now, with their lists of fields.
     var heldBytes: Int {

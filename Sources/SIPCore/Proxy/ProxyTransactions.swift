@@ -3,7 +3,7 @@
 import Primitives
 
 /// The owner of the proxy, which receives events of its transactions.
-package protocol TransactionUser: AnyObject {
+public protocol TransactionUser: AnyObject {
     /// The state that the owner keeps with each transaction.
     associatedtype OwnerState
     /// Handles a response above 100 of the target (RFC 3261 §16.7 step 5).
@@ -20,27 +20,27 @@ package protocol TransactionUser: AnyObject {
 ///
 /// Owned by one worker thread. A restart loses them all and no call: messages without a transaction are forwarded
 /// statelessly (RFC 3261 §16.11).
-package final class ProxyTransactions<User: TransactionUser> {
-    package typealias Transaction = ProxyTransaction<User.OwnerState>
+public final class ProxyTransactions<User: TransactionUser> {
+    public typealias Transaction = ProxyTransaction<User.OwnerState>
 
     /// Messages waiting to be sent.
-    package var outgoing: [OutgoingMessage] = []
+    public var outgoing: [OutgoingMessage] = []
     /// Receives deliveries; it owns this table.
-    package unowned var user: User?
+    public unowned var user: User?
     /// The timers of transactions that begin from now on; those in progress keep theirs.
-    package var timing: TransactionTimers
+    public var timing: TransactionTimers
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their header indexes.
-    package private(set) var heldBytes = 0
+    public private(set) var heldBytes = 0
     var byBranch = BranchTable<User.OwnerState>()
     var wheel: TimerWheel
     var now: Moment
 
     /// Average bytes of a transaction in a full table: nearly twice those of a pending INVITE of a SIP trunk.
-    package static var bytesOfOne: Int { 6_144 }
+    public static var bytesOfOne: Int { 6_144 }
 
     /// Makes an empty table; `capacity` bounds the transactions, and with `bytesOfOne` their bytes.
-    package init(timers: TransactionTimers, capacity: Int, now: Moment) {
+    public init(timers: TransactionTimers, capacity: Int, now: Moment) {
         timing = timers
         self.capacity = capacity
         self.now = now
@@ -50,7 +50,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Moves the messages to send to the end of `out`.
-    package func moveOutgoing(to out: inout [OutgoingMessage]) {
+    public func moveOutgoing(to out: inout [OutgoingMessage]) {
         guard !outgoing.isEmpty else { return }
         if out.isEmpty { return swap(&out, &outgoing) }
         out.append(contentsOf: outgoing)
@@ -58,22 +58,22 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Number of transactions.
-    package var count: Int { byBranch.count }
+    public var count: Int { byBranch.count }
     /// True when no more requests should be taken; requests of present dialogs have twice the capacity.
-    package func isFull(forDialogs: Bool = false) -> Bool {
+    public func isFull(forDialogs: Bool = false) -> Bool {
         let most = forDialogs ? capacity * 2 : capacity
         return byBranch.count >= most || heldBytes >= most * Self.bytesOfOne
     }
     /// The time of the next `fireTimers`; nil without timers.
-    package var nextDeadline: UInt64? { wheel.nextDeadline }
+    public var nextDeadline: UInt64? { wheel.nextDeadline }
 
     /// The transaction of a branch, if it is in memory.
-    package subscript(branch: Branch) -> Transaction? { byBranch[branch] }
+    public subscript(branch: Branch) -> Transaction? { byBranch[branch] }
 
     /// Starts the server side of a new request; an INVITE gets a 100 after `forward`.
     ///
     /// An earlier response replaces the 100 (RFC 3261 §17.2.1).
-    package func open(_ transaction: Transaction, at now: Moment) {
+    public func open(_ transaction: Transaction, at now: Moment) {
         self.now = now
         byBranch[transaction.branch] = transaction
         transaction.countedBytes = 0
@@ -87,7 +87,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Sends the request to its target and starts the client side (RFC 3261 §16.6 step 10).
     ///
     /// - Parameter patience: time the target has to respond when another could be tried; nil for timer B or F.
-    package func forward(
+    public func forward(
         _ transaction: Transaction, as bytes: [UInt8], to target: NextHop, patience: TimerDelay? = nil,
         at now: Moment
     ) {
@@ -102,7 +102,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Sends a request of the gateway itself, which has no server side.
-    package func begin(_ transaction: Transaction, as bytes: [UInt8], to target: NextHop, at now: Moment) {
+    public func begin(_ transaction: Transaction, as bytes: [UInt8], to target: NextHop, at now: Moment) {
         byBranch[transaction.branch] = transaction
         transaction.countedBytes = 0
         forward(transaction, as: bytes, to: target, at: now)
@@ -115,7 +115,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     ///   - sockets: the local sockets by position, for the Via of the new attempt.
     ///   - secret: seals the dialog's cookie, which names the new target.
     /// - Returns: false, without effect, when the forwarded request is no longer kept.
-    package func retry(
+    public func retry(
         _ transaction: Transaction, at target: NextHop, sockets: [LocalSocket], secret: Secret,
         patience: TimerDelay?, at now: Moment
     ) -> Bool {
@@ -136,20 +136,20 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Abandons the last target: its later responses are acknowledged or cancelled, and a 2xx passes (RFC 3261 §16.7 steps 5
     /// and 10).
-    package func giveUp(_ transaction: Transaction) {
+    public func giveUp(_ transaction: Transaction) {
         for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
         transaction.attempt += 1
     }
 
     /// Forgets a transaction whose final response passed another element, and sends nothing.
-    package func leave(_ transaction: Transaction) {
+    public func leave(_ transaction: Transaction) {
         for slot in 0..<9 { wheel.cancel(transaction.timers[slot]) }
         transaction.attempt += 1
         forget(transaction)
     }
 
     /// Handles a request that could not be delivered; a failure of an abandoned target is ignored.
-    package func sendFailed(_ token: DeliveryToken, at now: Moment) {
+    public func sendFailed(_ token: DeliveryToken, at now: Moment) {
         self.now = now
         guard let transaction = byBranch[token.branch], transaction.attempt == token.attempt else { return }
         perform(transaction.client.receive(.transportFailed), .client, transaction, nil)
@@ -158,7 +158,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Takes a request that belongs to a known transaction: a retransmission or an ACK (RFC 3261 §17.2).
     ///
     /// - Returns: true when the owner must forward it, as it must the ACK of a 2xx.
-    package func absorb(_ request: SIPMessage, in transaction: Transaction, at now: Moment) -> Bool {
+    public func absorb(_ request: SIPMessage, in transaction: Transaction, at now: Moment) -> Bool {
         self.now = now
         let event: ServerTransactionEvent = request.method == .ack ? .ack : .request
         return perform(serverEffects(event, transaction), .server, transaction, nil)
@@ -166,7 +166,7 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Takes the caller's CANCEL for a pending INVITE; forwarded at once or after the first provisional response (RFC 3261
     /// §9.1).
-    package func cancel(_ transaction: Transaction, with request: SIPMessage?, at now: Moment) {
+    public func cancel(_ transaction: Transaction, with request: SIPMessage?, at now: Moment) {
         self.now = now
         // After a final response no CANCEL leaves that could carry its reasons.
         if transaction.isPending, transaction.receivedCancel == nil { transaction.receivedCancel = request }
@@ -178,7 +178,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Sends a response upstream; its bytes are kept for retransmission (RFC 3261 §16.7 step 9).
     ///
     /// A 2xx after a failure is sent outside the server transaction: every 2xx must reach the caller (§16.7 step 5).
-    package func respond(_ status: Int, _ bytes: [UInt8], in transaction: Transaction, at now: Moment) {
+    public func respond(_ status: Int, _ bytes: [UInt8], in transaction: Transaction, at now: Moment) {
         self.now = now
         if (200..<300).contains(status), transaction.server?.hasRefusedOrEnded == true {
             return sendUpstream(bytes, transaction)
@@ -191,7 +191,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Takes a response of the target and delivers it to the owner.
-    package func receive(
+    public func receive(
         _ response: SIPMessage, in transaction: Transaction, attempt: UInt8 = 0, from source: Flow? = nil,
         isForCancel: Bool, at now: Moment
     ) {
@@ -235,7 +235,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Runs due timers, at most `timersAtOnce`; `nextDeadline` stays at or before `now` while more are due.
     ///
     /// At 2,000 calls/s some 500 transactions end at the same time, which takes half a millisecond.
-    package func fireTimers(at now: Moment) {
+    public func fireTimers(at now: Moment) {
         self.now = now
         for _ in 0..<Self.timersAtOnce {
             guard let due = wheel.popDue(by: now.milliseconds) else { return }

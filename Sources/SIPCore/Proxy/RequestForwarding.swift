@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The edits every forwarded request gets: Via, received and rport, Max-Forwards, Record-Route (RFC 3261 §16.6).
-package enum RequestForwarding {
+public enum RequestForwarding {
     /// Writes the sender's address into the topmost Via: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
-    package static func markSource(
+    public static func markSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
         let bytes = message.bytes
@@ -14,7 +14,7 @@ package enum RequestForwarding {
     /// Adds the proxy's own Via in front of a field, which must be the topmost Via or above it (RFC 3261 §16.6 step 8).
     ///
     /// - Parameter originalFrom: the value of the received From where the Via is to carry it; empty elsewhere.
-    package static func addVia(
+    public static func addVia(
         _ socket: LocalSocket, _ marks: HopMarks, originalFrom: ArraySlice<UInt8> = [],
         before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
@@ -38,12 +38,12 @@ package enum RequestForwarding {
     }
 
     /// Most attempts at one target that a CANCEL without its INVITE's transaction names.
-    package static let mostCancelledAttempts = 4
+    public static let mostCancelledAttempts = 4
 
     /// Gives a forwarded CANCEL the branch of one attempt, and a mark by which its 481 is known (`isOneOfSeveral`).
     ///
     /// - Returns: nil when the topmost field is not the gateway's Via.
-    package static func cancelling(
+    public static func cancelling(
         _ request: SIPMessage, branch: Branch, attempt: UInt8, by socket: LocalSocket
     ) -> [UInt8]? {
         guard let top = request.topVia, let text = top.value.branch, Branch(request[text]) == branch else { return nil }
@@ -56,7 +56,7 @@ package enum RequestForwarding {
     }
 
     /// True for the response to a CANCEL that went to several targets, by the gateway's Via.
-    package static func isOneOfSeveral(_ response: SIPMessage, _ via: ViaValue) -> Bool {
+    public static func isOneOfSeveral(_ response: SIPMessage, _ via: ViaValue) -> Bool {
         let start = response.bytes.firstIndex(of: UInt8(ascii: ";"), in: via.extent) ?? via.extent.upperBound
         return HeaderParameters.find("hc", in: response.bytes, start..<via.extent.upperBound) != nil
     }
@@ -67,7 +67,7 @@ package enum RequestForwarding {
     ///
     /// - Parameter change: the differences of the next attempt.
     /// - Returns: nil when the topmost field is not the gateway's Via.
-    package static func readdressed(
+    public static func readdressed(
         _ request: SIPMessage, branch: Branch, attempt: UInt8, _ change: TargetChange
     ) -> [UInt8]? {
         guard let top = request.topVia, let text = top.value.branch, Branch(request[text]) == branch else {
@@ -122,14 +122,14 @@ package enum RequestForwarding {
     }
 
     /// Adds a Record-Route in front of a field, which must be above all present ones (RFC 3261 §16.6 step 4).
-    package static func addRecordRoute(
+    public static func addRecordRoute(
         _ entry: RecordRoute, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { entry.append(to: &$0) }
     }
 
     /// Counts Max-Forwards down, or adds the field with 70 where it is missing (RFC 3261 §16.6 step 3).
-    package static func countHop(_ message: SIPMessage, into splices: inout Splices) {
+    public static func countHop(_ message: SIPMessage, into splices: inout Splices) {
         if let field = message.first(.maxForwards) {
             let value = DecimalNumber.read(message.bytes, field.value) ?? 71
             splices.replace(field.value) { $0.append(decimal: max(value - 1, 0)) }
@@ -140,19 +140,19 @@ package enum RequestForwarding {
 }
 
 /// The differences between the next attempt at a request and the one before (RFC 3261 §16.7 step 4).
-package struct TargetChange: Sendable {
+public struct TargetChange: Sendable {
     /// The socket of the attempt before.
-    package let old: LocalSocket
+    public let old: LocalSocket
     /// The socket that received the request.
-    package let sourceSocket: LocalSocket
+    public let sourceSocket: LocalSocket
     /// The socket of the next attempt.
-    package let socket: LocalSocket
+    public let socket: LocalSocket
     /// The next target.
-    package let target: DialogEnd
+    public let target: DialogEnd
     /// The key of the cookie's seal.
-    package let secret: Secret
+    public let secret: Secret
 
-    package init(
+    public init(
         old: LocalSocket, sourceSocket: LocalSocket, socket: LocalSocket, target: DialogEnd, secret: Secret
     ) {
         self.old = old

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The edits and the destination of a response (RFC 3261 §16.7, §18.2.2).
-package enum ResponseForwarding {
+public enum ResponseForwarding {
     /// Removes the proxy's own Via (RFC 3261 §16.7 step 3); `field` and `via` are the message's topmost.
-    package static func removeTopVia(
+    public static func removeTopVia(
         _ via: ViaValue, field: SIPMessage.HeaderField, of message: SIPMessage, into splices: inout Splices
     ) {
         let bytes = message.bytes
@@ -20,7 +20,7 @@ package enum ResponseForwarding {
     /// By TCP and TLS the port is that of sent-by: the rport belonged to a closed connection (§18.2.2).
     ///
     /// - Returns: nil when only a host name is given; nothing is looked up on the call path.
-    package static func destination(of via: ViaValue, in message: SIPMessage) -> PeerAddress? {
+    public static func destination(of via: ViaValue, in message: SIPMessage) -> PeerAddress? {
         let transport = via.transport(in: message) ?? .udp
         var port = via.port ?? transport.defaultPort
         if !transport.isReliable, let rport = via.rport, let number = DecimalNumber.read(message.bytes, rport),
@@ -38,7 +38,7 @@ package enum ResponseForwarding {
     /// Source: RFC 3261 §18.2.2, RFC 3581 §4. A sender may send from one port and listen on another.
     ///
     /// On a stream the response uses the connection. If that is closed, a new one goes to the port of the Via (§18.2.2).
-    package static func destination(
+    public static func destination(
         ofResponsesTo via: ViaValue, from source: PeerAddress, by transport: SIPTransportKind = .udp
     ) -> PeerAddress {
         guard transport.isReliable || via.rport == nil else { return source }
@@ -46,12 +46,12 @@ package enum ResponseForwarding {
     }
 
     /// Gives a response the From of the request as the trunk sent it (RFC 3261 §8.2.6.2), if both carry the same tag.
-    package static func restoreFrom(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
+    public static func restoreFrom(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
         restore(.from, original, tag: message.fromTag, in: message, into: &splices)
     }
 
     /// Gives a response the To of the request as the PBX sent it, if both carry the same tag.
-    package static func restoreTo(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
+    public static func restoreTo(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
         restore(.to, original, tag: message.toTag, in: message, into: &splices)
     }
 
@@ -66,7 +66,7 @@ package enum ResponseForwarding {
     }
 
     /// Makes a 503 a 500 without Retry-After (RFC 3261 §16.7 step 6).
-    package static func hideUnavailability(in message: SIPMessage, into splices: inout Splices) {
+    public static func hideUnavailability(in message: SIPMessage, into splices: inout Splices) {
         guard message.status == 503 else { return }
         let end = message.bytes.firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
         splices.replace(8..<end) { $0.append("500 Server Internal Error") }

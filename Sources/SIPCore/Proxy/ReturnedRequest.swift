@@ -3,14 +3,14 @@
 /// Identifies the gateway's request in an ICMP error, by the branch in the returned datagram (RFC 3261 §18.4).
 ///
 /// Anybody can send an ICMP message with a datagram made up. So only the branch counts, which nobody else can compute.
-package enum ReturnedRequest {
+public enum ReturnedRequest {
     private static let via: StaticString = "\r\nVia: "
     private static let branch: StaticString = ";branch="
 
     /// The token of the request; nil for responses, ACK and CANCEL, whose loss timers make good, and for anybody else's.
     ///
     /// - Parameter bytes: the first bytes of the datagram; a router need not quote more than eight (RFC 792).
-    package static func token(of bytes: Span<UInt8>, secret: Secret) -> DeliveryToken? {
+    public static func token(of bytes: Span<UInt8>, secret: Secret) -> DeliveryToken? {
         let head = bytes.extracting(first: 700)
         guard !begins(head, with: "SIP/"), !begins(head, with: "ACK "), !begins(head, with: "CANCEL "),
             let via = end(of: via, in: head, from: 0), let start = end(of: branch, in: head, from: via)

@@ -7,29 +7,29 @@ import Primitives
 /// Each later request of the dialog returns it in Route. So the state outlives a restart without any memory of the call.
 /// A dialog whose Route does not come back is routed by its URIs alone. The text is hexadecimal: target, origin,
 /// connection, payload, seal. Cookies of an earlier version do not match the seal and are ignored.
-package struct RouteCookie: Hashable, Sendable {
+public struct RouteCookie: Hashable, Sendable {
     /// State that the user of this type adds to the cookie; SIPCore does not interpret it.
-    package struct Payload: Hashable, Sendable {
-        package let mark: UInt32
-        package let value: UInt64
+    public struct Payload: Hashable, Sendable {
+        public let mark: UInt32
+        public let value: UInt64
 
-        package init(mark: UInt32, value: UInt64 = 0) {
+        public init(mark: UInt32, value: UInt64 = 0) {
             self.mark = mark
             self.value = value
         }
     }
 
-    package let payload: Payload
+    public let payload: Payload
     /// The target that took the call.
-    package let target: DialogEnd
+    public let target: DialogEnd
     /// The source of the call.
-    package let origin: DialogEnd
+    public let origin: DialogEnd
     /// The stream connection by which the call came, or 0. Its number is never used again, not even after a restart.
-    package let connection: UInt64
+    public let connection: UInt64
     /// The age of the secret that sealed it, see `Secret.aged`.
-    package private(set) var sealAge = 0
+    public private(set) var sealAge = 0
 
-    package init(payload: Payload, target: DialogEnd, origin: DialogEnd, connection: UInt64 = 0) {
+    public init(payload: Payload, target: DialogEnd, origin: DialogEnd, connection: UInt64 = 0) {
         self.payload = payload
         self.target = target
         self.origin = origin
@@ -37,7 +37,7 @@ package struct RouteCookie: Hashable, Sendable {
     }
 
     /// The same dialog with another target, as after a failover.
-    package func withTarget(_ target: DialogEnd) -> RouteCookie {
+    public func withTarget(_ target: DialogEnd) -> RouteCookie {
         RouteCookie(payload: payload, target: target, origin: origin, connection: connection)
     }
 
@@ -120,7 +120,7 @@ extension RouteCookie.Payload {
 }
 
 /// A route cookie with its seal: a keyed hash of the cookie, the Call-ID, and the tag of the side that began the dialog.
-package struct SealedRouteCookie: Sendable {
+public struct SealedRouteCookie: Sendable {
     private let cookie: RouteCookie
     private let seal: UInt64
 
@@ -128,7 +128,7 @@ package struct SealedRouteCookie: Sendable {
     fileprivate static let longest = 4 + 2 * 37 + 16 + 24 + 16
 
     /// Seals the cookie of the dialog that a request begins.
-    package init(_ cookie: RouteCookie, of request: SIPMessage, secret: Secret) {
+    public init(_ cookie: RouteCookie, of request: SIPMessage, secret: Secret) {
         self.cookie = cookie
         seal = cookie.seal(originatorTag: request.fromTag, in: request, secret: secret)
     }
@@ -140,7 +140,7 @@ package struct SealedRouteCookie: Sendable {
 }
 
 /// The Record-Route entry of the gateway: one of its sockets, and the dialog's cookie (RFC 3261 §16.6 step 4).
-package struct RecordRoute: Sendable {
+public struct RecordRoute: Sendable {
     private let socket: LocalSocket
     private let cookie: SealedRouteCookie
     private let isSecure: Bool
@@ -150,7 +150,7 @@ package struct RecordRoute: Sendable {
     /// - Parameters:
     ///   - request: the request that begins the dialog; a sips Request-URI asks for a sips entry (RFC 3261 §16.6 step 4).
     ///   - isRenamed: whether the forwarded From has another display name.
-    package init(
+    public init(
         socket: LocalSocket, cookie: SealedRouteCookie, of request: SIPMessage, isRenamed: Bool = false
     ) {
         self.init(

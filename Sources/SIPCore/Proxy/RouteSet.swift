@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The next hop of a request by its Route fields, without the gateway's own entries (RFC 3261 §16.4, §16.6 step 6).
-package struct RouteSet: Sendable {
+public struct RouteSet: Sendable {
     /// The next hop's URI: the first Route that is left, else the Request-URI.
-    package let nextHop: SIPURI?
+    public let nextHop: SIPURI?
     /// True when a Route that is not the gateway's decides the next hop.
-    package let isRouted: Bool
+    public let isRouted: Bool
     /// The cookie out of the gateway's own Record-Route, if it returned unchanged.
-    package let cookie: RouteCookie?
+    public let cookie: RouteCookie?
 
     /// Reads the Route fields and adds the edits that remove the gateway's own entries from the top.
     ///
@@ -19,7 +19,7 @@ package struct RouteSet: Sendable {
     /// old Request-URI is put at the end.
     ///
     /// - Parameter isByOriginator: whether the side that began a dialog with this payload sends the request.
-    package init(
+    public init(
         of message: SIPMessage, sockets: [LocalSocket], secret: Secret, into splices: inout Splices,
         isByOriginator: (RouteCookie.Payload) -> Bool
     ) {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One reading of the transport's monotonic and wall clocks; the SIP rules have no clock of their own.
-package struct Moment: Hashable, Sendable {
+public struct Moment: Hashable, Sendable {
     /// Monotonic milliseconds, for timers.
-    package var milliseconds: UInt64
+    public var milliseconds: UInt64
     /// Wall clock in microseconds since 1970, for records.
-    package var wallMicroseconds: Int64
+    public var wallMicroseconds: Int64
 
-    package init(milliseconds: UInt64, wallMicroseconds: Int64) {
+    public init(milliseconds: UInt64, wallMicroseconds: Int64) {
         self.milliseconds = milliseconds
         self.wallMicroseconds = wallMicroseconds
     }
 }
 
 /// A message to be sent: a datagram, or part of a stream.
-package struct OutgoingMessage: Sendable {
-    package var bytes: [UInt8]
+public struct OutgoingMessage: Sendable {
+    public var bytes: [UInt8]
     /// With port 0 it goes by its connection or not at all.
-    package var destination: PeerAddress
+    public var destination: PeerAddress
     /// Position of the local socket it leaves from.
-    package var socket: Int
+    public var socket: Int
     /// The stream connection to use while it is open; 0 for any.
-    package var connection: UInt64
+    public var connection: UInt64
     /// The argument of `sendFailed` when it could not be delivered.
-    package var token: DeliveryToken
+    public var token: DeliveryToken
 
-    package init(
+    public init(
         bytes: [UInt8], destination: PeerAddress, socket: Int, connection: UInt64 = 0, token: DeliveryToken = .none
     ) {
         self.bytes = bytes
@@ -37,27 +37,27 @@ package struct OutgoingMessage: Sendable {
 }
 
 /// Identifies the request in a message, for a report that it could not be delivered (RFC 3261 §8.1.3.1).
-package struct DeliveryToken: Hashable, Sendable {
+public struct DeliveryToken: Hashable, Sendable {
     /// No report: for responses, ACK and CANCEL, for which timers suffice.
-    package static let none = DeliveryToken(branch: Branch(token: 0), attempt: 0)
+    public static let none = DeliveryToken(branch: Branch(token: 0), attempt: 0)
 
     /// The transaction.
-    package let branch: Branch
+    public let branch: Branch
     /// The attempt, since a report may arrive when another target is being tried.
-    package let attempt: UInt8
+    public let attempt: UInt8
 
     /// An attempt that no request of a call has.
     private static let probe: UInt8 = .max
 
     /// Names the OPTIONS of a probe by its number.
-    package static func probe(_ number: UInt64) -> DeliveryToken {
+    public static func probe(_ number: UInt64) -> DeliveryToken {
         DeliveryToken(branch: Branch(token: number), attempt: probe)
     }
 
     /// The number of the probe it names; nil for the request of a transaction.
-    package var probeNumber: UInt64? { attempt == Self.probe ? branch.value : nil }
+    public var probeNumber: UInt64? { attempt == Self.probe ? branch.value : nil }
 
-    package init(branch: Branch, attempt: UInt8) {
+    public init(branch: Branch, attempt: UInt8) {
         self.branch = branch
         self.attempt = attempt
     }
@@ -68,7 +68,7 @@ package struct DeliveryToken: Hashable, Sendable {
 /// The seam between the transport layer (RFC 3261 §18) and everything above it.
 /// Only the worker thread that owns the element calls it. The worker takes the messages to send after each datagram, after
 /// the streams, and after timers.
-package protocol SIPElement: AnyObject {
+public protocol SIPElement: AnyObject {
     /// Exchanges the messages to send for an empty list, whose buffer is reused; false when there are none.
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool
     /// The time of the next `fireTimers` in monotonic milliseconds; nil when no timer runs.
@@ -92,11 +92,11 @@ package protocol SIPElement: AnyObject {
 }
 
 extension SIPElement {
-    package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {}
+    public func cameBack(_ bytes: Span<UInt8>, at now: Moment) {}
 }
 
 /// A fault of the transport, reported to the element because no SIP message shows it.
-package enum TransportTrouble: Hashable, Sendable {
+public enum TransportTrouble: Hashable, Sendable {
     /// A received datagram was larger than the buffer and is lost.
     case truncated
     /// The kernel refused to send; the error number. Transactions retransmit or time out.

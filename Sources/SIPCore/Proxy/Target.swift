@@ -4,22 +4,22 @@ import Glibc
 import Primitives
 
 /// One destination of a group's requests.
-package struct Target: Sendable {
+public struct Target: Sendable {
     /// Its health; the same object after a reload while group and address stay.
-    package let targetState: TargetState
+    public let targetState: TargetState
     /// A hash of its name, which differs from those of its group.
     private let identity: UInt64
-    package let address: PeerAddress
+    public let address: PeerAddress
     /// Position of the local socket used towards it.
-    package let socket: Int
+    public let socket: Int
     /// Lower ones are tried first.
-    package let priority: Int
+    public let priority: Int
     /// Share of the calls inside one priority; 0 is tried only after all others of the priority.
-    package let weight: Int
+    public let weight: Int
     /// Largest datagram in bytes it takes; nil for no limit.
-    package let largestDatagram: Int?
+    public let largestDatagram: Int?
 
-    package init(
+    public init(
         targetState: TargetState, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
         largestDatagram: Int? = nil
     ) {
@@ -51,19 +51,19 @@ package struct Target: Sendable {
 /// Targets that serve the same calls, by priority and weight as RFC 2782 defines them (RFC 3263 §4.2).
 ///
 /// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class TargetGroup: Sendable {
+public final class TargetGroup: Sendable {
     /// Most targets tried for one call: an attempt is one hexadecimal digit of its branch.
-    package static let mostTried = 16
+    public static let mostTried = 16
 
-    package let name: String
+    public let name: String
     /// Of these `mostTried` are tried for one call.
-    package let targets: [Target]
+    public let targets: [Target]
     /// True when OPTIONS probe them.
-    package let isProbed: Bool
+    public let isProbed: Bool
     /// The host names that targets are configured by.
     private let names: [TargetName]
 
-    package init(name: String, targets: [Target], isProbed: Bool = false, names: [TargetName] = []) {
+    public init(name: String, targets: [Target], isProbed: Bool = false, names: [TargetName] = []) {
         self.name = name
         self.targets = targets
         self.isProbed = isProbed
@@ -71,7 +71,7 @@ package final class TargetGroup: Sendable {
     }
 
     /// True when one of its targets is configured by a host name.
-    package func has(host: ArraySlice<UInt8>) -> Bool { names.contains { HostName.same(host, $0.host[...]) } }
+    public func has(host: ArraySlice<UInt8>) -> Bool { names.contains { HostName.same(host, $0.host[...]) } }
 
     /// The address of a target that is configured by a host name out of a header; nil for none.
     ///
@@ -80,7 +80,7 @@ package final class TargetGroup: Sendable {
     /// - Parameters:
     ///   - end: the known address of the dialog there.
     ///   - now: monotonic milliseconds.
-    package func address(
+    public func address(
         named host: ArraySlice<UInt8>, port: UInt16?, preferring end: PeerAddress?, at now: UInt64
     ) -> PeerAddress? {
         guard !names.isEmpty else { return nil }
@@ -99,17 +99,17 @@ package final class TargetGroup: Sendable {
     }
 
     /// True when one of its targets has the address.
-    package func hasTarget(at address: PeerAddress, anyPort: Bool) -> Bool {
+    public func hasTarget(at address: PeerAddress, anyPort: Bool) -> Bool {
         targets.contains { anyPort ? $0.address.with(port: address.port) == address : $0.address == address }
     }
 
     /// True when one of its targets counts as fit at a monotonic time in milliseconds.
-    package func isFit(at now: UInt64) -> Bool { targets.contains { $0.targetState.isFit(at: now) } }
+    public func isFit(at now: UInt64) -> Bool { targets.contains { $0.targetState.isFit(at: now) } }
 
     /// The targets to try for a dialog that has no way to an address: those at the same host first, and those that are up.
     ///
     /// - Parameter orOthers: whether targets at other hosts follow.
-    package func order(near address: PeerAddress, orOthers: Bool, at now: Moment) -> TargetOrder {
+    public func order(near address: PeerAddress, orOthers: Bool, at now: Moment) -> TargetOrder {
         var order = TargetOrder()
         for target in targets where orOthers || target.address.hasSameHost(as: address) {
             let isNear = target.address.hasSameHost(as: address)
@@ -126,7 +126,7 @@ package final class TargetGroup: Sendable {
     ///   - orDown: whether targets are tried all the same if all are down.
     ///   - key: a hash of the Call-ID: the same call gets the same target as long as that is up.
     ///   - now: monotonic milliseconds.
-    package func order(for key: UInt64, at now: UInt64, orDown: Bool = false) -> TargetOrder {
+    public func order(for key: UInt64, at now: UInt64, orDown: Bool = false) -> TargetOrder {
         var order = TargetOrder()
         // Most groups have one target, which needs no score.
         if targets.count == 1 {
@@ -145,34 +145,34 @@ package final class TargetGroup: Sendable {
 }
 
 /// A host name of a target in the configuration.
-package struct TargetName: Hashable, Sendable {
+public struct TargetName: Hashable, Sendable {
     let host: [UInt8]
     /// Position in the group's targets.
     let target: Int
 
-    package init(host: String, target: Int) {
+    public init(host: String, target: Int) {
         self.host = Array(host.utf8)
         self.target = target
     }
 }
 
 /// The targets that one call can still try.
-package struct TargetOrder: Sendable {
+public struct TargetOrder: Sendable {
     private var rest: [(target: Target, score: Double)] = []
     /// True where all are down and each is tried all the same.
-    package fileprivate(set) var holdsDown = false
+    public fileprivate(set) var holdsDown = false
 
     /// Nothing to try.
-    package init() {}
+    public init() {}
 
     /// True when no target is left.
-    package var isEmpty: Bool { rest.isEmpty }
+    public var isEmpty: Bool { rest.isEmpty }
 
     /// The first of the targets in their order that a test accepts.
-    package func first(where test: (Target) -> Bool) -> Target? { rest.last { test($0.target) }?.target }
+    public func first(where test: (Target) -> Bool) -> Target? { rest.last { test($0.target) }?.target }
 
     /// Takes the next target: lowest priority, highest score.
-    package mutating func next() -> Target? { rest.popLast()?.target }
+    public mutating func next() -> Target? { rest.popLast()?.target }
 
     /// Inserts a target by its score; the last element is the next to try, and the worst is dropped when there are too many.
     ///

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The rules by which a target counts as down and up again.
-package struct TargetHealthRules: Hashable, Sendable {
+public struct TargetHealthRules: Hashable, Sendable {
     /// Probes in a row that must fail, 1 or more.
-    package var downAfter = 3
+    public var downAfter = 3
     /// Probes in a row that must succeed, 1 or more.
-    package var upAfter = 2
+    public var upAfter = 2
     /// Calls without any response inside `window` that mark it down without waiting for probes.
-    package var silencesAllowed = 2
+    public var silencesAllowed = 2
     /// Milliseconds in which silences count together.
-    package var window: UInt64 = 30_000
+    public var window: UInt64 = 30_000
     /// Milliseconds after which a target that calls marked down is tried again where nothing probes it.
-    package var retrial: UInt64 = 30_000
+    public var retrial: UInt64 = 30_000
     /// The same where calls could not reach it, which costs them no time; doubled with each trial up to `retrial`.
-    package var retrialUnreached: UInt64 = 1_000
+    public var retrialUnreached: UInt64 = 1_000
     /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
-    package var longestRest = 120
+    public var longestRest = 120
     /// Whether a target that is down stays so until probes succeed.
     ///
     /// Not where nothing probes it, nor where its group has no other that could take the calls.
-    package var probes = true
+    public var probes = true
     /// Whether silence counts for a target that has never responded to a probe.
     ///
     /// Not where probes are not configured, since some PBXs ignore OPTIONS.
-    package var trustsSilence = true
+    public var trustsSilence = true
 
-    package init() {}
+    public init() {}
 }
 
 /// The health of one target as a state machine: events with their time in, the state out.
 ///
 /// One lost probe changes nothing. A target that keeps failing needs more successful probes in a row each time before it
 /// gets calls again.
-package struct TargetHealth: Hashable, Sendable {
+public struct TargetHealth: Hashable, Sendable {
     /// Whether the target gets calls.
-    package enum State: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
         case up
         case down
         /// It sent a 503 with Retry-After (RFC 3261 §21.5.4).
@@ -42,7 +42,7 @@ package struct TargetHealth: Hashable, Sendable {
     }
 
     /// An event of the target.
-    package enum Event: Hashable, Sendable {
+    public enum Event: Hashable, Sendable {
         /// A probe got any response but 408 and 503.
         case probeSucceeded
         /// A probe got no response.
@@ -60,17 +60,17 @@ package struct TargetHealth: Hashable, Sendable {
     }
 
     /// A failure that no response has followed.
-    package struct Failure: Hashable, Sendable {
-        package let event: Event
+    public struct Failure: Hashable, Sendable {
+        public let event: Event
         /// Monotonic milliseconds of the first failure after the last response.
-        package let since: UInt64
+        public let since: UInt64
     }
 
-    package private(set) var state = State.up
+    public private(set) var state = State.up
     /// The last failure since the last response; nil for none. It changes nothing in the choice of targets.
-    package private(set) var failure: Failure?
+    public private(set) var failure: Failure?
     /// Monotonic milliseconds of the last change of the flag; nil before the first.
-    package private(set) var changedAt: UInt64?
+    public private(set) var changedAt: UInt64?
     private var rules: TargetHealthRules
     private var failures = 0
     private var successes = 0
@@ -87,10 +87,10 @@ package struct TargetHealth: Hashable, Sendable {
     /// Number of times it went down shortly after it came up.
     private var relapses = 0
 
-    package init(rules: TargetHealthRules) { self.rules = rules }
+    public init(rules: TargetHealthRules) { self.rules = rules }
 
     /// The time from which calls may go there: 0 while it is up, never while probes have to lift it.
-    package var openFrom: UInt64 {
+    public var openFrom: UInt64 {
         switch state {
         case .up: 0
         case .resting(let until): until
@@ -100,7 +100,7 @@ package struct TargetHealth: Hashable, Sendable {
 
     /// The time from which it counts as fit for a health check; later than `openFrom` where calls may try a target that
     /// fails its probes.
-    package var fitFrom: UInt64 { state == .down && isProbedDown ? .max : openFrom }
+    public var fitFrom: UInt64 { state == .down && isProbedDown ? .max : openFrom }
 
     /// Milliseconds it is left alone while it is down and nothing probes it.
     private var rest: UInt64 {
@@ -108,24 +108,24 @@ package struct TargetHealth: Hashable, Sendable {
     }
 
     /// Forgets everything but the rules: the target is up, and its first failures count anew.
-    package mutating func restart() { self = TargetHealth(rules: rules) }
+    public mutating func restart() { self = TargetHealth(rules: rules) }
 
     /// Changes the rules and keeps the state.
-    package mutating func use(_ rules: TargetHealthRules) { self.rules = rules }
+    public mutating func use(_ rules: TargetHealthRules) { self.rules = rules }
 
     /// True when calls may go there at a time.
-    package func isUp(at now: UInt64) -> Bool { openFrom <= now }
+    public func isUp(at now: UInt64) -> Bool { openFrom <= now }
 
     /// True when a response to a call would change nothing.
-    package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 && failure == nil }
+    public var isSpotless: Bool { state == .up && failures == 0 && silences == 0 && failure == nil }
 
     /// Successful probes in a row that lift a target: doubled with each relapse, at most eightfold.
-    package var probesToRise: Int { rules.upAfter << min(relapses, 3) }
+    public var probesToRise: Int { rules.upAfter << min(relapses, 3) }
 
     /// Takes an event and gives the new state if calls begin or cease to go there.
     ///
     /// Gives `up` once for a silent probe that does not count: the owner should learn of it.
-    package mutating func receive(_ event: Event, at now: UInt64) -> State? {
+    public mutating func receive(_ event: Event, at now: UInt64) -> State? {
         let before = state
         if event == .probeFailed, !isSilenceTrusted { return hint() }
         show(event, at: now)
@@ -142,7 +142,7 @@ package struct TargetHealth: Hashable, Sendable {
     }
 
     /// Takes an event for `failure` alone.
-    package mutating func show(_ event: Event, at now: UInt64) {
+    public mutating func show(_ event: Event, at now: UInt64) {
         switch event {
         case .probeSucceeded, .responded: failure = nil
         case .probeFailed, .probeRefused, .refused, .silent, .unreachable:

@@ -6,21 +6,21 @@ import Primitives
 ///
 /// Pure; time is an argument. Each target is probed once an interval, spread over time. Over UDP a probe without response is
 /// repeated once, after half of its timeout.
-package struct TargetProbes: Sendable {
+public struct TargetProbes: Sendable {
     /// Interval and timeout of probes in milliseconds.
-    package struct Rules: Hashable, Sendable {
-        package var interval: UInt64 = 10_000
-        package var timeout: UInt64 = 4_000
+    public struct Rules: Hashable, Sendable {
+        public var interval: UInt64 = 10_000
+        public var timeout: UInt64 = 4_000
 
-        package init() {}
+        public init() {}
     }
 
     /// One OPTIONS to send.
-    package struct Probe: Sendable {
+    public struct Probe: Sendable {
         /// Its number in branch and Call-ID.
-        package let number: UInt64
-        package let target: Target
-        package let isRepeat: Bool
+        public let number: UInt64
+        public let target: Target
+        public let isRepeat: Bool
     }
 
     private struct Watch {
@@ -37,13 +37,13 @@ package struct TargetProbes: Sendable {
     private var lastNumber: UInt64
 
     /// - Parameter seed: the number of the first probe; best a number that no earlier run used.
-    package init(rules: Rules, seed: UInt64) {
+    public init(rules: Rules, seed: UInt64) {
         self.rules = rules
         lastNumber = seed
     }
 
     /// Sets the targets to probe; those that stay keep their schedule.
-    package mutating func watch(_ targets: [Target], rules: Rules, at now: UInt64) {
+    public mutating func watch(_ targets: [Target], rules: Rules, at now: UInt64) {
         self.rules = rules
         var known: [ObjectIdentifier: Watch] = [:]
         for watch in watches { known[ObjectIdentifier(watch.target.targetState)] = watch }
@@ -61,12 +61,12 @@ package struct TargetProbes: Sendable {
     }
 
     /// The time of the next `due`; nil without targets.
-    package var nextDeadline: UInt64? {
+    public var nextDeadline: UInt64? {
         watches.map { min($0.nextAt, $0.repeatAt, $0.expiresAt) }.min()
     }
 
     /// Gives the probes to send, and the targets that did not respond in time.
-    package mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetState]) {
+    public mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetState]) {
         var send: [Probe] = []
         var silent: [TargetState] = []
         for position in watches.indices {
@@ -93,14 +93,14 @@ package struct TargetProbes: Sendable {
     }
 
     /// Takes the response to a probe and gives its target; nil for a late or foreign response.
-    package mutating func responded(_ number: UInt64) -> TargetState? {
+    public mutating func responded(_ number: UInt64) -> TargetState? {
         guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
         close(position)
         return watches[position].target.targetState
     }
 
     /// Takes the report that a probe was not delivered and gives its target; nil for a late or foreign report.
-    package mutating func undelivered(_ number: UInt64) -> TargetState? { responded(number) }
+    public mutating func undelivered(_ number: UInt64) -> TargetState? { responded(number) }
 
     private mutating func close(_ position: Int) {
         watches[position].number = nil
@@ -110,11 +110,11 @@ package struct TargetProbes: Sendable {
 }
 
 /// The OPTIONS of a probe (RFC 3261 §11.1).
-package enum ProbeRequest {
+public enum ProbeRequest {
     private static let prefix: StaticString = "z9hG4bKhdp"
 
     /// The bytes of one probe; `secret` seals its branch, so that nobody else can respond for a target.
-    package static func bytes(number: UInt64, to target: PeerAddress, from socket: LocalSocket, secret: Secret)
+    public static func bytes(number: UInt64, to target: PeerAddress, from socket: LocalSocket, secret: Secret)
         -> [UInt8]
     {
         var out: [UInt8] = []
@@ -139,7 +139,7 @@ package enum ProbeRequest {
     /// Reads the number of the probe out of a response's branch; nil for any other branch.
     ///
     /// A probe that was under way when the secret was replaced has the seal of the earlier one.
-    package static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
+    public static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
         let length = prefix.utf8CodeUnitCount
         guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),
             let number = Hexadecimal.read(text.dropFirst(length).prefix(16)),

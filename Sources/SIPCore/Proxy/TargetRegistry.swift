@@ -6,11 +6,11 @@ import Synchronization
 ///
 /// Reading is one atomic load. Recording takes a lock for some stores, and none for a response of a healthy target. Any
 /// thread.
-package final class TargetState: Sendable {
+public final class TargetState: Sendable {
     /// Group and address, for the log and the metrics.
-    package let name: String
+    public let name: String
     /// `trunk carrier` or `pbx office`.
-    package let group: String
+    public let group: String
     private let openFrom = Atomic<UInt64>(0)
     private let fitFrom = Atomic<UInt64>(0)
     private let isSpotless = Atomic<Bool>(true)
@@ -26,7 +26,7 @@ package final class TargetState: Sendable {
     private let onChange: @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
     /// Starts a target as up; `onChange` runs on the thread of the event and must not wait.
-    package init(
+    public init(
         name: String, group: String = "", rules: TargetHealthRules,
         onChange: @escaping @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
     ) {
@@ -37,7 +37,7 @@ package final class TargetState: Sendable {
     }
 
     /// Changes the rules after a reload: a target without probes must not wait for a probe.
-    package func use(_ rules: TargetHealthRules) {
+    public func use(_ rules: TargetHealthRules) {
         health.withLock { health in
             health.use(rules)
             publish(health)
@@ -52,12 +52,12 @@ package final class TargetState: Sendable {
     }
 
     /// True while the operator keeps it out of service, whatever its health.
-    package var isDisabled: Bool { disabled.load(ordering: .relaxed) }
+    public var isDisabled: Bool { disabled.load(ordering: .relaxed) }
 
     /// Takes it out of service or back: new calls go to the other targets, and calls in progress stay.
     ///
     /// Its health is followed all the same. An emergency call still tries it if no other target is up.
-    package func disable(_ isDisabled: Bool) {
+    public func disable(_ isDisabled: Bool) {
         health.withLock { health in
             disabled.store(isDisabled, ordering: .relaxed)
             publish(health)
@@ -65,12 +65,12 @@ package final class TargetState: Sendable {
     }
 
     /// True while the gateway does not have the address that this target is reached from.
-    package var isStandingBy: Bool { standingBy.load(ordering: .relaxed) }
+    public var isStandingBy: Bool { standingBy.load(ordering: .relaxed) }
 
     /// Forgets what is known of the target when the gateway's address leaves or arrives; no event counts in between.
     ///
     /// Calls may go there all the time: a call proves that the address has arrived.
-    package func standBy(_ isStandingBy: Bool) {
+    public func standBy(_ isStandingBy: Bool) {
         health.withLock { health in
             guard standingBy.exchange(isStandingBy, ordering: .relaxed) != isStandingBy else { return }
             health.restart()
@@ -79,25 +79,25 @@ package final class TargetState: Sendable {
     }
 
     /// Calls in progress that were sent there; never negative.
-    package var openCalls: Int { max(0, open.load(ordering: .relaxed)) }
+    public var openCalls: Int { max(0, open.load(ordering: .relaxed)) }
 
     /// Calls that were sent there since the start, with those that went on to another target.
-    package var sentCalls: UInt64 { sent.load(ordering: .relaxed) }
+    public var sentCalls: UInt64 { sent.load(ordering: .relaxed) }
 
     /// Counts a call that is sent there.
-    package func countCall() { sent.wrappingAdd(1, ordering: .relaxed) }
+    public func countCall() { sent.wrappingAdd(1, ordering: .relaxed) }
 
     /// Changes the number of its calls in progress by `difference`.
-    package func addOpenCalls(_ difference: Int) { open.wrappingAdd(difference, ordering: .relaxed) }
+    public func addOpenCalls(_ difference: Int) { open.wrappingAdd(difference, ordering: .relaxed) }
 
     /// True when calls may go there at a monotonic time in milliseconds.
-    package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
+    public func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
 
     /// True when it counts as fit for a health check; a trial of a target that is down does not change that.
-    package func isFit(at now: UInt64) -> Bool { fitFrom.load(ordering: .relaxed) <= now }
+    public func isFit(at now: UInt64) -> Bool { fitFrom.load(ordering: .relaxed) <= now }
 
     /// Monotonic milliseconds of its last response to a call or a probe; nil before the first.
-    package var lastReceivedAt: UInt64? {
+    public var lastReceivedAt: UInt64? {
         let last = max(lastResponse.load(ordering: .relaxed), lastProbeResponse.load(ordering: .relaxed))
         return last == 0 ? nil : last
     }
@@ -105,7 +105,7 @@ package final class TargetState: Sendable {
     /// The state, its begin, and the failure since the last response; no begin for a target that has been up since the start.
     ///
     /// Holds the lock for a copy of three values, so that a reader delays no thread of the call path.
-    package var state: (state: TargetHealth.State, since: UInt64?, failure: TargetHealth.Failure?) {
+    public var state: (state: TargetHealth.State, since: UInt64?, failure: TargetHealth.Failure?) {
         health.withLock { ($0.state, $0.changedAt, $0.failure) }
     }
 
@@ -116,7 +116,7 @@ package final class TargetState: Sendable {
     /// - Parameters:
     ///   - waited: milliseconds without any response from which on the silence counts for its health.
     ///   - patience: the time that the call waited, from which on the silence shows in its state.
-    package func recordSilence(of waited: UInt64, patience: UInt64, at now: UInt64) {
+    public func recordSilence(of waited: UInt64, patience: UInt64, at now: UInt64) {
         let last = lastReceivedAt
         if last.map({ $0 + waited < now }) ?? true { return record(.silent, at: now) }
         guard last.map({ $0 + patience < now }) ?? true, !isStandingBy else { return }
@@ -127,7 +127,7 @@ package final class TargetState: Sendable {
     }
 
     /// Records an event of the target.
-    package func record(_ event: TargetHealth.Event, at now: UInt64) {
+    public func record(_ event: TargetHealth.Event, at now: UInt64) {
         if event == .responded { lastResponse.store(now, ordering: .relaxed) }
         if event == .probeSucceeded { lastProbeResponse.store(now, ordering: .relaxed) }
         if isSpotless.load(ordering: .relaxed), event == .responded { return }
@@ -144,9 +144,9 @@ package final class TargetState: Sendable {
 /// All targets by name, so that a reload keeps the state of those that stay.
 ///
 /// An order to keep a target out of service outlives its state: an address that leaves DNS and returns is still disabled.
-package final class TargetRegistry: Sendable {
+public final class TargetRegistry: Sendable {
     /// Receives the registry, the target, its state and the event.
-    package typealias Observer =
+    public typealias Observer =
         @Sendable (TargetRegistry, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
     private struct Known {
@@ -161,13 +161,13 @@ package final class TargetRegistry: Sendable {
     /// Makes an empty registry; `onChange` runs when a target starts or ceases to get calls, and must not wait.
     ///
     /// - Parameter disabled: names of targets that the operator keeps out of service.
-    package init(disabled: Set<String> = [], onChange: @escaping Observer = { _, _, _, _ in }) {
+    public init(disabled: Set<String> = [], onChange: @escaping Observer = { _, _, _, _ in }) {
         known = Mutex(Known(disabled: disabled))
         self.onChange = onChange
     }
 
     /// The state of a target, made on first use; a known one gets these rules.
-    package func targetState(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
+    public func targetState(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
         known.withLock { known in
             if let state = known.states[name] {
                 state.use(rules)
@@ -183,12 +183,12 @@ package final class TargetRegistry: Sendable {
     }
 
     /// Removes targets that are not configured any more.
-    package func keep(_ names: Set<String>) {
+    public func keep(_ names: Set<String>) {
         known.withLock { known in known.states = known.states.filter { names.contains($0.key) } }
     }
 
     /// Takes a target out of service or back, also for the time after it leaves the configuration and returns.
-    package func disable(_ target: TargetState, _ isDisabled: Bool) {
+    public func disable(_ target: TargetState, _ isDisabled: Bool) {
         known.withLock { known in
             if isDisabled { known.disabled.insert(target.name) } else { known.disabled.remove(target.name) }
             target.disable(isDisabled)
@@ -196,10 +196,10 @@ package final class TargetRegistry: Sendable {
     }
 
     /// The names of disabled targets, with those that have no address at present.
-    package var disabled: Set<String> { known.withLock { $0.disabled } }
+    public var disabled: Set<String> { known.withLock { $0.disabled } }
 
     /// Forgets the orders for targets that are not configured any more, and returns their names.
-    package func forgetDisabled(unless isConfigured: (String) -> Bool) -> [String] {
+    public func forgetDisabled(unless isConfigured: (String) -> Bool) -> [String] {
         known.withLock { known in
             let gone = known.disabled.filter { !isConfigured($0) }
             known.disabled.subtract(gone)
@@ -208,12 +208,12 @@ package final class TargetRegistry: Sendable {
     }
 
     /// True when another target of its group takes calls.
-    package func hasOther(than targetState: TargetState, at now: UInt64) -> Bool {
+    public func hasOther(than targetState: TargetState, at now: UInt64) -> Bool {
         all.contains { $0.group == targetState.group && $0 !== targetState && $0.isUp(at: now) }
     }
 
     /// Every target, by name; sorted outside the lock.
-    package var all: [TargetState] {
+    public var all: [TargetState] {
         let targets = known.withLock { Array($0.states.values) }
         return targets.sorted { $0.name < $1.name }
     }

@@ -3,9 +3,9 @@
 /// The INVITE client transaction of RFC 3261 §17.1.1 as changed by RFC 6026 §7.2, with a proxy's timer C and CANCEL.
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
-package struct InviteClientTransaction: TransactionMachine {
+public struct InviteClientTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 5 as RFC 6026 redraws it, each with those that may follow it.
-    package enum State: Sendable {
+    public enum State: Sendable {
         /// The INVITE went out and nothing came back. Then any other state.
         case calling
         /// A provisional response came. Then Completed, Accepted or Terminated.
@@ -19,17 +19,17 @@ package struct InviteClientTransaction: TransactionMachine {
     }
 
     /// The present state.
-    package private(set) var state = State.calling
-    package var isTerminated: Bool { state == .terminated }
+    public private(set) var state = State.calling
+    public var isTerminated: Bool { state == .terminated }
     /// Whether the INVITE is cancelled, by the proxy core or by timer C, whether or not the CANCEL has left yet.
-    package private(set) var isCancelled = false
+    public private(set) var isCancelled = false
     private let timers: TransactionTimers
     private let isReliable: Bool
     private let patience: TimerDelay
     private var resends: UInt8 = 0
 
     /// Makes the transaction with the patience of RFC 3261: 64 × T1.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    public init(timers: TransactionTimers, isReliable: Bool) {
         self.init(timers: timers, isReliable: isReliable, patience: nil)
     }
 
@@ -39,14 +39,14 @@ package struct InviteClientTransaction: TransactionMachine {
     ///   - isReliable: whether the INVITE leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer B: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
+    public init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout
     }
 
     /// Sends the INVITE and starts timers A (unreliable transports), B and C (§17.1.1.2, §16.6 step 11).
-    package mutating func start() -> TransactionEffects {
+    public mutating func start() -> TransactionEffects {
         TransactionEffects(
             .sendRequest,
             isReliable ? nil : .start(.a, after: timers.doubledInterval(afterResends: 0)),
@@ -55,7 +55,7 @@ package struct InviteClientTransaction: TransactionMachine {
     }
 
     /// Moves to the next state for an event, and returns the effects to carry out.
-    package mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
+    public mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch state {
         case .calling: calling(event)
         case .proceeding: proceeding(event)

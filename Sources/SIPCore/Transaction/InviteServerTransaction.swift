@@ -3,9 +3,9 @@
 /// The INVITE server transaction of RFC 3261 §17.2.1 as changed by RFC 6026 §7.1.
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
-package struct InviteServerTransaction: TransactionMachine {
+public struct InviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 7 as RFC 6026 redraws it, each with those that may follow it.
-    package enum State: Sendable {
+    public enum State: Sendable {
         /// No final response yet. Then Accepted or Completed.
         case proceeding
         /// A 3xx to 6xx went out and waits for its ACK. Then Confirmed or Terminated.
@@ -19,10 +19,10 @@ package struct InviteServerTransaction: TransactionMachine {
     }
 
     /// The present state.
-    package private(set) var state = State.proceeding
-    package var isTerminated: Bool { state == .terminated }
+    public private(set) var state = State.proceeding
+    public var isTerminated: Bool { state == .terminated }
     /// True where a 2xx means nothing to it any more.
-    package var hasRefusedOrEnded: Bool { state == .completed || state == .confirmed || state == .terminated }
+    public var hasRefusedOrEnded: Bool { state == .completed || state == .confirmed || state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private var resends: UInt8 = 0
@@ -30,7 +30,7 @@ package struct InviteServerTransaction: TransactionMachine {
     /// Makes the transaction of an INVITE that matched no other.
     ///
     /// - Parameter isReliable: whether the INVITE came over TCP, TLS or another transport that loses nothing.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    public init(timers: TransactionTimers, isReliable: Bool) {
         self.timers = timers
         self.isReliable = isReliable
     }
@@ -38,12 +38,12 @@ package struct InviteServerTransaction: TransactionMachine {
     /// Hands the INVITE to the proxy core, then sends 100.
     ///
     /// §17.2.1 lets the 100 be left out if a response follows within 200 ms; a proxy cannot know that (§16.2).
-    package mutating func start() -> TransactionEffects {
+    public mutating func start() -> TransactionEffects {
         TransactionEffects(.deliverRequest, .sendTrying)
     }
 
     /// Moves to the next state for an event, and returns the effects to carry out.
-    package mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
+    public mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
         switch state {
         case .proceeding: proceeding(event)
         case .completed: completed(event)

@@ -4,9 +4,9 @@
 ///
 /// Pure: events go in, effects come out. A CANCEL and an OPTIONS ping are such requests; cancelling one is not done
 /// (§9.1) and is absorbed.
-package struct NonInviteClientTransaction: TransactionMachine {
+public struct NonInviteClientTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 6, each with those that may follow it.
-    package enum State: Sendable {
+    public enum State: Sendable {
         /// The request went out and nothing came back. Then any other state.
         case trying
         /// A provisional response came. Then Completed or Terminated.
@@ -18,15 +18,15 @@ package struct NonInviteClientTransaction: TransactionMachine {
     }
 
     /// The present state.
-    package private(set) var state = State.trying
-    package var isTerminated: Bool { state == .terminated }
+    public private(set) var state = State.trying
+    public var isTerminated: Bool { state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private let patience: TimerDelay
     private var resends: UInt8 = 0
 
     /// Makes the transaction with the patience of RFC 3261: 64 × T1.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    public init(timers: TransactionTimers, isReliable: Bool) {
         self.init(timers: timers, isReliable: isReliable, patience: nil)
     }
 
@@ -36,14 +36,14 @@ package struct NonInviteClientTransaction: TransactionMachine {
     ///   - isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer F: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
+    public init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout
     }
 
     /// Sends the request and starts timers E (unreliable transports) and F (§17.1.2.2).
-    package mutating func start() -> TransactionEffects {
+    public mutating func start() -> TransactionEffects {
         TransactionEffects(
             .sendRequest,
             isReliable ? nil : .start(.e, after: timers.cappedInterval(afterResends: 0)),
@@ -51,7 +51,7 @@ package struct NonInviteClientTransaction: TransactionMachine {
     }
 
     /// Moves to the next state for an event, and returns the effects to carry out.
-    package mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
+    public mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch state {
         case .trying, .proceeding: waiting(event)
         case .completed: completed(event)

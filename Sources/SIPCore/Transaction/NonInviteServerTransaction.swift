@@ -6,9 +6,9 @@
 /// other than 100, a 100 over an unreliable transport before its time, and a 408. If no response came, the proxy passes
 /// 408 to this transaction all the same. The transaction then completes without a response, and goes on absorbing
 /// retransmissions.
-package struct NonInviteServerTransaction: TransactionMachine {
+public struct NonInviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 8, each with those that may follow it.
-    package enum State: Sendable {
+    public enum State: Sendable {
         /// No response was sent yet. Then any other state.
         case trying
         /// A 100 went out. Then Completed or Terminated.
@@ -20,8 +20,8 @@ package struct NonInviteServerTransaction: TransactionMachine {
     }
 
     /// The present state.
-    package private(set) var state = State.trying
-    package var isTerminated: Bool { state == .terminated }
+    public private(set) var state = State.trying
+    public var isTerminated: Bool { state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private var isSilent = false
@@ -29,18 +29,18 @@ package struct NonInviteServerTransaction: TransactionMachine {
     /// Makes the transaction of a request that matched no other.
     ///
     /// - Parameter isReliable: whether the request came over TCP, TLS or another transport that loses nothing.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    public init(timers: TransactionTimers, isReliable: Bool) {
         self.timers = timers
         self.isReliable = isReliable
     }
 
     /// Hands the request to the proxy core and sets the time at which a 100 must go out (RFC 4320 §4.1).
-    package mutating func start() -> TransactionEffects {
+    public mutating func start() -> TransactionEffects {
         TransactionEffects(.deliverRequest, .start(.trying, after: timers.tryingDelay))
     }
 
     /// Moves to the next state for an event, and returns the effects to carry out.
-    package mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
+    public mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
         switch state {
         case .trying: trying(event)
         case .proceeding: proceeding(event)

@@ -3,33 +3,33 @@
 /// The running time of a transaction's timer, in whole milliseconds (RFC 3261 §17, Table 4).
 ///
 /// A `Duration` has 128 bits: turning one into a deadline took some hundred instructions, eleven times a call.
-package struct TimerDelay: Hashable, Comparable, Sendable {
+public struct TimerDelay: Hashable, Comparable, Sendable {
     /// No delay: the timer runs out at once.
-    package static let zero = TimerDelay(milliseconds: 0)
+    public static let zero = TimerDelay(milliseconds: 0)
 
     /// Its length; at most 49 days where it was a `Duration`.
-    package let milliseconds: UInt64
+    public let milliseconds: UInt64
 
     private init(milliseconds: UInt64) { self.milliseconds = milliseconds }
 
     /// Cuts a duration to whole milliseconds, between 1 ms and 49 days.
-    package init(_ duration: Duration) {
+    public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let clamped = min(max(seconds, 0), Int64(UInt32.max / 1000) - 1)
         milliseconds = UInt64(max(1, clamped * 1000 + max(attoseconds, 0) / 1_000_000_000_000_000))
     }
 
     /// A delay of whole milliseconds.
-    package static func milliseconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count) }
+    public static func milliseconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count) }
 
     /// A delay of whole seconds.
-    package static func seconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count * 1000) }
+    public static func seconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count * 1000) }
 
     /// True for the shorter one.
-    package static func < (one: TimerDelay, other: TimerDelay) -> Bool { one.milliseconds < other.milliseconds }
+    public static func < (one: TimerDelay, other: TimerDelay) -> Bool { one.milliseconds < other.milliseconds }
 
     /// One after the other.
-    package static func + (one: TimerDelay, other: TimerDelay) -> TimerDelay {
+    public static func + (one: TimerDelay, other: TimerDelay) -> TimerDelay {
         TimerDelay(milliseconds: one.milliseconds + other.milliseconds)
     }
 }

@@ -3,7 +3,7 @@
 /// One action that a transaction of RFC 3261 §17 asks of its owner.
 ///
 /// The owner keeps the bytes: the request, the last response it was asked to send, the ACK and the CANCEL it builds.
-package enum TransactionEffect: Hashable, Sendable {
+public enum TransactionEffect: Hashable, Sendable {
     /// Send the request for the first time.
     case sendRequest
     /// Send the same request bytes again to the same place.
@@ -39,7 +39,7 @@ package enum TransactionEffect: Hashable, Sendable {
 /// The effects of one event: at most six, in the order to perform them.
 ///
 /// Held inline, so that an event allocates nothing.
-package struct TransactionEffects: Sendable, Sequence {
+public struct TransactionEffects: Sendable, Sequence {
     /// Nothing to do: the event was absorbed.
     static var none: TransactionEffects { TransactionEffects() }
 
@@ -54,12 +54,12 @@ package struct TransactionEffects: Sendable, Sequence {
     }
 
     /// Walks over the effects in the order to perform them.
-    package struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol {
         fileprivate let effects: InlineArray<6, TransactionEffect?>
         fileprivate var position = 0
 
         /// Gives the next effect, or nil when all were given.
-        package mutating func next() -> TransactionEffect? {
+        public mutating func next() -> TransactionEffect? {
             while position < effects.count {
                 defer { position += 1 }
                 if let effect = effects[position] { return effect }
@@ -69,10 +69,10 @@ package struct TransactionEffects: Sendable, Sequence {
     }
 
     /// Starts a walk over the effects.
-    package func makeIterator() -> Iterator { Iterator(effects: effects) }
+    public func makeIterator() -> Iterator { Iterator(effects: effects) }
 
     /// Whether the event was absorbed.
-    package var isEmpty: Bool {
+    public var isEmpty: Bool {
         var iterator = makeIterator()
         return iterator.next() == nil
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An event of a server transaction after its start.
-package enum ServerTransactionEvent: Hashable, Sendable {
+public enum ServerTransactionEvent: Hashable, Sendable {
     /// The same request arrived again.
     case request
     /// An ACK that matches the INVITE arrived.
@@ -15,7 +15,7 @@ package enum ServerTransactionEvent: Hashable, Sendable {
 }
 
 /// An event of a client transaction after its start.
-package enum ClientTransactionEvent: Hashable, Sendable {
+public enum ClientTransactionEvent: Hashable, Sendable {
     /// A response with this status code arrived.
     case response(Int)
     /// The proxy core wants the INVITE cancelled.

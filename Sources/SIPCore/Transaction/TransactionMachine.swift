@@ -3,7 +3,7 @@
 /// A state machine of RFC 3261 §17: events go in, effects come out.
 ///
 /// The four machines conform, so that one table checks each of them and one piece of code drives them.
-package protocol TransactionMachine: Sendable {
+public protocol TransactionMachine: Sendable {
     associatedtype State: Hashable & Sendable
     associatedtype Event: Hashable & Sendable
 

@@ -3,9 +3,9 @@
 /// The durations of RFC 3261 §17, Table 4, and the rules that derive one from another.
 ///
 /// Held as whole milliseconds, because every live transaction keeps a copy: 20 bytes.
-package struct TransactionTimers: Hashable, Sendable {
+public struct TransactionTimers: Hashable, Sendable {
     /// The values of RFC 3261 Table 4: T1 500 ms, T2 4 s, T4 5 s, timer C 181 s, timer D 32 s.
-    package static let standard = TransactionTimers()
+    public static let standard = TransactionTimers()
 
     private let t1Milliseconds: UInt32
     private let t2Milliseconds: UInt32
@@ -21,7 +21,7 @@ package struct TransactionTimers: Hashable, Sendable {
     ///   - t4: how long a message stays in the network (§17.1.2.2).
     ///   - c: how long a proxy waits for a final response to an INVITE; must exceed three minutes (§16.6 step 11).
     ///   - d: how long resent final responses are acknowledged on unreliable transports; at least 32 s (§17.1.1.2).
-    package init(
+    public init(
         t1: Duration = .milliseconds(500), t2: Duration = .seconds(4), t4: Duration = .seconds(5),
         c: Duration = .seconds(181), d: Duration = .seconds(32)
     ) {
@@ -33,27 +33,27 @@ package struct TransactionTimers: Hashable, Sendable {
     }
 
     /// Timers B, F, H, J, L and M, and the wait after a CANCEL: 64 × T1 (§17.1.1.2, §9.1; RFC 6026 §7.1, §7.2).
-    package var transactionTimeout: TimerDelay { .milliseconds(64 * UInt64(t1Milliseconds)) }
+    public var transactionTimeout: TimerDelay { .milliseconds(64 * UInt64(t1Milliseconds)) }
 
     /// Timers I and K: T4, on unreliable transports only (§17.2.1, §17.1.2.2).
-    package var t4: TimerDelay { .milliseconds(UInt64(t4Milliseconds)) }
+    public var t4: TimerDelay { .milliseconds(UInt64(t4Milliseconds)) }
 
     /// Timer C: a proxy's patience with a ringing target (§16.6 step 11).
-    package var c: TimerDelay { .milliseconds(UInt64(cMilliseconds)) }
+    public var c: TimerDelay { .milliseconds(UInt64(cMilliseconds)) }
 
     /// Timer D: how long a resent final response is acknowledged again, on unreliable transports only (§17.1.1.2).
-    package var d: TimerDelay { .milliseconds(UInt64(dMilliseconds)) }
+    public var d: TimerDelay { .milliseconds(UInt64(dMilliseconds)) }
 
     /// T2: the longest resend interval of timers E and G (§17.1.2.2, §17.2.1).
-    package var t2: TimerDelay { .milliseconds(UInt64(t2Milliseconds)) }
+    public var t2: TimerDelay { .milliseconds(UInt64(t2Milliseconds)) }
 
     /// The interval of timer A after so many resends: T1, 2 × T1, 4 × T1 and on without a cap (§17.1.1.2).
-    package func doubledInterval(afterResends count: UInt8) -> TimerDelay {
+    public func doubledInterval(afterResends count: UInt8) -> TimerDelay {
         .milliseconds(UInt64(t1Milliseconds) << UInt64(min(count, Self.mostDoublings)))
     }
 
     /// The interval of timers E and G after so many resends: doubling from T1, never above T2 (§17.1.2.2, §17.2.1).
-    package func cappedInterval(afterResends count: UInt8) -> TimerDelay {
+    public func cappedInterval(afterResends count: UInt8) -> TimerDelay {
         min(doubledInterval(afterResends: count), t2)
     }
 
@@ -61,7 +61,7 @@ package struct TransactionTimers: Hashable, Sendable {
     ///
     /// The time of the 100 to a request other than INVITE (RFC 4320 §4.1). Over an unreliable transport none is sent
     /// earlier.
-    package var tryingDelay: TimerDelay {
+    public var tryingDelay: TimerDelay {
         var delay = TimerDelay.zero
         var resends: UInt8 = 0
         while resends < Self.mostDoublings, doubledInterval(afterResends: resends) < t2 {
@@ -78,7 +78,7 @@ package struct TransactionTimers: Hashable, Sendable {
 /// One timer of a transaction, named by its letter in RFC 3261.
 ///
 /// The raw value is what a timer wheel carries as its kind.
-package enum TransactionTimer: UInt8, CaseIterable, Sendable {
+public enum TransactionTimer: UInt8, CaseIterable, Sendable {
     /// INVITE request resend, unreliable transports (§17.1.1.2).
     case a
     /// INVITE transaction timeout (§17.1.1.2).
@@ -111,7 +111,7 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
     case trying
 
     /// True for a timer whose end sends nothing: it may run some milliseconds longer, together with others.
-    package var onlyForgets: Bool {
+    public var onlyForgets: Bool {
         switch self {
         case .d, .i, .j, .k, .l, .m: true
         case .a, .b, .c, .e, .f, .g, .h, .cancelWait, .trying: false
@@ -121,7 +121,7 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
     /// A place from 0 to 2 in which no transaction ever has two timers running at once.
     ///
     /// An owner can so keep three timer handles per transaction; starting a timer replaces what its slot held.
-    package var slot: Int {
+    public var slot: Int {
         switch self {
         case .a, .e, .g: 0
         case .c, .cancelWait, .trying: 2
@@ -131,18 +131,18 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
 }
 
 /// A set of timers of one transaction.
-package struct TimerSet: OptionSet, Hashable, Sendable {
+public struct TimerSet: OptionSet, Hashable, Sendable {
     /// One bit for each timer, by its raw value.
-    package let rawValue: UInt16
+    public let rawValue: UInt16
 
     /// Takes the bits as they are.
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Makes the set of one timer.
-    package init(_ timer: TransactionTimer) { rawValue = 1 << UInt16(timer.rawValue) }
+    public init(_ timer: TransactionTimer) { rawValue = 1 << UInt16(timer.rawValue) }
 
     /// Whether the timer is in the set.
-    package func contains(_ timer: TransactionTimer) -> Bool { contains(TimerSet(timer)) }
+    public func contains(_ timer: TransactionTimer) -> Bool { contains(TimerSet(timer)) }
 
     /// The timers of an INVITE client transaction in the state `calling`.
     static let calling: TimerSet = [TimerSet(.a), TimerSet(.b), TimerSet(.c)]

@@ -9,26 +9,26 @@ import Glibc
 /// handles fewer messages each time: a sixth more CPU at 2,000 calls/s. So real time is used on request only
 /// (docs/performance.md). A busy real-time thread would starve the threads that store outcomes. It is ordinary while it
 /// works for `share` of its time or more. Made and used on the thread itself.
-package struct CallThreadPriority: ~Copyable {
+public struct CallThreadPriority: ~Copyable {
     /// The scheduling that the system permits.
-    package struct Granted: Hashable, Sendable {
+    public struct Granted: Hashable, Sendable {
         /// −20 to 19. Values below 0 require CAP_SYS_NICE or RLIMIT_NICE.
-        package let niceness: Int32
+        public let niceness: Int32
         /// True if real-time scheduling is permitted: CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
-        package let isRealTime: Bool
+        public let isRealTime: Bool
     }
 
     /// The requested niceness of a call thread.
     ///
     /// It leaves a quarter of a shared core to the threads that store outcomes, by the kernel's weights. With −10 they
     /// get a tenth, too little for the calls of one core, as measured.
-    package static let wantedNiceness: Int32 = -5
+    public static let wantedNiceness: Int32 = -5
 
     /// Nanoseconds between two measurements of the thread's load.
     static let interval: UInt64 = 100_000_000
 
     /// The result of the request for scheduling.
-    package let granted: Granted
+    public let granted: Granted
     private let share: Double
     private var isRealTime = false
     /// Start of the measurement; nil without a request for real time, so that a wait costs nothing.
@@ -39,7 +39,7 @@ package struct CallThreadPriority: ~Copyable {
     /// Names the calling thread, for `ps` and `top`, and requests its niceness.
     ///
     /// - Parameter share: load, 0 to 1, above which the thread is ordinary; 0 for always ordinary.
-    package init(share: Double) {
+    public init(share: Double) {
         let niceness = herald_begin_call_thread("herald-calls", Self.wantedNiceness)
         let isAllowed = share > 0 && herald_set_realtime(1, niceness) == 0
         if isAllowed { _ = herald_set_realtime(0, niceness) }

@@ -2,8 +2,8 @@
 
 import CLinux
 import Glibc
-package import Host
-package import SIPCore
+public import Host
+public import SIPCore
 import Synchronization
 
 /// The call thread: waits, reads datagrams in batches, runs the element, writes in batches.
@@ -11,11 +11,11 @@ import Synchronization
 /// One worker owns its sockets and its element. Its loop waits for no other thread. Timers are part of the same wait.
 /// Messages of streams arrive in its inbox and leave by `StreamTransport`. Measured: 7.5 µs a relayed datagram at
 /// 5,000/s, with SwiftNIO 11 to 13 µs.
-package final class TransportWorker: Sendable {
+public final class TransportWorker: Sendable {
     /// Receives the messages of streams for this worker.
-    package let inbox: StreamInbox
+    public let inbox: StreamInbox
     /// Time from the wake-up for a datagram with an INVITE to the INVITE that it caused.
-    package let delays = DurationHistogram(.delay)
+    public let delays = DurationHistogram(.delay)
     private let sockets: [UDPSocket?]
     private let streams = Mutex<StreamTransport?>(nil)
     private let longestWait: UInt64
@@ -37,7 +37,7 @@ package final class TransportWorker: Sendable {
     ///   - longestWait: milliseconds after which timers are checked in any case. Short if several workers share an
     ///     element's timers, because one may set a timer for another.
     ///   - realTimeShare: load below which the thread may be real-time; 0 for never.
-    package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000, realTimeShare: Double = 0.5) {
+    public init(sockets: [UDPSocket?], longestWait: UInt64 = 1000, realTimeShare: Double = 0.5) {
         self.sockets = sockets
         self.longestWait = longestWait
         self.realTimeShare = realTimeShare
@@ -47,12 +47,12 @@ package final class TransportWorker: Sendable {
     }
 
     /// Sets the worker's streams. Call before `start`.
-    package func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
+    public func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
 
     deinit { close(wake) }
 
     /// Starts the thread. `makeElement` runs on the thread, so that the element never leaves it.
-    package func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
+    public func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
         let body = ThreadBody {
             let priority = CallThreadPriority(share: self.realTimeShare)
             self.granted.withLock { $0 = priority.granted }
@@ -72,25 +72,25 @@ package final class TransportWorker: Sendable {
     ///
     /// Any thread. Used while this program itself keeps the cores busy. The switch takes up to 0.1 s while messages
     /// arrive.
-    package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
+    public func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
     /// Ends the thread after its present round. Any thread.
-    package func stop() {
+    public func stop() {
         stopping.store(true, ordering: .releasing)
         herald_wake(wake)
     }
 
     /// True if the thread has left its loop.
-    package var hasFinished: Bool { finished.load(ordering: .acquiring) }
+    public var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
     /// Completed rounds of the loop, at least one every `longestWait`; nil once the thread has left it.
-    package var rounds: UInt64? { hasFinished ? nil : completedRounds.load(ordering: .relaxed) }
+    public var rounds: UInt64? { hasFinished ? nil : completedRounds.load(ordering: .relaxed) }
 
     /// The scheduling that the system permits; nil before the thread runs.
-    package var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
+    public var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
 
     /// The smallest receive buffer of its UDP sockets in bytes; nil without UDP.
-    package var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
+    public var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
 
     private func run(_ element: some SIPElement, _ priority: consuming CallThreadPriority) {
         var batch = DatagramBatch(capacity: 65_535)
@@ -271,7 +271,7 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
 
 extension Moment {
     /// Returns the present time of the system's monotonic and real-time clocks.
-    package static func now() -> Moment { reading().moment }
+    public static func now() -> Moment { reading().moment }
 
     /// Returns the present time, and the monotonic clock of that time in nanoseconds.
     fileprivate static func reading() -> (moment: Moment, nanoseconds: UInt64) {
@@ -285,7 +285,7 @@ extension Moment {
     }
 
     /// Returns the monotonic clock in milliseconds.
-    package static func monotonicMilliseconds() -> UInt64 { monotonicNanoseconds() / 1_000_000 }
+    public static func monotonicMilliseconds() -> UInt64 { monotonicNanoseconds() / 1_000_000 }
 
     fileprivate static func monotonicNanoseconds() -> UInt64 {
         var time = timespec()

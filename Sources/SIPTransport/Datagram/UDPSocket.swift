@@ -3,30 +3,30 @@
 import CLinux
 import Glibc
 import Host
-package import SIPCore
+public import SIPCore
 
 /// A bound, non-blocking UDP socket. Closed when released.
-package final class UDPSocket: Sendable {
+public final class UDPSocket: Sendable {
     /// The file descriptor.
-    package let descriptor: Int32
+    public let descriptor: Int32
     /// The bound address. A port 0 is replaced by the kernel's choice.
-    package let address: PeerAddress
+    public let address: PeerAddress
 
     /// Requested bytes of receive and of send buffer.
     ///
     /// Twice `fullBuffer`: no datagram is lost while the worker is delayed for some 30 ms in a flood.
-    package static let wantedBuffer: Int32 = 2 * fullBuffer
+    public static let wantedBuffer: Int32 = 2 * fullBuffer
 
     /// Waiting bytes that count as full.
     ///
     /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 messages.
-    package static let fullBuffer: Int32 = 4 << 20
+    public static let fullBuffer: Int32 = 4 << 20
 
     /// Granted bytes of receive buffer. Datagrams are lost while it is full.
-    package let receiveBuffer: Int
+    public let receiveBuffer: Int
 
     /// The fill level: 1 for `fullBuffer` waiting bytes, or for a full smaller buffer.
-    package var filling: Double {
+    public var filling: Double {
         Self.filling(of: Double(herald_receive_filling(descriptor)) / 1000, in: receiveBuffer)
     }
 
@@ -41,7 +41,7 @@ package final class UDPSocket: Sendable {
     ///   kernel gives all datagrams of one far end to the same socket.
     /// - Parameter mayBeAbsent: binds an address that another machine has at present (`IP_FREEBIND`).
     /// - Throws: `UDPSocketError.cannotBind` with the address and the system's error. No socket stays open.
-    package init(
+    public init(
         address: PeerAddress, sharesPort: Bool = false, mayBeAbsent: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) {
         var octets = address.octets
@@ -59,7 +59,7 @@ package final class UDPSocket: Sendable {
     /// Binds an address once per worker.
     ///
     /// A first, unshared socket shows that no other program has the port. Sharing would hide that.
-    package static func shared(
+    public static func shared(
         address: PeerAddress, by workers: Int, mayBeAbsent: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) -> [UDPSocket] {
         func unshared() throws(UDPSocketError) -> UDPSocket {
@@ -77,10 +77,10 @@ package final class UDPSocket: Sendable {
 }
 
 /// A socket could not be opened. The program ends with this message before the first call.
-package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotBind(address: PeerAddress, errno: Int32)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .cannotBind(let address, let errno):
             ListenRefusal(.udp, "\(address)", code: errno, key: "listen.address").description

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// Record types by their numbers in DNS.
-package enum NameRecordType: UInt16, Hashable, Sendable {
+public enum NameRecordType: UInt16, Hashable, Sendable {
     case a = 1
     case aaaa = 28
     case srv = 33
     case naptr = 35
 
     /// The name of the type in zone files.
-    package var name: String {
+    public var name: String {
         switch self {
         case .a: "A"
         case .aaaa: "AAAA"
@@ -21,9 +21,9 @@ package enum NameRecordType: UInt16, Hashable, Sendable {
 }
 
 /// One record of a DNS response.
-package struct NameRecord: Hashable, Sendable {
+public struct NameRecord: Hashable, Sendable {
     /// The data of a record, by its type.
-    package enum Content: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
         /// A or AAAA. The port is 0.
         case address(PeerAddress)
         /// SRV (RFC 2782). The target "." means that the service is not available.
@@ -33,17 +33,17 @@ package struct NameRecord: Hashable, Sendable {
     }
 
     /// Lifetime of the record in seconds, 0 … 2³¹-1.
-    package let timeToLive: Int
-    package let content: Content
+    public let timeToLive: Int
+    public let content: Content
 
-    package init(timeToLive: Int, content: Content) {
+    public init(timeToLive: Int, content: Content) {
         self.timeToLive = timeToLive
         self.content = content
     }
 }
 
 /// The reason why a lookup returned no record.
-package enum NameLookupError: Error, Hashable, Sendable {
+public enum NameLookupError: Error, Hashable, Sendable {
     /// The name does not exist (NXDOMAIN).
     case notFound
     /// The name exists but has no record of the type.
@@ -64,12 +64,12 @@ package enum NameLookupError: Error, Hashable, Sendable {
     case other
 
     /// True if the servers report that no such record exists.
-    package var isAbsence: Bool { self == .notFound || self == .noData }
+    public var isAbsence: Bool { self == .notFound || self == .noData }
 }
 
 extension NameLookupError: CustomStringConvertible {
     /// Cause and remedy.
-    package var description: String {
+    public var description: String {
         switch self {
         case .notFound: "the name does not exist; check its spelling and its zone"
         case .noData: "the name has no such records; add them to its zone"
@@ -88,7 +88,7 @@ extension NameLookupError: CustomStringConvertible {
 typealias NameLookupOutcome = Result<[NameRecord], NameLookupError>
 
 /// Looks up DNS records.
-package protocol NameLookup: Sendable {
+public protocol NameLookup: Sendable {
     /// Returns the records of one type of a complete name, through aliases; at least one.
     func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord]
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// A configured next hop: a host by name or address, an optional port, and a transport.
-package struct NextHopName: Hashable, Sendable {
+public struct NextHopName: Hashable, Sendable {
     /// In lower case and without a final dot, so that two spellings of one name are equal.
     ///
     /// Names must be complete, because no search list applies. Also an address, IPv6 with or without brackets.
-    package let host: String
+    public let host: String
     /// Nil: the port comes from the name's SRV records, else it is the transport's default.
-    package let port: UInt16?
-    package let transport: SIPTransportKind
+    public let port: UInt16?
+    public let transport: SIPTransportKind
 
-    package init(host: String, port: UInt16?, transport: SIPTransportKind) {
+    public init(host: String, port: UInt16?, transport: SIPTransportKind) {
         let lowered = host.lowercased()
         self.host = lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
         self.port = port
@@ -35,18 +35,18 @@ package struct NextHopName: Hashable, Sendable {
 
 extension NextHopName: CustomStringConvertible {
     /// `pbx.example.net:5080 over TCP`.
-    package var description: String { "\(host)\(port.map { ":\($0)" } ?? "") over \(transport.viaName)" }
+    public var description: String { "\(host)\(port.map { ":\($0)" } ?? "") over \(transport.viaName)" }
 }
 
 /// One address of a next hop's name.
-package struct ResolvedHop: Hashable, Sendable {
-    package let address: PeerAddress
+public struct ResolvedHop: Hashable, Sendable {
+    public let address: PeerAddress
     /// Smaller priorities are tried first (RFC 2782); 0 without SRV records.
-    package let priority: Int
+    public let priority: Int
     /// Share among hops of one priority (RFC 2782); 0 without SRV records.
-    package let weight: Int
+    public let weight: Int
 
-    package init(address: PeerAddress, priority: Int, weight: Int) {
+    public init(address: PeerAddress, priority: Int, weight: Int) {
         self.address = address
         self.priority = priority
         self.weight = weight
@@ -54,11 +54,11 @@ package struct ResolvedHop: Hashable, Sendable {
 }
 
 /// The permitted address families.
-package struct AddressFamilies: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
+public struct AddressFamilies: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
 
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let ipv4 = AddressFamilies(rawValue: 1)
-    package static let ipv6 = AddressFamilies(rawValue: 2)
+    public static let ipv4 = AddressFamilies(rawValue: 1)
+    public static let ipv6 = AddressFamilies(rawValue: 2)
 }

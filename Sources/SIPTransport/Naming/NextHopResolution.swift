@@ -3,41 +3,41 @@
 import SIPCore
 
 /// The addresses of a next hop's name, and their lifetime.
-package struct NextHopResponse: Hashable, Sendable {
+public struct NextHopResponse: Hashable, Sendable {
     /// By priority, then falling weight, then address. Empty if the domain declines the service.
-    package var hops: [ResolvedHop]
+    public var hops: [ResolvedHop]
     /// The smallest lifetime of the records, within the configured limits.
-    package var lifetime: Duration
+    public var lifetime: Duration
     /// Lookups that failed although others gave addresses, with remedies. Empty if all succeeded.
-    package var gaps: [String]
+    public var gaps: [String]
 }
 
 /// A next hop's name could not be resolved.
-package struct NextHopFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct NextHopFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the lookup; for SRV with the service in front.
-    package let name: String
-    package let type: NameRecordType
-    package let reason: NameLookupError
+    public let name: String
+    public let type: NameRecordType
+    public let reason: NameLookupError
 
     /// `pbx.example.net A: no name server responded in time; check …`.
-    package var description: String { "\(name) \(type.name): \(reason)" }
+    public var description: String { "\(name) \(type.name): \(reason)" }
 }
 
 /// Resolves a next hop with a fixed transport (RFC 3263 §4.2).
 ///
 /// Pure except for the given lookups: the same records give the same result in any order, so rotating records cause no
 /// change. The sender chooses by the weights.
-package struct NextHopResolution: Hashable, Sendable {
+public struct NextHopResolution: Hashable, Sendable {
     /// Addresses of other families are not looked up.
-    package var families: AddressFamilies
+    public var families: AddressFamilies
     /// Lower limit of the lifetime.
-    package var shortestLifetime: Duration
+    public var shortestLifetime: Duration
     /// Upper limit of the lifetime.
-    package var longestLifetime: Duration
+    public var longestLifetime: Duration
     /// Limit of hops per name, and of SRV targets looked up.
-    package var hopLimit: Int
+    public var hopLimit: Int
 
-    package init(
+    public init(
         families: AddressFamilies = [.ipv4, .ipv6], shortestLifetime: Duration = .seconds(5),
         longestLifetime: Duration = .seconds(3600), hopLimit: Int = 16
     ) {
@@ -50,7 +50,7 @@ package struct NextHopResolution: Hashable, Sendable {
     /// Looks up the records that the name needs.
     ///
     /// - Throws: `NextHopFailure` of the deciding lookup if no address was found.
-    package func resolve(
+    public func resolve(
         _ name: NextHopName, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopResponse {
         if let literal = name.literal {

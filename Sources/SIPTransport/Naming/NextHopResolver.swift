@@ -8,7 +8,7 @@ import Synchronization
 /// A call reads the last published addresses and never waits for a name. After a failed lookup the last good result
 /// stays in use at any age: an old address serves a call better than none. Only an SRV target of "." removes addresses
 /// (RFC 2782).
-package final class NextHopResolver: Sendable {
+public final class NextHopResolver: Sendable {
     private struct State {
         /// Each name once, in the order of the configuration.
         var names: [NextHopName] = []
@@ -32,7 +32,7 @@ package final class NextHopResolver: Sendable {
     ///
     /// `onChange` receives all resolved names after each difference. `onNotice` receives a log line when a name starts
     /// or stops failing, or the file fails. Both are called by any thread and must not call the resolver.
-    package init(
+    public init(
         names: [NextHopName], lookup: any NameLookup, settings: Settings, time: Time,
         onChange: @escaping @Sendable ([NextHopName: [ResolvedHop]]) -> Void,
         onNotice: @escaping @Sendable (String) -> Void
@@ -48,7 +48,7 @@ package final class NextHopResolver: Sendable {
     /// Refreshes every due name until the task is cancelled; new names at once.
     ///
     /// Looks up new names at once. Only one task may run it.
-    package func run() async {
+    public func run() async {
         let (changes, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         state.withLock { $0.bell = bell }
         publish()
@@ -62,7 +62,7 @@ package final class NextHopResolver: Sendable {
     ///
     /// - Parameter other: asked instead of the present name servers.
     /// - Returns: the unresolved names.
-    package func learn(_ names: [NextHopName], asking other: (any NameLookup)? = nil) async -> [NextHopName] {
+    public func learn(_ names: [NextHopName], asking other: (any NameLookup)? = nil) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
         return await withTaskGroup(of: NextHopName?.self) { group in
@@ -77,14 +77,14 @@ package final class NextHopResolver: Sendable {
     /// Replaces the names after a reload.
     ///
     /// Names that stay keep their addresses and due times. Thread-safe, except inside `onChange` and `onNotice`.
-    package func replace(names: [NextHopName]) {
+    public func replace(names: [NextHopName]) {
         put(names, kept: [:])
         publish()
         state.withLock { $0.bell }?.yield()
     }
 
     /// The state of every name, in the order of the configuration.
-    package var snapshot: [NextHopStatus] {
+    public var snapshot: [NextHopStatus] {
         let wall = time.wallSeconds()
         return state.withLock { state in
             state.names.compactMap { name in state.entries[name].map { NextHopStatus(name, $0, wall: wall) } }

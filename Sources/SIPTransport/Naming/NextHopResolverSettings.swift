@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Host
+public import Host
 
 extension NextHopResolver {
     /// Time and random numbers. Tests inject their own.
-    package struct Time: Sendable {
+    public struct Time: Sendable {
         let clock: any Clock<Duration>
         /// Time since this value was made.
         let elapsed: @Sendable () -> Duration
@@ -12,7 +12,7 @@ extension NextHopResolver {
         let chance: @Sendable () -> Double
 
         /// Takes the clock of waits, the wall clock in seconds since 1970, and random numbers in 0 ..< 1.
-        package init(
+        public init(
             clock: some Clock<Duration>, wallSeconds: @escaping @Sendable () -> Int64,
             chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
         ) {
@@ -25,13 +25,13 @@ extension NextHopResolver {
     }
 
     /// Rules of the resolution, waits after failures, and the file of the results.
-    package struct Settings: Hashable, Sendable {
-        package var resolution: NextHopResolution
-        package var backoff: Backoff
+    public struct Settings: Hashable, Sendable {
+        public var resolution: NextHopResolution
+        public var backoff: Backoff
         /// The file that keeps results over restarts; nil for none.
-        package var path: String?
+        public var path: String?
 
-        package init(
+        public init(
             resolution: NextHopResolution = NextHopResolution(),
             backoff: Backoff = Backoff(first: .seconds(1), limit: .seconds(60)), path: String? = nil
         ) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// State of one next hop's name, for the operator.
-package struct NextHopStatus: Hashable, Sendable {
-    package let name: NextHopName
+public struct NextHopStatus: Hashable, Sendable {
+    public let name: NextHopName
     /// The addresses in use. Nil if the name was never resolved, empty if the domain declines the service.
-    package let hops: [ResolvedHop]?
+    public let hops: [ResolvedHop]?
     /// Age of the last good result; nil without one.
-    package let age: Duration?
+    public let age: Duration?
     /// Consecutive failed lookups.
-    package let failures: Int
+    public let failures: Int
     /// The last failure with its remedy; nil if the last lookup succeeded.
-    package let problem: String?
+    public let problem: String?
 
     init(_ name: NextHopName, _ entry: NextHopEntry, wall: Int64) {
         self.name = name

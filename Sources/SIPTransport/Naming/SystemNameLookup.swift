@@ -2,25 +2,25 @@
 
 import CResolver
 import Foundation
-package import SIPCore
+public import SIPCore
 import Synchronization
 
 /// Queries name servers over the network.
 ///
 /// Blocking calls run on threads of their own. Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
-package final class SystemNameLookup: NameLookup {
+public final class SystemNameLookup: NameLookup {
     /// Name servers, timeouts and limits.
-    package struct Settings: Hashable, Sendable {
+    public struct Settings: Hashable, Sendable {
         /// Name servers in order, at most eight; empty for those of `/etc/resolv.conf`.
-        package var servers: [PeerAddress]
+        public var servers: [PeerAddress]
         /// Timeout of one server and one attempt, 1 ms … 30 s.
-        package var timeout: Duration
+        public var timeout: Duration
         /// Rounds through all servers, 1 … 8.
-        package var attempts: Int
+        public var attempts: Int
         /// Concurrent lookups, and so threads.
-        package var concurrency: Int
+        public var concurrency: Int
 
-        package init(
+        public init(
             servers: [PeerAddress] = [], timeout: Duration = .seconds(2), attempts: Int = 2, concurrency: Int = 4
         ) {
             self.servers = servers
@@ -33,7 +33,7 @@ package final class SystemNameLookup: NameLookup {
     private let settings: Settings
     private let queue = OperationQueue()
 
-    package init(settings: Settings = Settings()) {
+    public init(settings: Settings = Settings()) {
         self.settings = settings
         queue.name = "herald.names"
         queue.maxConcurrentOperationCount = max(settings.concurrency, 1)
@@ -42,7 +42,7 @@ package final class SystemNameLookup: NameLookup {
     /// Queries the servers; a cancelled task returns at once, while its query times out in the background.
     ///
     /// - Throws: `NameLookupError`, at the latest after servers × attempts × timeout plus the time in the queue.
-    package func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
+    public func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
         let waiting = WaitingLookup()
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

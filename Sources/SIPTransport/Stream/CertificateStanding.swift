@@ -7,18 +7,18 @@ import SwiftASN1
 import X509
 
 /// Names and validity of one of the gateway's own certificates.
-package struct CertificateStanding: Hashable, Sendable {
+public struct CertificateStanding: Hashable, Sendable {
     /// Days before expiry at which reminders begin.
-    package static let reminderDays = 21
+    public static let reminderDays = 21
 
     /// Names in the form that peers compare (RFC 5922 §7.1).
-    package let names: [String]
+    public let names: [String]
     /// Seconds since 1970.
-    package let validFrom: Int64
+    public let validFrom: Int64
     /// Seconds since 1970; the last valid second.
-    package let validUntil: Int64
+    public let validUntil: Int64
 
-    package init(names: [String], validFrom: Int64, validUntil: Int64) {
+    public init(names: [String], validFrom: Int64, validUntil: Int64) {
         (self.names, self.validFrom, self.validUntil) = (names, validFrom, validUntil)
     }
 
@@ -33,10 +33,10 @@ package struct CertificateStanding: Hashable, Sendable {
     }
 
     /// Returns the seconds until it expires; negative afterwards.
-    package func secondsLeft(at now: Int64) -> Int64 { validUntil - now }
+    public func secondsLeft(at now: Int64) -> Int64 { validUntil - now }
 
     /// Returns the operator's task; nil while the certificate is valid for longer than `reminderDays`.
-    package func remark(at now: Int64) -> String? {
+    public func remark(at now: Int64) -> String? {
         let left = secondsLeft(at: now)
         let days = abs(left) / 86_400
         if left < 0 {
@@ -50,7 +50,7 @@ package struct CertificateStanding: Hashable, Sendable {
     }
 
     /// Returns name and end of validity, for a summary.
-    package func summary(at now: Int64) -> String {
+    public func summary(at now: Int64) -> String {
         let left = secondsLeft(at: now)
         let name = names.isEmpty ? "no name" : names.joined(separator: ", ")
         return "for \(name), valid until \(Self.day(validUntil))"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 import Synchronization
 
 /// A message or an event of the streams for a worker.
-package enum StreamArrival: Sendable {
+public enum StreamArrival: Sendable {
     /// A message. It may share its storage with others.
     case message(ArraySlice<UInt8>, Flow)
     /// A message with this token was not delivered.
@@ -17,7 +17,7 @@ package enum StreamArrival: Sendable {
 /// The bounded queue from the event loop of the streams to one worker.
 ///
 /// The first element wakes the worker. Either side holds its lock for an append or a swap only.
-package final class StreamInbox: Sendable {
+public final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
         /// Bytes of these messages, and of taken ones that are not yet released.
@@ -31,7 +31,7 @@ package final class StreamInbox: Sendable {
     /// - Parameters:
     ///   - mostBytes: limit of waiting bytes. A connection whose messages do not fit is not read until they do.
     ///   - wake: wakes the worker; any thread.
-    package init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
+    public init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
         self.mostBytes = mostBytes
         self.wake = wake
     }
@@ -63,12 +63,12 @@ package final class StreamInbox: Sendable {
     /// Swaps the queue for an empty list, whose storage is reused.
     ///
     /// Called on the worker's thread. Its bytes count as waiting until `release`.
-    package func exchange(for list: inout [StreamArrival]) {
+    public func exchange(for list: inout [StreamArrival]) {
         state.withLock { swap(&$0.arrivals, &list) }
     }
 
     /// Releases bytes that the worker has handled.
-    package func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
+    public func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
 
     /// Bytes of waiting messages, taken or not.
     var waitingBytes: Int { state.withLock { $0.bytes } }

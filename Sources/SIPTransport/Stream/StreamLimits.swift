@@ -4,35 +4,35 @@ import NIOCore
 import Synchronization
 
 /// Limits of connections, memory and time for TCP and TLS.
-package struct StreamLimits: Sendable {
+public struct StreamLimits: Sendable {
     /// Connections in both directions.
-    package var connections = 10_000
+    public var connections = 10_000
     /// A tenth of them: the limit for unknown peers, and the reserve for the gateway's outgoing connections.
     var reserved: Int { min(max(1, connections / 10), connections - 1) }
     /// Accepted connections per IPv4 address or IPv6 /64.
-    package var connectionsPerSource = 200
+    public var connectionsPerSource = 200
     /// Idle time before a connection is closed.
-    package var idle = Duration.seconds(600)
+    public var idle = Duration.seconds(600)
     /// Longest time for one message, and for a TLS handshake.
-    package var unfinished = Duration.seconds(10)
+    public var unfinished = Duration.seconds(10)
     /// Time limit for establishing a TCP connection.
-    package var connect = Duration.seconds(4)
+    public var connect = Duration.seconds(4)
     /// Limit of bytes that wait to be written to one connection. Above it, the connection is closed.
-    package var waiting = 1 << 20
+    public var waiting = 1 << 20
     /// Limit of bytes that wait until a connection is usable, after its TLS handshake. Further bytes are not delivered.
-    package var early = 16 << 20
+    public var early = 16 << 20
     /// Limit of the bytes that all connections hold. Above it, the connections that hold most are closed.
-    package var memory = 1 << 30
+    public var memory = 1 << 30
     /// Largest message in bytes.
-    package var largestMessage = 65_535
+    public var largestMessage = 65_535
 
-    package init() {}
+    public init() {}
 }
 
 /// Counters of stream events, for metrics. Any thread.
-package final class StreamCounters: Sendable {
+public final class StreamCounters: Sendable {
     /// The counted events.
-    package enum Event: Int, CaseIterable, Sendable {
+    public enum Event: Int, CaseIterable, Sendable {
         case accepted, refused, connected, connectFailed, closedIdle, closedUnfinished, closedBroken, closedFull
         case closedMemory
         case handshakesFailed
@@ -46,20 +46,20 @@ package final class StreamCounters: Sendable {
     private let open = Atomic<Int>(0)
     private let held = Atomic<Int>(0)
 
-    package init() {}
+    public init() {}
 
     func add(_ event: Event) { counts[event.rawValue].value.add(1, ordering: .relaxed) }
     func setOpen(_ count: Int) { open.store(count, ordering: .relaxed) }
     func setHeld(_ bytes: Int) { held.store(bytes, ordering: .relaxed) }
 
     /// Returns the count of an event since the start.
-    package func count(_ event: Event) -> UInt64 { counts[event.rawValue].value.load(ordering: .relaxed) }
+    public func count(_ event: Event) -> UInt64 { counts[event.rawValue].value.load(ordering: .relaxed) }
 
     /// Open connections.
-    package var openConnections: Int { open.load(ordering: .relaxed) }
+    public var openConnections: Int { open.load(ordering: .relaxed) }
 
     /// Bytes that all connections hold.
-    package var heldBytes: Int { held.load(ordering: .relaxed) }
+    public var heldBytes: Int { held.load(ordering: .relaxed) }
 }
 
 extension Duration {

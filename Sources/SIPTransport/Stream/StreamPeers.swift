@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+public import SIPCore
 
 /// The known peers of the streams, by address.
-package struct StreamPeers: Sendable {
+public struct StreamPeers: Sendable {
     /// The required certificate names of TLS targets.
-    package let serverNames: [PeerAddress: String]
+    public let serverNames: [PeerAddress: String]
     /// A number of the peer with an address; nil for unknown peers.
     ///
     /// The port is ignored. The connections of one peer share a part of the memory.
-    package let number: @Sendable (PeerAddress) -> UInt64?
+    public let number: @Sendable (PeerAddress) -> UInt64?
 
     /// - Parameter number: the same peer for every address by default.
-    package init(
+    public init(
         serverNames: [PeerAddress: String] = [:], number: @escaping @Sendable (PeerAddress) -> UInt64? = { _ in 0 }
     ) {
         self.serverNames = serverNames

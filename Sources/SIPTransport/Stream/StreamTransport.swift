@@ -3,13 +3,13 @@
 import Host
 import NIOCore
 import NIOPosix
-package import SIPCore
+public import SIPCore
 
 /// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and forwards whole messages to the workers.
 ///
 /// One event loop serves all connections. `send` is thread-safe and never blocks.
-package final class StreamTransport: Sendable {
-    package let counters = StreamCounters()
+public final class StreamTransport: Sendable {
+    public let counters = StreamCounters()
     private let listeners: [StreamListener]
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
@@ -25,7 +25,7 @@ package final class StreamTransport: Sendable {
     ///   - inboxes: one for each worker.
     ///   - onTrouble: called for connections with peers that could not be established. It runs on the event loop and
     ///     must not block.
-    package init(
+    public init(
         listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init(),
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void = { _ in }
     ) {
@@ -48,7 +48,7 @@ package final class StreamTransport: Sendable {
     ///
     /// - Returns: the bound addresses. A port 0 is replaced by the kernel's choice.
     /// - Throws: `StreamListenError` for the first address that cannot be bound. No socket stays open then.
-    package func start() async throws -> [Int: PeerAddress] {
+    public func start() async throws -> [Int: PeerAddress] {
         var bound: [Int: PeerAddress] = [:]
         for listener in listeners {
             let hub = hub
@@ -85,14 +85,14 @@ package final class StreamTransport: Sendable {
     ///
     /// Each by its named connection while that is open, else by one to its destination, else by a new one (RFC 3261
     /// §18.1.1, §18.2.2). An undelivered message is reported to a worker's inbox with its token.
-    package func send(_ messages: [OutgoingMessage]) {
+    public func send(_ messages: [OutgoingMessage]) {
         guard outbox.append(messages) else { return }
         let (hub, outbox) = (hub, outbox)
         loop.execute { hub.value.send(outbox.drain()) }
     }
 
     /// Sets the known peers for new connections. Any thread.
-    package func setPeers(_ peers: StreamPeers) {
+    public func setPeers(_ peers: StreamPeers) {
         let hub = hub
         loop.execute { hub.value.setPeers(peers) }
     }
@@ -100,12 +100,12 @@ package final class StreamTransport: Sendable {
     /// Reloads the certificate files of every TLS address.
     ///
     /// - Throws: `TLSIdentityError` for the first unusable one. That address keeps its earlier files.
-    package func reloadIdentities() throws(TLSIdentityError) {
+    public func reloadIdentities() throws(TLSIdentityError) {
         for listener in listeners { try listener.identity?.reload() }
     }
 
     /// Closes all sockets.
-    package func stop() async {
+    public func stop() async {
         let hub = hub
         try? await loop.submit { hub.value.closeAll() }.get()
         try? await group.shutdownGracefully()
@@ -113,8 +113,8 @@ package final class StreamTransport: Sendable {
 }
 
 /// A TCP or TLS address could not be opened. The program ends with this message before the first call.
-package struct StreamListenError: Error, CustomStringConvertible {
-    package let description: String
+public struct StreamListenError: Error, CustomStringConvertible {
+    public let description: String
 
     init(_ address: PeerAddress, _ error: any Error) {
         description =

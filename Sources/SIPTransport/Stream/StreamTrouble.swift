@@ -2,20 +2,20 @@
 
 import Host
 import NIOCore
-package import SIPCore
+public import SIPCore
 
 /// A connection that could not be established, or that ended inside a message, with a text for the operator.
-package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
+public struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     /// The far end. The port of an incoming connection is left out, because it changes each time.
-    package let remote: PeerAddress
+    public let remote: PeerAddress
     /// True if the gateway opened the connection.
-    package let isMade: Bool
+    public let isMade: Bool
     /// True for an open connection that was closed.
-    package let isClosing: Bool
+    public let isClosing: Bool
     /// The cause and, if known, the key to change.
-    package let reason: String
+    public let reason: String
 
-    package var description: String {
+    public var description: String {
         isClosing
             ? "connection with \(remote.bareHostText) closed: \(reason)"
             : isMade

@@ -6,21 +6,21 @@ import SIPCore
 import Synchronization
 
 /// Certificate, key and roots of one TLS address, read from files and reloaded after a renewal.
-package final class TLSIdentity: Sendable {
+public final class TLSIdentity: Sendable {
     /// The files, and the requirements on peers.
-    package struct Files: Hashable, Sendable {
+    public struct Files: Hashable, Sendable {
         /// The certificate chain, PEM.
-        package var certificate: String
+        public var certificate: String
         /// Its private key, PEM, without a pass phrase.
-        package var key: String
+        public var key: String
         /// Trust anchors, PEM; nil for those of the system.
-        package var roots: String?
+        public var roots: String?
         /// True requires a certificate under the roots from every client (mutual TLS).
-        package var asksForCertificate = false
+        public var asksForCertificate = false
         /// The offered and accepted cipher suites of TLS 1.2.
-        package var suites = CipherSuites.modern
+        public var suites = CipherSuites.modern
 
-        package init(
+        public init(
             certificate: String, key: String, roots: String? = nil, asksForCertificate: Bool = false,
             suites: CipherSuites = .modern
         ) {
@@ -37,7 +37,7 @@ package final class TLSIdentity: Sendable {
     /// RFC 3261 §26.2.1 asks for `TLS_RSA_WITH_AES_128_CBC_SHA`. RFC 9325 §4.1 and §4.2 advise against it: without
     /// forward secrecy a recorded connection can be read as soon as the key leaks. Some old session border controllers
     /// have nothing else. A peer without a common suite fails the handshake, and the log names the peer.
-    package enum CipherSuites: Hashable, Sendable {
+    public enum CipherSuites: Hashable, Sendable {
         /// Only forward secrecy and authenticated encryption (RFC 9325 §4.2).
         case modern
         /// Also RSA key exchange and CBC with SHA-1, for peers with only the suites of RFC 3261 §26.2.1.
@@ -53,13 +53,13 @@ package final class TLSIdentity: Sendable {
         let standing: CertificateStanding?
     }
 
-    package let files: Files
+    public let files: Files
     private let contexts: Mutex<Contexts>
 
     /// Loads the files.
     ///
     /// - Throws: `TLSIdentityError` with the file and the cause.
-    package init(_ files: Files) throws(TLSIdentityError) {
+    public init(_ files: Files) throws(TLSIdentityError) {
         self.files = files
         contexts = Mutex(try Self.read(files))
     }
@@ -67,7 +67,7 @@ package final class TLSIdentity: Sendable {
     /// Reads the files again, for new connections.
     ///
     /// - Throws: `TLSIdentityError`. The earlier content stays in use.
-    package func reload() throws(TLSIdentityError) {
+    public func reload() throws(TLSIdentityError) {
         let next = try Self.read(files)
         contexts.withLock { $0 = next }
     }
@@ -76,7 +76,7 @@ package final class TLSIdentity: Sendable {
     var client: NIOSSLContext { contexts.withLock { $0.client } }
     var namedClient: NIOSSLContext { contexts.withLock { $0.namedClient } }
     /// Names and validity of the certificate in use; nil if it is unreadable.
-    package var standing: CertificateStanding? { contexts.withLock { $0.standing } }
+    public var standing: CertificateStanding? { contexts.withLock { $0.standing } }
 
     private static let modernSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
@@ -150,9 +150,9 @@ package final class TLSIdentity: Sendable {
 }
 
 /// An unusable TLS configuration. The text contains nothing of a key.
-package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
-    package let file: String
-    package let problem: String
+public struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
+    public let file: String
+    public let problem: String
 
-    package var description: String { "\(file) \(problem)" }
+    public var description: String { "\(file) \(problem)" }
 }
