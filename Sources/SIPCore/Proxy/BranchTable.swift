@@ -7,18 +7,13 @@
 struct BranchTable<OwnerState> {
     private static var partBits: UInt64 { 8 }
 
-    /// Each object is a `ProxyTransaction<OwnerState>`, which `subscript` alone puts here.
-    ///
-    /// Code for a dictionary of that type asks the runtime for its metadata at each use: 12,100 instructions a call.
-    private var parts = [[Branch: AnyObject]](repeating: [:], count: 1 << partBits)
+    private var parts = [[Branch: ProxyTransaction<OwnerState>]](repeating: [:], count: 1 << partBits)
     /// Number of transactions.
     private(set) var count = 0
 
     /// The transaction of a branch; setting nil removes it.
     subscript(branch: Branch) -> ProxyTransaction<OwnerState>? {
-        get {
-            parts[Self.part(of: branch)][branch].map { unsafeDowncast($0, to: ProxyTransaction<OwnerState>.self) }
-        }
+        get { parts[Self.part(of: branch)][branch] }
         set {
             let part = Self.part(of: branch)
             count -= parts[part].count
