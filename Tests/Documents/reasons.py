@@ -35,6 +35,7 @@ PROGRAMS = (
     ("README.md", "apt-get", "Deploy/lib.sh installs the same packages"),
     ("README.md", "install", "Deploy/test-package runs the steps of README.md"),
     ("README.md", "systemctl", "Deploy/test-package runs the steps of README.md"),
+    ("README.md", "sipp", "the scenario answered of Deploy/test runs both files"),
     ("docs/install.md", "*", "Deploy/test-package runs the steps of this page"),
     ("docs/pages.md", "install", "makes a file for a token"),
     ("docs/pages.md", "openssl", "makes a token"),
@@ -55,6 +56,7 @@ NOT_EXECUTED = (
     ("herald trace", "it waits for calls"),
     ("herald doctor", "its exit code is 1, because the site has no PBX between its calls; CommandLineTests"),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
+    ("herald-directory key create gateway --write", "the site has this key; the scenarios make theirs"),
 )
 
 # Blocks that are neither commands nor configuration: (page, beginning of its first line, reason).
