@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRDKafka
+import Host
 import Primitives
 
 /// A producer of librdkafka and its topic: every call of the library.
 ///
-/// The library's functions are safe from any thread. `destroy` comes last, on the thread that polls.
-// `@unchecked Sendable` holds for three reasons.
-// 1. No data race in Swift: all three properties are constants that `init` sets.
-// 2. No data race in C: librdkafka locks what is behind both pointers (its INTRODUCTION.md, on threads).
-// 3. No use after the end: `destroy` runs once, on the thread that polls, after `KafkaInbox.close`. `KafkaProducer.send` does
-//    nothing after `close`, and the one task that sends also closes, or has ended before. The caller of
-//    `KafkaProducer.metadata` keeps the producer until it returns, and closes it later.
-struct KafkaHandle: @unchecked Sendable {
-    private let client: OpaquePointer
-    /// Nil for a probe: brokers may create a topic that a producer knows by name.
-    private let topic: OpaquePointer?
+/// Any thread. It ends with its last user, so no thread can use it afterwards: the thread that polls, a task that sends, a
+/// question for metadata.
+final class KafkaHandle: Sendable {
+    // Safe: a constant, and librdkafka locks what is behind it (its INTRODUCTION.md, on threads).
+    nonisolated(unsafe) private let client: OpaquePointer
+    // Safe for the same reasons. Nil for a probe: brokers may create a topic that a producer knows by name.
+    nonisolated(unsafe) private let topic: OpaquePointer?
     private let settings: KafkaSettings
+    /// The callbacks use it without a reference of their own.
+    private let inbox: KafkaInbox
 
-    /// Opens a producer whose callbacks fill `inbox`, which has to outlive it.
+    /// Opens a producer whose callbacks fill `inbox`.
     ///
     /// Reads the files of TLS and starts threads. Connections follow later.
     init(_ settings: KafkaSettings, _ inbox: KafkaInbox, isProbe: Bool) throws(KafkaError) {
-        self.settings = settings
+        (self.settings, self.inbox) = (settings, inbox)
         let configuration = try Self.configuration(settings)
         rd_kafka_conf_set_opaque(configuration, Unmanaged.passUnretained(inbox).toOpaque())
         Self.setCallbacks(configuration)
@@ -113,10 +112,11 @@ struct KafkaHandle: @unchecked Sendable {
     }
 
     /// Gives up records without a report and ends the threads; takes as long as a name lookup on its way.
-    func destroy() {
+    deinit {
         rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING)
         if let topic { rd_kafka_topic_destroy(topic) }
         rd_kafka_destroy(client)
+        inbox.closed.ring()
     }
 
     /// Makes the library fail as after an error that idempotence does not survive; for tests.

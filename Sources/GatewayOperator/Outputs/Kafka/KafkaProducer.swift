@@ -2,19 +2,23 @@
 
 import Foundation
 import Host
+import Synchronization
 
 /// Sends records to a topic; librdkafka connects, batches and retries.
 ///
-/// Its thread `herald-kafka` opens the producer, waits for reports, log lines and errors, and closes it. One task sends and
-/// waits. Records wait in memory until their report, so the caller bounds their number.
+/// Its thread `herald-kafka` opens the producer, and waits for reports, log lines and errors. One task sends and waits. Records wait in memory until their report, so the caller bounds their number.
 final class KafkaProducer: Sendable {
-    private let handle: KafkaHandle
+    /// Nil after `close`.
+    private let handle: Mutex<KafkaHandle?>
     private let inbox: KafkaInbox
 
     /// The time between two looks of the thread at deadlines and at `close`.
     private static let pollMilliseconds: Int32 = 100
 
-    private init(_ handle: KafkaHandle, _ inbox: KafkaInbox) { (self.handle, self.inbox) = (handle, inbox) }
+    private init(_ handle: KafkaHandle, _ inbox: KafkaInbox) {
+        self.handle = Mutex(handle)
+        self.inbox = inbox
+    }
 
     deinit { inbox.close() }
 
@@ -40,9 +44,6 @@ final class KafkaProducer: Sendable {
                     handle.poll(milliseconds: pollMilliseconds)
                     inbox.endOverdueWait()
                 }
-                // The callbacks of the handle use the inbox.
-                withExtendedLifetime(inbox) { handle.destroy() }
-                inbox.closed.ring()
             }
         }
         return try result.get()
@@ -52,7 +53,7 @@ final class KafkaProducer: Sendable {
     ///
     /// Does nothing after `close`.
     func send(_ records: [KafkaRecord]) {
-        guard !inbox.isClosing else { return }
+        guard let handle = handle.withLock({ $0 }) else { return }
         inbox.expect(records.count)
         for record in records {
             if let error = handle.produce(record) { KafkaHandle.settle(record.id, error, in: inbox) }
@@ -66,12 +67,13 @@ final class KafkaProducer: Sendable {
 
     /// Asks the cluster for its brokers and topics, on a thread of its own.
     ///
-    /// - Returns: the number of brokers, and of the topic's partitions, which is 0 without the topic.
+    /// - Returns: the number of brokers, and of the topic's partitions, which is 0 without the topic and after `close`.
     /// - Throws: the reason why no broker responds.
     func metadata(patience: Duration) async throws(KafkaError) -> (brokers: Int, partitions: Int) {
+        guard let handle = handle.withLock({ $0 }) else { return (0, 0) }
         let milliseconds = Int32(patience / .milliseconds(1))
         let result: Result<(brokers: Int, partitions: Int), KafkaError> = await withCheckedContinuation { done in
-            Thread.detachNewThread { [handle, inbox] in
+            Thread.detachNewThread { [inbox] in
                 do throws(KafkaError) {
                     let found = try handle.metadata(milliseconds: milliseconds)
                     guard let obstacle = inbox.obstacle, obstacle.cause == .forbidden else {
@@ -91,6 +93,7 @@ final class KafkaProducer: Sendable {
     ///
     /// Waits two seconds at most; a name lookup on its way ends later.
     func close() async {
+        handle.withLock { $0 = nil }
         inbox.close()
         await withCheckedContinuation { done in
             Thread.detachNewThread { [inbox] in
@@ -101,5 +104,5 @@ final class KafkaProducer: Sendable {
     }
 
     /// Makes the producer fail for good; for tests.
-    func breakForTests() { handle.breakForTests() }
+    func breakForTests() { handle.withLock { $0?.breakForTests() } }
 }
