@@ -208,7 +208,7 @@ let package = Package(
             name: "BrandingAPI", dependencies: ["Branding", "Primitives"], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // Rules: SIP; callers, brands and the decision. No I/O on the call path, and no clock.
+        // Rules: SIP; callers, brands and the decision; signed identity. No I/O on the call path, and no clock.
         .target(
             name: "SIPCore", dependencies: ["Primitives", "COsip2", "CVector"],
             exclude: ["README.md"],
@@ -216,6 +216,7 @@ let package = Package(
         .target(
             name: "Branding", dependencies: ["Primitives", "CPhoneNumber"], exclude: ["README.md"],
             swiftSettings: strict),
+        .target(name: "Trust", dependencies: [crypto], exclude: ["README.md"], swiftSettings: strict),
 
         // Support: what needs nothing, then what the system, its log and its metrics need.
         .target(name: "Primitives", exclude: ["README.md"], swiftSettings: strict),

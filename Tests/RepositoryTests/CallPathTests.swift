@@ -6,7 +6,8 @@ import Testing
 @Suite("Source files of the call path")
 struct CallPathTests {
     private static let folders = [
-        "Sources/SIPCore", "Sources/Branding", "Sources/Primitives/Hashing", "Sources/Primitives/Timers",
+        "Sources/SIPCore", "Sources/Branding", "Sources/Trust", "Sources/Primitives/Hashing",
+        "Sources/Primitives/Timers",
         "Sources/CallPath", "Sources/CallAccounting/CurrentBranding.swift", "Sources/CallAccounting/Outcome",
         "Sources/CallAccounting/Ring",
         "Sources/SIPTransport/Datagram/CallThreadPriority.swift", "Sources/SIPTransport/Datagram/DatagramBatch.swift",

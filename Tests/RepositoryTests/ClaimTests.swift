@@ -192,7 +192,9 @@ struct ClaimTests {
     }
 
     // The optimiser sees nothing of a `package` declaration in another module (docs/decisions/0018).
-    @Test(arguments: ["Primitives", "Host", "Branding", "SIPCore", "CallAccounting", "CallPath", "SIPTransport"])
+    @Test(arguments: [
+        "Primitives", "Host", "Branding", "Trust", "SIPCore", "CallAccounting", "CallPath", "SIPTransport",
+    ])
     func `the call path declares public what other targets use`(target: String) throws {
         let sources = Repository.paths(under: "Sources/\(target)", endingWith: [".swift"])
         #expect(!sources.isEmpty)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// The public key of a signer: a point of P-256.
+public struct SignerKey: Sendable {
+    private let key: P256.Signing.PublicKey
+
+    /// Reads the uncompressed point of X9.63, 65 bytes from `04` on; nil if it is no point of the curve.
+    public init?(x963: [UInt8]) {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
+        self.key = key
+    }
+
+    /// True if the 64 bytes are the key's ES256 signature of the hashed bytes (RFC 7518 §3.4).
+    func signed(_ digest: SHA256Digest, _ signature: [UInt8]) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+        return key.isValidSignature(signature, for: digest)
+    }
+}
+
+/// A certificate that may sign tokens, checked once when the snapshot is made. Immutable, for any thread.
+///
+/// The chain, its policy and its revocation were decided there and are in `standings`.
+public final class Signer: Sendable {
+    /// The row of the store, for records.
+    public let row: Int64
+    /// The key; nil for an entry that is bad in each regime, such as an address that cannot be reached.
+    public let key: SignerKey?
+    /// The provider codes and numbers of the leaf.
+    public let authority: AuthorityList
+    /// The constraints of each certificate of the chain that has some, without void ones.
+    public let constraints: [ClaimConstraints]
+    /// The first and the last second of the leaf, in Unix time.
+    public let validity: ClosedRange<Int64>
+    /// `passed` or the cause of a bad chain, for each regime by `TrustRegime.position`.
+    ///
+    /// A chain to no anchor of a regime has `untrustedSigner` there. Signers with the same values should share one array.
+    public let standings: [TrustCause]
+    /// Whether the certificate was fetched again after a wrong signature.
+    public let isRenewed: Bool
+    /// The subject's organisation and common name, empty if missing.
+    public let organisation: String, commonName: String
+    /// The host of the certificate's address, empty for a chain that came in a token.
+    public let host: String
+    /// The serial number in hexadecimal digits.
+    public let serial: String
+
+    /// A signer with its decided state.
+    public init(
+        row: Int64, key: SignerKey?, authority: AuthorityList = AuthorityList(), constraints: [ClaimConstraints] = [],
+        validity: ClosedRange<Int64> = 0...0, standings: [TrustCause], isRenewed: Bool = false,
+        organisation: String = "", commonName: String = "", host: String = "", serial: String = ""
+    ) {
+        self.row = row
+        self.key = key
+        self.authority = authority
+        self.constraints = constraints
+        self.validity = validity
+        self.standings = standings
+        self.isRenewed = isRenewed
+        self.organisation = organisation
+        self.commonName = commonName
+        self.host = host
+        self.serial = serial
+    }
+}
+
+/// The SHA-256 by which a chain in a token is found.
+public struct ChainDigest: Hashable, Sendable {
+    private let parts: SIMD4<UInt64>
+
+    /// The digest of the certificates' base64 texts (RFC 7515 §4.1.6), leaf first, each followed by a comma.
+    public init(of certificates: [String]) {
+        var hash = SHA256()
+        for certificate in certificates {
+            hash.update(data: Array(certificate.utf8))
+            hash.update(data: [UInt8(ascii: ",")])
+        }
+        self.init(hash.finalize())
+    }
+
+    init(_ digest: SHA256Digest) {
+        parts = digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
+    }
+
+    /// Eight bytes of the digest.
+    var low: UInt64 { parts.x }
+}
+
+/// All signers that are known at one moment. Immutable; a change is a new snapshot.
+public struct TrustSnapshot: Sendable {
+    /// A signer, with the address and the chain by which tokens name it.
+    public struct Entry: Sendable {
+        /// The address of the certificate, octet by octet as in `x5u`; nil for a chain that came in a token.
+        public var address: String?
+        /// The digest of the chain as it is in `x5c`.
+        public var chain: ChainDigest?
+        /// The signer.
+        public var signer: Signer
+
+        /// An entry that is found by its address, its chain or both.
+        public init(address: String?, chain: ChainDigest?, signer: Signer) {
+            self.address = address
+            self.chain = chain
+            self.signer = signer
+        }
+    }
+
+    /// A number that each snapshot has for itself. Results of another generation do not count.
+    public let generation: UInt64
+    /// The set of regimes that `standings` were decided for. A policy of another set finds no signer.
+    public let regimeSet: UInt64
+    private let byAddress: [String: Signer]
+    private let byChain: [ChainDigest: Signer]
+
+    /// A snapshot of the entries. Of two entries with one address or chain the last one counts.
+    public init(generation: UInt64, regimeSet: UInt64, _ entries: [Entry]) {
+        self.generation = generation
+        self.regimeSet = regimeSet
+        var byAddress: [String: Signer] = [:]
+        var byChain: [ChainDigest: Signer] = [:]
+        byAddress.reserveCapacity(entries.count)
+        for entry in entries {
+            if let address = entry.address { byAddress[address] = entry.signer }
+            if let chain = entry.chain { byChain[chain] = entry.signer }
+        }
+        self.byAddress = byAddress
+        self.byChain = byChain
+    }
+
+    /// The signer with the certificate of an address.
+    public func signer(at address: String) -> Signer? { byAddress[address] }
+
+    /// The signer with a chain.
+    public func signer(of chain: ChainDigest) -> Signer? { byChain[chain] }
+}
