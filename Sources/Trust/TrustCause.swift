@@ -4,7 +4,7 @@
 ///
 /// Calls are stored with raw values, so a value is never reused. Codes are those of RFC 8224 §6.2.2; RFC 8224 §6.2.1 has
 /// the difference between evidence against a call and missing evidence.
-public enum TrustCause: UInt8, CaseIterable, Sendable {
+public enum TrustCause: UInt8, Error, CaseIterable, Sendable {
     case unsigned = 1
     case unsupportedPPT, malformed, oversize, compactForm, infoMissing, headerIncomplete, infoMismatch, typ, alg
     case pptMismatch, parameters, badAddress, claims, stale, future, date, clockSuspect

@@ -168,7 +168,7 @@ public enum Attestation: UInt8, Comparable, CaseIterable, Sendable {
     public static func < (one: Self, other: Self) -> Bool { one.rawValue > other.rawValue }
 }
 
-/// What a trunk asks of signed header fields.
+/// The rules of one trunk for signed header fields.
 public struct TrunkTrustPolicy: Sendable {
     /// A `dest` that has To and not the Request-URI.
     public enum Retargeted: String, CaseIterable, Sendable { case asUnsigned = "as_unsigned", accept }
