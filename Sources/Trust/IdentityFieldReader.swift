@@ -24,10 +24,7 @@ struct IdentityFieldReader {
 
     /// A reader of one header field's value.
     init(_ message: Span<UInt8>, _ field: Range<Int>) {
-        let part = message.extracting(field)
-        bytes = [UInt8](capacity: part.count) { output in
-            for index in part.indices { output.append(part[index]) }
-        }
+        bytes = message.extracting(field).withUnsafeBufferPointer { Array($0) }
     }
 
     /// The next value, nil behind the last one.
@@ -164,6 +161,15 @@ extension UInt8 {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         default: "+-.".utf8.contains(self)
+        }
+    }
+
+    /// The value of a hexadecimal digit.
+    var hexadecimal: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46, 0x61...0x66: (self | 0x20) - 0x61 + 10
+        default: nil
         }
     }
 

@@ -102,10 +102,13 @@ struct PassportClaims: Sendable {
     /// True if the `origid` is a UUID (RFC 8588 §5).
     var hasUniversalOrigid: Bool {
         guard let origid, origid.utf8.count == 36 else { return false }
-        return origid.utf8.enumerated().allSatisfy { index, byte in
-            [8, 13, 18, 23].contains(index)
-                ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).hexDigitValue != nil
+        var index = 0
+        for byte in origid.utf8 {
+            let isDash = index == 8 || index == 13 || index == 18 || index == 23
+            guard isDash ? byte == UInt8(ascii: "-") : byte.hexadecimal != nil else { return false }
+            index += 1
         }
+        return true
     }
 
     /// True if the claims keep the constraints of a certificate (RFC 8226 §8, RFC 9118 §3).

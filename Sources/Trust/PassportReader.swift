@@ -4,19 +4,20 @@
 enum PassportType: Equatable, Sendable {
     case base, shaken, rcd, div, divO
 
-    /// The type of a `ppt` in any case of letters; nil for an unknown one.
-    init?(_ ppt: Span<UInt8>) {
-        if ppt.equals("shaken") {
-            self = .shaken
-        } else if ppt.equals("div") {
-            self = .div
-        } else if ppt.equals("rcd") {
-            self = .rcd
-        } else if ppt.equals("div-o") {
-            self = .divO
-        } else {
-            return nil
-        }
+    /// The type of a parameter, which has no case of letters; nil for an unknown one.
+    init?(_ parameter: Span<UInt8>) {
+        guard let type = Self.named.first(where: { parameter.equals($0.name) })?.type else { return nil }
+        self = type
+    }
+
+    /// The type of a member of a token header, which has a case of letters; nil for an unknown one (RFC 7515 §4).
+    init?(_ header: StrictJSON, at ppt: Int) {
+        guard let type = Self.named.first(where: { header.isText(at: ppt, $0.name) })?.type else { return nil }
+        self = type
+    }
+
+    private static var named: [(name: StaticString, type: PassportType)] {
+        [("shaken", .shaken), ("div", .div), ("rcd", .rcd), ("div-o", .divO)]
     }
 }
 
@@ -45,9 +46,10 @@ struct PassportReader {
     static let signatureBytes = 64
     static let mostCertificates = 6
 
-    let regime: TrustRegime
     let policy: TrunkTrustPolicy
     let call: SignedCall
+
+    private var regime: TrustRegime { policy.regimes[0] }
 
     /// The token of a header field; throws the cause for which it does not count.
     func read(_ value: IdentityValue, of field: [UInt8]) throws(TrustCause) -> Passport {
@@ -62,7 +64,7 @@ struct PassportReader {
         var token = Array(field[value.token])
         if token.first == UInt8(ascii: ".") { token = try full(token, value, of: field) }
         let parts = try TokenParts(token)
-        let (header, type) = try parts.header(mayLackPPT: value.ppt == nil)
+        let (header, type) = try parts.header()
         let signature = try parts.signature()
         guard let info = value.info else { throw .infoMissing }
         let members = try HeaderMembers(header, allowsX5C: regime.allowsX5C)
@@ -84,7 +86,7 @@ struct PassportReader {
     /// A token inside the `opt` of another one (RFC 8946 §5). It has no parameters of a header field.
     func read(nested token: [UInt8]) throws(TrustCause) -> Passport {
         let parts = try TokenParts(token)
-        let (header, type) = try parts.header(mayLackPPT: true)
+        let (header, type) = try parts.header()
         let signature = try parts.signature()
         let members = try HeaderMembers(header, allowsX5C: regime.allowsX5C)
         try members.check()
@@ -132,24 +134,24 @@ struct TokenParts {
     /// Throws `malformed` for anything but three parts, which are not empty.
     init(_ token: [UInt8]) throws(TrustCause) {
         guard token.count <= PassportReader.mostTokenBytes else { throw .oversize }
-        let dot = UInt8(ascii: ".")
-        guard let first = token.firstIndex(of: dot), first > 0,
-            let second = token[(first + 1)...].firstIndex(of: dot), second > first + 1, second + 1 < token.count,
-            !token[(second + 1)...].contains(dot)
+        var dots: (first: Int, second: Int, count: Int) = (0, 0, 0)
+        for index in token.indices where token[index] == UInt8(ascii: ".") {
+            if dots.count == 0 { dots.first = index } else { dots.second = index }
+            dots.count += 1
+        }
+        guard dots.count == 2, dots.first > 0, dots.second > dots.first + 1, dots.second + 1 < token.count
         else { throw .malformed }
         self.token = token
-        firstDot = first
-        signedCount = second
+        firstDot = dots.first
+        signedCount = dots.second
     }
 
     /// The token header with its type. An unknown type ends the reading first of all.
-    func header(mayLackPPT: Bool) throws(TrustCause) -> (StrictJSON, PassportType) {
+    func header() throws(TrustCause) -> (StrictJSON, PassportType) {
         let header = try json(0..<firstDot)
         guard let ppt = header.member("ppt") else { return (header, .base) }
-        guard let text = header.text(at: ppt) else { throw .malformed }
-        let bytes = Array(text.utf8)
-        // RFC 7515 §4 compares members of the token header with case.
-        guard let type = PassportType(bytes.span), text == text.lowercased() else { throw .unsupportedPPT }
+        guard header.nodes[ppt].kind == .text else { throw .malformed }
+        guard let type = PassportType(header, at: ppt) else { throw .unsupportedPPT }
         return (header, type)
     }
 

@@ -176,8 +176,7 @@ struct StrictJSON: Sendable {
         guard bytes.count - position >= 4 else { return nil }
         var value: UInt32 = 0
         for index in position..<position + 4 {
-            guard let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue, bytes[index] < 0x80
-            else { return nil }
+            guard let digit = bytes[index].hexadecimal else { return nil }
             value = value << 4 | UInt32(digit)
         }
         position += 4

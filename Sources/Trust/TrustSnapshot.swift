@@ -3,18 +3,28 @@
 import Crypto
 
 /// The public key of a signer: a point of P-256.
+///
+/// It holds the 64 bytes alone. A key of Crypto takes ten times as much, and is made in 1 µs where it is used.
 public struct SignerKey: Sendable {
-    private let key: P256.Signing.PublicKey
+    private let point: InlineArray<64, UInt8>
 
-    /// Reads the uncompressed point of X9.63, 65 bytes from `04` on; nil if it is no point of the curve.
+    /// Takes the uncompressed point of X9.63, 65 bytes from `04` on; nil for another form.
+    ///
+    /// A point beside the curve is found at the first use, and has signed nothing.
     public init?(x963: [UInt8]) {
-        guard let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
-        self.key = key
+        guard x963.count == 65, x963[0] == 4 else { return nil }
+        point = InlineArray { x963[$0 + 1] }
     }
 
     /// True if the 64 bytes are the key's ES256 signature of the hashed bytes (RFC 7518 §3.4).
     func signed(_ digest: SHA256Digest, _ signature: [UInt8]) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+        let encoded = [UInt8](capacity: 65) { output in
+            output.append(4)
+            for index in point.indices { output.append(point[index]) }
+        }
+        guard let key = try? P256.Signing.PublicKey(x963Representation: encoded),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
         return key.isValidSignature(signature, for: digest)
     }
 }
@@ -39,18 +49,14 @@ public final class Signer: Sendable {
     public let standings: [TrustCause]
     /// Whether the certificate was fetched again after a wrong signature.
     public let isRenewed: Bool
-    /// The subject's organisation and common name, empty if missing.
-    public let organisation: String, commonName: String
-    /// The host of the certificate's address, empty for a chain that came in a token.
-    public let host: String
-    /// The serial number in hexadecimal digits.
-    public let serial: String
+    /// The subject for the operator, such as `Example Carrier, SHAKEN 123A`. The row has everything else.
+    public let subject: String
 
     /// A signer with its decided state.
     public init(
         row: Int64, key: SignerKey?, authority: AuthorityList = AuthorityList(), constraints: [ClaimConstraints] = [],
         validity: ClosedRange<Int64> = 0...0, standings: [TrustCause], isRenewed: Bool = false,
-        organisation: String = "", commonName: String = "", host: String = "", serial: String = ""
+        subject: String = ""
     ) {
         self.row = row
         self.key = key
@@ -59,10 +65,7 @@ public final class Signer: Sendable {
         self.validity = validity
         self.standings = standings
         self.isRenewed = isRenewed
-        self.organisation = organisation
-        self.commonName = commonName
-        self.host = host
-        self.serial = serial
+        self.subject = subject
     }
 }
 

@@ -52,8 +52,8 @@ extension TrustSnapshot {
         _ message: Span<UInt8>, _ fields: [Range<Int>], of call: SignedCall, under policy: TrunkTrustPolicy,
         at now: Int64, with memory: inout TrustMemory
     ) -> TrustVerdict {
-        guard let regime = policy.regimes.first, regime.verify else { return TrustVerdict() }
-        var examination = Examination(snapshot: self, policy: policy, regime: regime, call: call, now: now)
+        guard policy.regimes.first?.verify == true else { return TrustVerdict() }
+        var examination = Examination(snapshot: self, policy: policy, call: call, now: now)
         for field in fields { examination.read(message, field) }
         return examination.verdict(&memory)
     }
@@ -95,7 +95,6 @@ struct Examination {
 
     let snapshot: TrustSnapshot
     let policy: TrunkTrustPolicy
-    let regime: TrustRegime
     let call: SignedCall
     let now: Int64
     /// The cause of each header field that was read; nil until its token is judged.
@@ -110,10 +109,13 @@ struct Examination {
     private var unread = 0
     private var failedSigner: Signer?
 
-    init(snapshot: TrustSnapshot, policy: TrunkTrustPolicy, regime: TrustRegime, call: SignedCall, now: Int64) {
+    /// The regime with the rules of header fields and numbers.
+    var regime: TrustRegime { policy.regimes[0] }
+
+    /// The verification of a call under a policy with at least one regime.
+    init(snapshot: TrustSnapshot, policy: TrunkTrustPolicy, call: SignedCall, now: Int64) {
         self.snapshot = snapshot
         self.policy = policy
-        self.regime = regime
         self.call = call
         self.now = now
     }
@@ -123,7 +125,7 @@ struct Examination {
     /// Reads the tokens of one header field. Nothing is proven here.
     mutating func read(_ message: Span<UInt8>, _ field: Range<Int>) {
         var values = IdentityFieldReader(message, field)
-        let passports = PassportReader(regime: regime, policy: policy, call: call)
+        let passports = PassportReader(policy: policy, call: call)
         while let value = values.next() {
             guard findings.count < TrustSnapshot.mostFields else {
                 unread += 1

@@ -156,7 +156,7 @@ struct TrustLab: Decodable {
                 leaf.notValidBefore.timeIntervalSince1970)...Int64(
                     leaf.notValidAfter.timeIntervalSince1970),
             standings: try Self.regimes.map { try standing(name, chain, under: $0, at: now, crl) },
-            isRenewed: isRenewed, commonName: leaf.subject.description)
+            isRenewed: isRenewed, subject: leaf.subject.description)
         var texts: [String] = []
         for certificate in chain {
             var serializer = DER.Serializer()
