@@ -57,9 +57,8 @@ public struct Splices: Sendable {
     public func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
         let (received, written) = (bytes.span, arena.span)
-        var out: [UInt8] = []
         // Each byte is taken once at most.
-        out.append(addingCapacity: received.count + written.count) { out in
+        return [UInt8](capacity: received.count + written.count) { out in
             var position = 0
             for edit in edits {
                 if edit.range.lowerBound > position { out.append(position..<edit.range.lowerBound, of: received) }
@@ -68,6 +67,5 @@ public struct Splices: Sendable {
             }
             if position < received.count { out.append(position..<received.count, of: received) }
         }
-        return out
     }
 }
