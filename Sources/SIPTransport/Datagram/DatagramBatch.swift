@@ -36,7 +36,7 @@ struct DatagramBatch: ~Copyable {
     ///
     /// `trouble` is called for a datagram that the kernel refused.
     static func send(
-        _ datagrams: ArraySlice<OutgoingMessage>, on descriptor: Int32,
+        _ datagrams: Span<OutgoingMessage>, on descriptor: Int32,
         trouble: (OutgoingMessage, _ errno: Int32) -> Void
     ) -> Int {
         withUnsafeTemporaryAllocation(of: herald_datagram.self, capacity: datagrams.count) { slots in
@@ -44,7 +44,7 @@ struct DatagramBatch: ~Copyable {
                 let sent = herald_send_datagrams(descriptor, slots.baseAddress, Int32(count))
                 if sent > 0 { return Int(sent) }
                 // None is sent if the socket's buffer is full. The first is dropped, as a network would do.
-                trouble(datagrams[datagrams.startIndex], -sent)
+                trouble(datagrams[0], -sent)
                 return 1
             }
         }
@@ -52,17 +52,15 @@ struct DatagramBatch: ~Copyable {
 
     /// Pins the datagrams one after the other, then runs `body` while all are pinned.
     private static func fill(
-        _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: ArraySlice<OutgoingMessage>,
-        at index: Int,
+        _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: Span<OutgoingMessage>, at index: Int,
         _ body: (Int) -> Int
     ) -> Int {
         guard index < datagrams.count else { return body(index) }
-        let datagram = datagrams[datagrams.startIndex + index]
-        return datagram.bytes.withUnsafeBufferPointer { bytes in
+        return datagrams[index].bytes.withUnsafeBufferPointer { bytes in
             var slot = herald_datagram()
             slot.data = UnsafeMutablePointer(mutating: bytes.baseAddress)
             slot.length = UInt32(bytes.count)
-            datagram.destination.write(to: &slot)
+            datagrams[index].destination.write(to: &slot)
             slots[index] = slot
             return fill(slots, with: datagrams, at: index + 1, body)
         }

@@ -243,7 +243,8 @@ public final class TransportWorker: Sendable {
             {
                 end += 1
             }
-            start += DatagramBatch.send(batch.sending[start..<end], on: socket.descriptor) { datagram, errno in
+            let datagrams = batch.sending.span.extracting(start..<end)
+            start += DatagramBatch.send(datagrams, on: socket.descriptor) { datagram, errno in
                 element.record(.unsent(errno: errno))
                 if datagram.token != .none, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }
