@@ -15,7 +15,7 @@ public import SIPCore
 // MARK: - Receive, admit, index: the worker
 
 extension GatewayElement {
-    public func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
+    public func receive(_ bytes: Span<UInt8>, by flow: consuming Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)
         let settings = held.settings

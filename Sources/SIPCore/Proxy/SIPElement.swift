@@ -74,7 +74,7 @@ public protocol SIPElement: AnyObject {
     /// The time of the next `fireTimers` in monotonic milliseconds; nil when no timer runs.
     var nextDeadline: UInt64? { get }
     /// Takes one received message; its bytes are valid until this returns.
-    func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment)
+    func receive(_ bytes: Span<UInt8>, by flow: consuming Flow, at now: Moment)
     /// The filling of the receive queue, set before a batch of messages is read from it.
     ///
     /// 1 is full by the gateway's measure; the kernel may hold some more.
