@@ -50,7 +50,7 @@ final class CallReporter {
     /// Reports an INVITE of a trunk as it is forwarded.
     func inboundInvite(
         _ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence,
-        _ answerers: AnswererRules
+        _ settings: GatewaySettings
     ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         var texts = CallTexts(
@@ -68,7 +68,7 @@ final class CallReporter {
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
             caller: identity.number?.digits ?? 0,
             destination: context.called.number?.digits ?? 0, reason: decorated.reason)
-        update.marks = answerers.marks(ofInvite: invite)
+        update.marks = settings.answerers.marks(ofInvite: invite)
         update.evidence = evidence
         update.customer = context.called.customer?.mark ?? 0
         updates.append(update, texts: texts)

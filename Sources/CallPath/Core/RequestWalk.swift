@@ -128,7 +128,7 @@ extension ProxyCore {
             originalFrom: originalFrom(of: invite, if: decorated.changesFrom), targets)
         transactions.open(transaction, at: arrival.now)
         let evidence = DecisionEvidence(context, decorated, settings)
-        reporter.inboundInvite(context, decorated, evidence, settings.answerers)
+        reporter.inboundInvite(context, decorated, evidence, settings)
         count(decorated)
         context.called.customer?.count(isBranded: decorated.reason == nil)
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
