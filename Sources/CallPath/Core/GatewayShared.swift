@@ -5,7 +5,9 @@ import SIPCore
 import Synchronization
 
 /// State that all workers of a gateway share. Any thread; no worker waits for a slow thread in it.
-public final class GatewayShared: Sendable {
+///
+/// A structure of references: its owner reaches each part without a reference count.
+public struct GatewayShared: Sendable {
     public let settings: CurrentSettings
     public let branding: CurrentBranding
     public let counters: GatewayCounters
@@ -20,7 +22,7 @@ public final class GatewayShared: Sendable {
     public let rejections = RejectionTable()
     /// Copies messages for traces while somebody traces.
     public let trace = TraceTap()
-    private let draining = Atomic<Draining>(.off)
+    private let drainState = DrainState()
 
     public init(
         settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, updates: UpdateRing,
@@ -42,18 +44,20 @@ public final class GatewayShared: Sendable {
         case stopping
     }
 
+    private final class DrainState: Sendable { let draining = Atomic<Draining>(.off) }
+
     /// True while the gateway stops or drains: new calls and OPTIONS get 503, calls in progress go on.
-    public var isDraining: Bool { draining.load(ordering: .relaxed) != .off }
+    public var isDraining: Bool { drainState.draining.load(ordering: .relaxed) != .off }
 
     /// Begins to drain for a stop; any thread.
-    public func drain() { draining.store(.stopping, ordering: .relaxed) }
+    public func drain() { drainState.draining.store(.stopping, ordering: .relaxed) }
 
     /// Begins to drain or takes calls again, by order of the operator; any thread.
     ///
     /// - Returns: false for a gateway that stops, which drains to its end.
     public func orderDrain(_ isOn: Bool) -> Bool {
         let (before, after): (Draining, Draining) = isOn ? (.off, .ordered) : (.ordered, .off)
-        let result = draining.compareExchange(expected: before, desired: after, ordering: .relaxed)
+        let result = drainState.draining.compareExchange(expected: before, desired: after, ordering: .relaxed)
         return result.exchanged || result.original == after
     }
 }
