@@ -56,16 +56,19 @@ public struct Splices: Sendable {
     /// The message with all edits made, in one new buffer.
     public func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
-        let (received, written) = (bytes.span, arena.span)
+        let (received, written, edits) = (bytes.span, arena.span, edits.span)
+        var out: [UInt8] = []
         // Each byte is taken once at most.
-        return [UInt8](capacity: received.count + written.count) { out in
+        out.append(addingCapacity: received.count + written.count) { out in
             var position = 0
-            for edit in edits {
+            for place in edits.indices {
+                let edit = edits[place]
                 if edit.range.lowerBound > position { out.append(position..<edit.range.lowerBound, of: received) }
                 if !edit.text.isEmpty { out.append(edit.text, of: written) }
                 position = max(position, edit.range.upperBound)
             }
             if position < received.count { out.append(position..<received.count, of: received) }
         }
+        return out
     }
 }
