@@ -22,6 +22,9 @@ struct SignatureCache: Sendable {
 
     private var entries: [Entry?] = []
 
+    /// Whether no result was kept yet.
+    var isEmpty: Bool { entries.isEmpty }
+
     /// The result of a token under the same snapshot.
     func hit(_ token: ChainDigest, generation: UInt64, callID: UInt64) -> Hit? {
         guard !entries.isEmpty, let entry = entries[Self.place(of: token)], entry.token == token,

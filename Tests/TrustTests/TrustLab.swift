@@ -167,6 +167,25 @@ struct TrustLab: Decodable {
             address: certificates[name]?.x5u, chain: ChainDigest(of: texts), signer: signer)
     }
 
+    /// A signer of the laboratory with other properties.
+    func signer(
+        _ name: String, row: Int64 = 1, authority: AuthorityList = AuthorityList(codes: ["123A"]),
+        constraints: [ClaimConstraints] = [], validity: ClosedRange<Int64> = 0...4_000_000_000,
+        standings: [TrustCause] = [.passed, .passed, .passed], isRenewed: Bool = false
+    ) throws -> Signer {
+        let key = try P256.Signing.PrivateKey(pemRepresentation: certificates[name]?.key ?? "").publicKey
+        return Signer(
+            row: row, key: SignerKey(x963: Array(key.x963Representation)), authority: authority,
+            constraints: constraints, validity: validity, standings: standings, isRenewed: isRenewed)
+    }
+
+    /// A snapshot of one signer.
+    func snapshot(of signer: Signer, at name: String = "spc", generation: UInt64 = 1) -> TrustSnapshot {
+        TrustSnapshot(
+            generation: generation, regimeSet: Self.regimeSet,
+            [.init(address: certificates[name]?.x5u, chain: nil, signer: signer)])
+    }
+
     private func certificate(_ name: String) throws -> X509.Certificate {
         try X509.Certificate(pemEncoded: certificates[name]?.pem ?? "")
     }
