@@ -108,6 +108,21 @@ struct CarrierNameTests {
         }
     }
 
+    @Test func `a report has no text of the call before`() throws {
+        let gateway = try gateway(.replace)
+        _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let withheld = request("INVITE", extra: "Privacy: id\n", branch: "2")
+            .replacing("story@", with: "other@").replacing("sip:100@", with: "sip:1@")
+        _ = gateway.receive(withheld, from: GatewayUnderTest.trunk)
+        var texts: [CallTexts] = []
+        _ = gateway.ring.read(after: 0, limit: 10) { texts.append($1 ?? CallTexts()) }
+        #expect(texts.map { String(decoding: $0.carrierName, as: UTF8.self) } == ["Carrier", ""])
+        #expect(texts.map(\.brandName.isEmpty) == [false, true])
+        #expect(texts.map(\.brandID.isEmpty) == [false, true])
+        #expect(texts.map { String(decoding: $0.subscriber, as: UTF8.self) } == ["100", "1"])
+        #expect(texts.map { $0.sipCallID.starts(with: "withheld-".utf8) } == [false, true])
+    }
+
     @Test(arguments: [
         (#""CARRIER" <sip:+61491570156@c>"#, true), (#""CARRIER" <sip:+61491570157@c>"#, false),
     ]) func `what the caller's side asserts in a response has the brand's name, unless it is another caller`(

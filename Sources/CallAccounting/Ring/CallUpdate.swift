@@ -167,6 +167,15 @@ public struct CallTexts: Hashable, Sendable {
         self.subscriber = subscriber
     }
 
+    /// Empties all texts, whose buffers stay for the next call.
+    public mutating func clear() {
+        sipCallID.removeAll(keepingCapacity: true)
+        brandName.removeAll(keepingCapacity: true)
+        brandID.removeAll(keepingCapacity: true)
+        subscriber.removeAll(keepingCapacity: true)
+        carrierName.removeAll(keepingCapacity: true)
+    }
+
     /// The first bytes of a text, at most `limit`, without a part of a UTF-8 character (RFC 3629 §3).
     public static func cut(_ text: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
         guard text.count > limit else { return text }

@@ -12,6 +12,7 @@ final class CallReporter {
     private let calls: CallsInProgress
     /// Names the calls.
     private let secret: Secret
+    private var spareTexts = CallTexts()
 
     init(updates: UpdateRing, calls: CallsInProgress, secret: Secret) {
         self.updates = updates
@@ -53,16 +54,6 @@ final class CallReporter {
         _ settings: GatewaySettings
     ) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
-        var texts = CallTexts(
-            sipCallID: callID(of: invite, isWithheld: identity.isWithheld),
-            subscriber: cut(context.called.uri?.user, CallTexts.limits.subscriber))
-        if let entry = decorated.entry {
-            context.index.append(.name, of: entry, to: &texts.brandName)
-            context.index.append(.brandID, of: entry, to: &texts.brandID)
-            texts.carrierName = CarrierNameText.replaced(in: invite, from: trunk)
-        } else if identity.number == nil, !identity.isWithheld {
-            texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
-        }
         var update = CallUpdate(
             kind: .invite, direction: .inbound, call: context.call,
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
@@ -71,7 +62,15 @@ final class CallReporter {
         update.marks = settings.answerers.marks(ofInvite: invite)
         update.evidence = evidence
         update.customer = context.called.customer?.mark ?? 0
-        updates.append(update, texts: texts)
+        append(update, invite, isWithheld: identity.isWithheld, subscriber: context.called.uri?.user) { texts in
+            if let entry = decorated.entry {
+                context.index.append(.name, of: entry, to: &texts.brandName)
+                context.index.append(.brandID, of: entry, to: &texts.brandID)
+                texts.carrierName.append(contentsOf: CarrierNameText.replaced(in: invite, from: trunk))
+            } else if identity.number == nil, !identity.isWithheld {
+                texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
+            }
+        }
     }
 
     /// Reports an INVITE of a PBX as it is forwarded.
@@ -82,9 +81,6 @@ final class CallReporter {
         let called = SIPURI(invite.bytes, invite.requestURI)
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
-        let texts = CallTexts(
-            sipCallID: callID(of: invite, isWithheld: isWithheld),
-            subscriber: cut(caller?.user, CallTexts.limits.subscriber))
         let number = isWithheld ? nil : CalledNumber.caller(of: invite, caller, on: trunk)
         var update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
@@ -92,15 +88,25 @@ final class CallReporter {
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             reason: .outbound)
         update.customer = routes.customer(ofCaller: number, at: pbx)?.mark ?? 0
-        updates.append(update, texts: texts)
+        append(update, invite, isWithheld: isWithheld, subscriber: caller?.user) { _ in }
     }
 
-    /// The Call-ID as it may be kept.
-    private func callID(of invite: SIPMessage, isWithheld: Bool) -> [UInt8] {
-        guard let field = invite.first(.callID) else { return [] }
-        return isWithheld
-            ? WithheldCallID.name(of: invite[field.value], secret)
-            : cut(invite[field.value], CallTexts.limits.sipCallID)
+    /// Appends the update of an INVITE with the texts that `write` adds, in buffers that the next one reuses.
+    private func append(
+        _ update: CallUpdate, _ invite: SIPMessage, isWithheld: Bool, subscriber: ArraySlice<UInt8>?,
+        _ write: (inout CallTexts) -> Void
+    ) {
+        var texts = CallTexts()
+        swap(&texts, &spareTexts)
+        texts.clear()
+        if let callID = invite.first(.callID).map({ invite[$0.value] }) {
+            let kept = isWithheld ? WithheldCallID.name(of: callID, secret)[...] : callID
+            texts.sipCallID.append(contentsOf: CallTexts.cut(kept, to: CallTexts.limits.sipCallID))
+        }
+        texts.subscriber.append(contentsOf: CallTexts.cut(subscriber ?? [], to: CallTexts.limits.subscriber))
+        write(&texts)
+        updates.append(update, texts: texts)
+        swap(&texts, &spareTexts)
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
@@ -138,7 +144,8 @@ final class CallReporter {
     }
 
     private func mark(of number: E164Number?, _ user: ArraySlice<UInt8>?, in call: CallIdentifier) -> UInt32 {
-        let name = number?.description ?? String(decoding: cut(user, CallTexts.limits.subscriber), as: UTF8.self)
+        let user = CallTexts.cut(user ?? [], to: CallTexts.limits.subscriber)
+        let name = number?.description ?? String(decoding: user, as: UTF8.self)
         return call.mark(ofCalled: name)
     }
 
@@ -338,8 +345,4 @@ final class CallReporter {
     }
 
     private static func seconds(_ now: Moment) -> UInt32 { UInt32(truncatingIfNeeded: now.milliseconds / 1000) }
-
-    private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] {
-        Array(CallTexts.cut(bytes ?? [], to: length))
-    }
 }

@@ -50,11 +50,11 @@ enum CarrierNameText {
     /// The name in From that the brand's replaces; empty where none is replaced.
     ///
     /// Without folds, escapes, control characters and direction marks, and cut between two characters.
-    static func replaced(in message: SIPMessage, from trunk: TrunkPeer) -> [UInt8] {
+    static func replaced(in message: SIPMessage, from trunk: TrunkPeer) -> ArraySlice<UInt8> {
         guard trunk.carrierName == .replace, let extent = message.from else { return [] }
         let name = AnonymousNames.name(in: message, extent.displayName)
         if name.count <= longest, name.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) {
-            return Array(name)
+            return name
         }
         var unescaped: [UInt8] = []
         var isEscaped = false
@@ -63,7 +63,7 @@ enum CarrierNameText {
             isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
             if !isEscaped { unescaped.append(byte) }
         }
-        return Array(ReadableText.clean(unescaped, maxBytes: longest).utf8)
+        return Array(ReadableText.clean(unescaped, maxBytes: longest).utf8)[...]
     }
 }
 
