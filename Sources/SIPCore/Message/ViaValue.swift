@@ -107,6 +107,7 @@ public struct ViaValue: Hashable, Sendable {
 extension SIPMessage {
     /// True if a Via value fits; `fits` gets the values from the top, and nil for an unreadable one.
     public func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
+        if let top = topVia?.value, !hasSecondVia { return fits(top) }
         for field in fields(.via) {
             var isEmpty = true
             var start = field.value.lowerBound
