@@ -128,8 +128,7 @@ public final class ProxyTransactions<User: TransactionUser> {
             let bytes = RequestForwarding.readdressed(
                 request, branch: transaction.branch, attempt: transaction.attempt + 1, change)
         else { return false }
-        for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
-        transaction.attempt += 1
+        giveUp(transaction)
         forward(transaction, as: bytes, to: target, patience: patience, at: now)
         return true
     }

@@ -39,11 +39,12 @@ public enum TransactionEffect: Hashable, Sendable {
 /// The effects of one event: at most six, in the order to perform them.
 ///
 /// Held inline, so that an event allocates nothing.
-public struct TransactionEffects: Sendable, Sequence {
+public struct TransactionEffects: Sendable, Sequence, IteratorProtocol {
     /// Nothing to do: the event was absorbed.
     static var none: TransactionEffects { TransactionEffects() }
 
-    private var effects: InlineArray<6, TransactionEffect?>
+    private let effects: InlineArray<6, TransactionEffect?>
+    private var position = 0
 
     /// Takes the effects in order and leaves out what is nil.
     init(
@@ -53,27 +54,15 @@ public struct TransactionEffects: Sendable, Sequence {
         effects = [first, second, third, fourth, fifth, sixth]
     }
 
-    /// Walks over the effects in the order to perform them.
-    public struct Iterator: IteratorProtocol {
-        fileprivate let effects: InlineArray<6, TransactionEffect?>
-        fileprivate var position = 0
-
-        /// Gives the next effect, or nil when all were given.
-        public mutating func next() -> TransactionEffect? {
-            while position < effects.count {
-                defer { position += 1 }
-                if let effect = effects[position] { return effect }
-            }
-            return nil
+    /// Gives the next effect in the order to perform them, or nil when all were given.
+    public mutating func next() -> TransactionEffect? {
+        while position < effects.count {
+            defer { position += 1 }
+            if let effect = effects[position] { return effect }
         }
+        return nil
     }
-
-    /// Starts a walk over the effects.
-    public func makeIterator() -> Iterator { Iterator(effects: effects) }
 
     /// Whether the event was absorbed.
-    public var isEmpty: Bool {
-        var iterator = makeIterator()
-        return iterator.next() == nil
-    }
+    public var isEmpty: Bool { !contains { _ in true } }
 }
