@@ -124,9 +124,8 @@ extension SIPMessage {
     public var hasSecondVia: Bool {
         guard !repeats(.via) else { return true }
         guard let (top, field) = topVia else { return false }
-        let received = bytes
-        var next = min(top.extent.upperBound + 1, field.value.upperBound)
-        return HeaderValues.next(in: received.span, from: &next, to: field.value.upperBound) != nil
+        let rest = min(top.extent.upperBound, field.value.upperBound)..<field.value.upperBound
+        return rest.contains { bytes[$0] != UInt8(ascii: ",") && !LWS.contains(bytes[$0]) }
     }
 
     /// True for a 2xx.
