@@ -18,9 +18,9 @@ struct DiversionChain {
         }
     }
 
-    /// True if all tokens have the same caller.
+    /// True if all tokens of the chain have the same caller.
     var hasOneCaller: Bool {
-        (diversions + firsts).allSatisfy { $0.passport.claims.orig == diversions[0].passport.claims.orig }
+        (diversions + linkedFirsts).allSatisfy { $0.passport.claims.orig == diversions[0].passport.claims.orig }
     }
 
     /// First tokens that a diversion continues.
@@ -56,29 +56,43 @@ extension Examination {
     mutating func judgeChain(_ memory: inout TrustMemory) {
         guard let chain = DiversionChain(items, called: call.called) else { return }
         do throws(Finding) {
-            let depth = try checkLinks(of: chain)
+            let depths = try checkLinks(of: chain)
+            let binding = TrustVerdict.Binding.chain(diversions: reach(of: chain, depths))
             try checkAges(of: chain, memory)
             let signers = try credentials(of: chain)
-            let firsts = try proveFirsts(of: chain, .chain(diversions: depth), &memory)
+            let firsts = try proveFirsts(of: chain, binding, &memory)
             try checkSignatures(of: chain, by: signers, &memory)
             for item in chain.diversions { findings[item.field] = Finding(.passed) }
             for (token, field) in firsts { accept(token, field) }
-            judgeRichTokens(of: chain, .chain(diversions: depth), &memory)
+            judgeRichTokens(of: chain, binding, &memory)
+            for (index, item) in chain.diversions.enumerated().sorted(by: { depths[$0.offset] < depths[$1.offset] }) {
+                guard case .number(let from?) = item.passport.claims.div else { continue }
+                diversions.append(TrustVerdict.Diversion(from: from, signer: signers[index]))
+            }
         } catch {
             for item in chain.diversions + chain.firsts { findings[item.field] = error }
         }
     }
 
-    /// The count of diversions up to the called number.
-    private func checkLinks(of chain: DiversionChain) throws(Finding) -> Int {
+    /// The depth of each diversion, all of which link, from a first token up to the called number.
+    private mutating func checkLinks(of chain: DiversionChain) throws(Finding) -> [Int] {
         guard chain.diversions.count <= regime.diversions else { throw Finding(.tooMany) }
         guard chain.hasOneCaller, !hasBrokenMember else { throw Finding(.chainBroken) }
         try checkCaller(chain.diversions[0].passport.claims)
         guard let depths = chain.depths else { throw Finding(.chainIncomplete) }
         guard let called = call.called else { throw Finding(.notANumber) }
-        let reaching = zip(chain.diversions, depths).filter { $0.0.passport.claims.isDestined(to: called) }
-        guard let depth = reaching.map(\.1).min() else { throw Finding(.calledMismatch) }
-        return depth
+        guard chain.diversions.contains(where: { $0.passport.claims.isDestined(to: called) }) else {
+            claimed = claimed ?? chain.diversions.last?.passport.claims.claimed
+            throw Finding(.calledMismatch)
+        }
+        return depths
+    }
+
+    /// The count of diversions up to the called number.
+    private func reach(of chain: DiversionChain, _ depths: [Int]) -> Int {
+        zip(chain.diversions, depths).filter { item, _ in
+            call.called.map { item.passport.claims.isDestined(to: $0) } ?? false
+        }.map(\.1).min() ?? 0
     }
 
     /// The outermost token is as fresh as any other one. Inner tokens may be older (RFC 8946 §4.2).

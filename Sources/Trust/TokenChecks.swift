@@ -18,20 +18,25 @@ extension Examination {
     }
 
     /// Compares the caller with `orig` (RFC 8224 §6.2 step 2).
-    func checkCaller(_ claims: PassportClaims) throws(Finding) {
+    mutating func checkCaller(_ claims: PassportClaims) throws(Finding) {
         guard case .number(let number) = claims.orig, call.caller != nil || call.otherCaller != nil
         else { throw Finding(.notANumber) }
-        guard let number, number == call.caller || number == call.otherCaller else { throw Finding(.callerMismatch) }
+        guard let number, number == call.caller || number == call.otherCaller else {
+            claimed = claimed ?? claims.claimed
+            throw Finding(.callerMismatch)
+        }
     }
 
     /// Looks for the called number in `dest` (RFC 8224 §6.2 step 3).
-    func checkCalled(_ claims: PassportClaims) throws(Finding) {
+    mutating func checkCalled(_ claims: PassportClaims) throws(Finding) {
         if let called = call.called, claims.isDestined(to: called) { return }
         if let to = call.to, claims.isDestined(to: to) {
             guard regime.called == .requestURIOrTo || policy.retargeted == .accept else { throw Finding(.toOnly) }
             return
         }
-        throw Finding(call.called == nil || !claims.hasNumbers ? .notANumber : .calledMismatch)
+        guard call.called != nil, claims.hasNumbers else { throw Finding(.notANumber) }
+        claimed = claimed ?? claims.claimed
+        throw Finding(.calledMismatch)
     }
 
     /// The signer of a token with a good chain, in force, with authority, and within its constraints.

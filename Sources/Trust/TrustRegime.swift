@@ -163,8 +163,7 @@ public enum Attestation: UInt8, Comparable, CaseIterable, Sendable {
     case a = 1
     case b, c
 
-    /// True if the first one attests more.
-    public static func > (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    /// True if the first one attests less.
     public static func < (one: Self, other: Self) -> Bool { one.rawValue > other.rawValue }
 }
 

@@ -38,15 +38,35 @@ public struct TrustVerdict: Sendable {
         case unverified(TrustCause)
     }
 
+    /// One diversion of a proven chain.
+    public struct Diversion: Sendable {
+        /// The number that was called before.
+        public let from: CanonicalNumber
+        /// The party that diverted the call.
+        public let signer: Signer
+    }
+
+    /// The numbers of a token that did not fit the call, for the operator.
+    public struct Claimed: Equatable, Sendable {
+        /// The number of `orig`; nil if it has none.
+        public let caller: CanonicalNumber?
+        /// The first number of `dest`; nil if it has none.
+        public let called: CanonicalNumber?
+    }
+
     /// The result for the number.
     public var number = Number.none
     /// The tie between token and call.
     public var binding = Binding.nothing
     /// The signer of the token that decided, nil if no token passed and none with a known signer failed.
     public var signer: Signer?
-    /// The `origid` of the token that decided (RFC 8588 §5).
+    /// The diversions of the chain that passed, the first one first.
+    public var diversions: [Diversion] = []
+    /// The numbers of the first token that was for another call.
+    public var claimed: Claimed?
+    /// The `origid` of the token that decided, as received (RFC 8588 §5). It is foreign text.
     public var origid: String?
-    /// The signed name (RFC 9795 §5.1.1).
+    /// The signed name as received (RFC 9795 §5.1.1). It is foreign text, which may have to be cleaned.
     public var name = SignedText.absent
     /// The signed reason of the call (RFC 9795 §5.2).
     public var reason = SignedText.absent

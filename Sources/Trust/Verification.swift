@@ -76,6 +76,8 @@ struct Examination {
     var findings: [Finding?] = []
     var items: [Item] = []
     var proven: [ProvenToken] = []
+    var diversions: [TrustVerdict.Diversion] = []
+    var claimed: TrustVerdict.Claimed?
     var marks = TrustCauses()
     var requests: [SignerRequest] = []
     var signaturesLeft = TrustSnapshot.mostSignatures
@@ -150,6 +152,8 @@ struct Examination {
         takeNumber(&verdict)
         takeRichCallData(&verdict)
         verdict.causes = findings.map { $0?.cause ?? .malformed }
+        verdict.diversions = diversions
+        verdict.claimed = claimed
         verdict.marks = marks
         verdict.requests = requests
         return verdict

@@ -48,6 +48,16 @@ struct CallRulesTests {
         #expect(try Self.lab.snapshot(["spc"]).verify([value], of: call).causes == [expected], "\(rule)")
     }
 
+    @Test func `the operator sees the numbers of a token for another call`() throws {
+        let value = try Self.lab.signed(TrustLab.claims())
+        let snapshot = try Self.lab.snapshot(["spc"])
+        let claimed = TrustVerdict.Claimed(
+            caller: CanonicalNumber("12025551000"), called: CanonicalNumber("12025551001"))
+        #expect(snapshot.verify([value], of: SignedCall(caller: "1", called: "12025551001")).claimed == claimed)
+        #expect(snapshot.verify([value], of: SignedCall(caller: "12025551000", called: "2")).claimed == claimed)
+        #expect(snapshot.verify([value]).claimed == nil)
+    }
+
     @Test func `a trunk may accept either caller and a retargeted call`() throws {
         let value = try Self.lab.signed(TrustLab.claims())
         let snapshot = try Self.lab.snapshot(["spc"])

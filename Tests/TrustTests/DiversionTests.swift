@@ -40,6 +40,8 @@ struct DiversionTests {
             #expect(
                 verdict.causes == [.passed, .passed, .passed] && verdict.binding == .chain(diversions: 2), "\(order)")
             #expect(verdict.number == .passed(.a) && verdict.signer?.authority.codes == ["123A"])
+            #expect(verdict.diversions.map(\.from.text) == [Self.a, Self.b], "the operator sees the way")
+            #expect(verdict.diversions.map(\.signer.authority.codes) == [["567B"], ["567C"]])
         }
     }
 

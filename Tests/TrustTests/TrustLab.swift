@@ -131,19 +131,33 @@ struct TrustLab: Decodable {
 
     // MARK: Signers
 
+    /// All signers by name, without a revocation list.
+    private static let entries: [String: TrustSnapshot.Entry] = {
+        do {
+            return try shared.entries(at: shared.iat, nil)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+
+    private func entries(at now: Int64, _ crl: RevocationList?) throws -> [String: TrustSnapshot.Entry] {
+        let names = certificates.filter { $0.value.x5u != nil }.map(\.key).sorted()
+        return try names.enumerated().reduce(into: [:]) { entries, name in
+            entries[name.element] = try entry(name.element, row: Int64(name.offset), at: now, crl)
+        }
+    }
+
     /// A snapshot of some signers, or of all of them, at a time, with or without a revocation list.
     func snapshot(
-        _ known: [String]? = nil, at now: Int64 = 1_471_375_428, crl: RevocationList? = nil, isRenewed: Bool = false
+        _ known: [String]? = nil, at now: Int64 = 1_471_375_428, crl: RevocationList? = nil
     ) throws -> TrustSnapshot {
-        let names = known ?? certificates.filter { $0.value.x5u != nil }.map(\.key).sorted()
-        let entries = try names.enumerated().map { row, name in
-            try entry(name, row: Int64(row), at: now, crl, isRenewed: isRenewed)
-        }
-        return TrustSnapshot(generation: 1, regimeSet: Self.regimeSet, entries)
+        let entries = crl == nil ? Self.entries : try entries(at: now, crl)
+        return TrustSnapshot(
+            generation: 1, regimeSet: Self.regimeSet, (known ?? entries.keys.sorted()).compactMap { entries[$0] })
     }
 
     private func entry(
-        _ name: String, row: Int64, at now: Int64, _ crl: RevocationList?, isRenewed: Bool
+        _ name: String, row: Int64, at now: Int64, _ crl: RevocationList?
     ) throws -> TrustSnapshot.Entry {
         let chain = try (certificates[name]?.served ?? []).map { try certificate($0) }
         let leaf = chain[0]
@@ -156,7 +170,7 @@ struct TrustLab: Decodable {
                 leaf.notValidBefore.timeIntervalSince1970)...Int64(
                     leaf.notValidAfter.timeIntervalSince1970),
             standings: try Self.regimes.map { try standing(name, chain, under: $0, at: now, crl) },
-            isRenewed: isRenewed, subject: leaf.subject.description)
+            subject: leaf.subject.description)
         var texts: [String] = []
         for certificate in chain {
             var serializer = DER.Serializer()
