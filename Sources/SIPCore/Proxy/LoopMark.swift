@@ -4,8 +4,9 @@ import Primitives
 
 /// Distinguishes a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
 ///
-/// A keyed hash of everything that decides the route of a request. The gateway's Via carries it as `hl`. A request that
-/// returns with the same mark is a loop and gets 482. A request with another mark is a spiral and passes, unbranded.
+/// A keyed hash of the Request-URI and the Route fields, which decide the route of a request. Call-ID, tags and CSeq are the
+/// same for every Via of one request. The gateway's Via carries the hash as `hl`. A request that returns with the same mark
+/// is a loop and gets 482. A request with another mark is a spiral and passes, unbranded.
 public struct LoopMark: Hashable, Sendable {
     private let value: UInt64
 
@@ -13,10 +14,6 @@ public struct LoopMark: Hashable, Sendable {
     public init(of request: SIPMessage, secret: Secret) {
         var hash = secret.hash(for: .loopMark)
         hash.combine(request.requestURI, of: request)
-        if let field = request.first(.callID) { hash.combine(field.value, of: request) }
-        if let field = request.first(.cseq) { hash.combine(field.value, of: request) }
-        hash.combine(request.fromTag ?? 0..<0, of: request)
-        hash.combine(request.toTag ?? 0..<0, of: request)
         for field in request.fields(.route) { hash.combine(field.value, of: request) }
         value = hash.finish()
     }
