@@ -9,7 +9,7 @@ public final class SIPMessage: Sendable {
     public let bytes: [UInt8]
     public let startLine: StartLine
     /// The first header fields in the order received: inside of the message, so that it and its index are one allocation.
-    private let firstFields: FirstFields
+    private let firstFields: FieldList.First
     /// Those behind them.
     private let furtherFields: [HeaderField]
     let fieldCount: Int
@@ -17,18 +17,14 @@ public final class SIPMessage: Sendable {
     public let bodyStart: Int
     let landmarks: HeaderIndex
 
-    init(
-        bytes: consuming [UInt8], startLine: StartLine, firstFields: FirstFields, furtherFields: [HeaderField],
-        fieldCount: Int, bodyStart: Int,
-        landmarks: HeaderIndex
-    ) {
+    init(bytes: consuming [UInt8], startLine: StartLine, fields: consuming FieldList, bodyStart: Int) {
         self.bytes = bytes
         self.startLine = startLine
-        self.firstFields = firstFields
-        self.furtherFields = furtherFields
-        self.fieldCount = fieldCount
+        firstFields = fields.first
+        furtherFields = fields.further
+        fieldCount = fields.count
         self.bodyStart = bodyStart
-        self.landmarks = landmarks
+        landmarks = fields.landmarks
     }
 
     /// The first line, taken apart (RFC 3261 §7.1, §7.2).
@@ -39,8 +35,28 @@ public final class SIPMessage: Sendable {
         case response(status: Int)
     }
 
-    /// As many as keep a message below a kilobyte, which the allocator gives without a search.
-    typealias FirstFields = InlineArray<24, HeaderField>
+    /// The header fields as they are found.
+    struct FieldList {
+        /// As many as keep a message below a kilobyte, which the allocator gives without a search.
+        typealias First = InlineArray<24, HeaderField>
+
+        private static let empty = First(repeating: .none)
+
+        fileprivate var first = Self.empty
+        fileprivate var further: [HeaderField] = []
+        private(set) var count = 0
+        private(set) var landmarks = HeaderIndex()
+
+        @inline(__always)
+        init() {}
+
+        @inline(__always)
+        mutating func append(_ field: HeaderField, of bytes: borrowing Span<UInt8>) {
+            if count < first.count { first[count] = field } else { further.append(field) }
+            landmarks.add(field, at: count, of: bytes)
+            count += 1
+        }
+    }
 
     /// Where one header field lies (RFC 3261 §7.3.1).
     public struct HeaderField: Hashable, Sendable {

@@ -58,21 +58,14 @@ extension SIPMessage {
         let first = try scanner.nextLine(text)
         if received.contains(0, in: first) { throw .nulByte }
         guard let startLine = StartLine.read(text, first) else { throw .notSIP }
-        var (firstFields, furtherFields, count) = (FirstFields(repeating: .none), [HeaderField](), 0)
-        var landmarks = HeaderIndex()
-        while let field = try scanner.nextField(text) {
-            guard count < limits.headerFields || startLine.isResponse else { throw .tooManyFields }
-            if count < firstFields.count { firstFields[count] = field } else { furtherFields.append(field) }
-            landmarks.add(field, at: count, of: text)
-            count += 1
-        }
+        var fields = SIPMessage.FieldList()
+        try scanner.readFields(text, atMost: startLine.isResponse ? .max : limits.headerFields, into: &fields)
         // RFC 3261 §18.3: bytes past Content-Length are dropped, with their memory. A body too short is left to validation.
         let rest = received.count - scanner.position
-        let length = min(landmarks.contentLength ?? rest, rest)
+        let length = min(fields.landmarks.contentLength ?? rest, rest)
         return SIPMessage(
             bytes: length < rest ? Array(received[..<(scanner.position + length)]) : received, startLine: startLine,
-            firstFields: firstFields, furtherFields: furtherFields, fieldCount: count, bodyStart: scanner.position,
-            landmarks: landmarks)
+            fields: fields, bodyStart: scanner.position)
     }
 
     /// Indexes a datagram, whose bytes are copied once.
@@ -115,23 +108,25 @@ private struct LineScanner {
         }
     }
 
-    /// The next header field with its folded lines; nil at the empty line, which is consumed.
-    @inline(__always)
-    mutating func nextField(_ bytes: borrowing Span<UInt8>) throws(SIPIndexError) -> SIPMessage.HeaderField? {
-        let start = position
-        guard let (nameEnd, colon) = try nextName(bytes) else { return nil }
-        position = colon &+ 1
-        var end = try passLine(bytes, from: start)
-        // RFC 3261 §7.3.1: a line that begins with SP or HTAB continues the field.
-        while position < bytes.count, isBlank(bytes[position]) {
-            end = try nextLine(bytes).upperBound
+    /// Finds the header fields with their folded lines, up to the empty line, which is consumed.
+    mutating func readFields(
+        _ bytes: borrowing Span<UInt8>, atMost limit: Int, into fields: inout SIPMessage.FieldList
+    ) throws(SIPIndexError) {
+        while true {
+            let start = position
+            guard let (nameEnd, colon) = try nextName(bytes) else { return }
+            position = colon &+ 1
+            var end = try passLine(bytes, from: start)
+            // RFC 3261 §7.3.1: a line that begins with SP or HTAB continues the field.
+            while position < bytes.count, isBlank(bytes[position]) {
+                end = try nextLine(bytes).upperBound
+            }
+            guard fields.count < limit else { throw .tooManyFields }
+            let value = LWS.trimmed(bytes, (colon &+ 1)..<end)
+            let field = SIPMessage.HeaderField(
+                name: .recognise(bytes, start..<nameEnd), start: start, nameEnd: nameEnd, value: value, end: position)
+            fields.append(field, of: bytes)
         }
-        var valueStart = colon &+ 1
-        while valueStart < end, LWS.contains(bytes[valueStart]) { valueStart &+= 1 }
-        while end > valueStart, LWS.contains(bytes[end &- 1]) { end &-= 1 }
-        return SIPMessage.HeaderField(
-            name: .recognise(bytes, start..<nameEnd), start: start, nameEnd: nameEnd, value: valueStart..<end,
-            end: position)
     }
 
     /// Where the name of the next header field ends, and its colon; nil at the empty line, which is consumed.
