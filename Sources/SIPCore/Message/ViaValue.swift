@@ -4,9 +4,9 @@
 public struct ViaValue: Hashable, Sendable {
     private let whole: ByteRange
     private let sentByHost: ByteRange
-    private let branchValue: ByteRange?
-    private let receivedValue: ByteRange?
-    private let rportValue: ByteRange?
+    private var branchValue: ByteRange?
+    private var receivedValue: ByteRange?
+    private var rportValue: ByteRange?
 
     /// The sent-by port, nil when not written.
     public let port: UInt16?
@@ -59,23 +59,17 @@ public struct ViaValue: Hashable, Sendable {
         whole = ByteRange(range)
         sentByHost = ByteRange(host)
         self.port = port
-        var branch: Range<Int>?
-        var received: Range<Int>?
-        var rport: Range<Int>?
         var position = semicolon
         while let parameter = HeaderParameters.next(in: bytes, from: &position, to: range.upperBound) {
-            let name = bytes.bytes.extracting(parameter.name)
-            if rport == nil, name.matches("rport") {
-                rport = parameter.value
-            } else if branch == nil, name.matches("branch") {
-                branch = parameter.value
-            } else if received == nil, name.matches("received") {
-                received = parameter.value
+            let (name, value) = (bytes.bytes.extracting(parameter.name), ByteRange(parameter.value))
+            if rportValue == nil, name.matches("rport") {
+                rportValue = value
+            } else if branchValue == nil, name.matches("branch") {
+                branchValue = value
+            } else if receivedValue == nil, name.matches("received") {
+                receivedValue = value
             }
         }
-        branchValue = branch.map(ByteRange.init)
-        receivedValue = received.map(ByteRange.init)
-        rportValue = rport.map(ByteRange.init)
     }
 
     /// Host and port behind the transport token, in a range with no white space at its end.
