@@ -49,7 +49,7 @@ extension ProxyCore: TransactionUser {
             }
             let attempt = Branch.attempt(response[branchText])
             guard isForCancel || transaction.awaitsResponses || transaction.hasGivenUp(attempt) else {
-                return returnStatelessly(arrival, top.value, top.field, from: peer)
+                return returnStatelessly(arrival, top.value, from: peer)
             }
             if !isForCancel, !response.hasSecondVia { markWithoutVia(arrival, of: transaction) }
             transactions.receive(
@@ -57,7 +57,7 @@ extension ProxyCore: TransactionUser {
                 at: arrival.now)
             sourceWithoutVia = nil
         } else {
-            returnStatelessly(arrival, top.value, top.field, from: peer)
+            returnStatelessly(arrival, top.value, from: peer)
         }
     }
 
@@ -124,14 +124,14 @@ extension ProxyCore: TransactionUser {
     }
 
     func deliver(_ response: SIPMessage, to transaction: GatewayTransaction, at now: Moment) {
-        guard let status = response.status, let top = response.topVia, !transaction.isOwn else { return }
+        guard let status = response.status, response.topVia != nil, !transaction.isOwn else { return }
         record(response, status, of: transaction, at: now)
         if sourceWithoutVia != nil { return takeWithoutVia(response, status, for: transaction, at: now) }
         if status == 503, tryNext(transaction, at: now) { return }
         reporter.responded(response, in: transaction, settings, at: now)
         let upstream = status == 503 ? 500 : status
         let bytes = withSplices { splices in
-            turnUpstream(response, top.value, top.field, into: &splices)
+            turnUpstream(response, into: &splices)
             if !transaction.originalFrom.isEmpty {
                 ResponseForwarding.restoreFrom(transaction.originalFrom, in: response, into: &splices)
             }
@@ -202,10 +202,8 @@ extension ProxyCore: TransactionUser {
     ///
     /// RFC 3261 §16.7 step 6: a target's 503 goes on as 500. As a 503 it would make the upstream element avoid the whole
     /// gateway, and its Retry-After is the target's.
-    private func turnUpstream(
-        _ response: SIPMessage, _ via: ViaValue, _ field: SIPMessage.HeaderField, into splices: inout Splices
-    ) {
-        ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
+    private func turnUpstream(_ response: SIPMessage, into splices: inout Splices) {
+        ResponseForwarding.removeTopVia(of: response, into: &splices)
         if response.status == 503 { ResponseForwarding.hideUnavailability(in: response, into: &splices) }
         addLength(to: response, into: &splices)
     }
@@ -221,9 +219,7 @@ extension ProxyCore: TransactionUser {
     }
 
     /// Forwards a response to the Via below the gateway's (RFC 3261 §16.11), if a configured peer has that address.
-    private func returnStatelessly(
-        _ arrival: Arrival, _ via: ViaValue, _ field: SIPMessage.HeaderField, from peer: GatewayTopology.Peer
-    ) {
+    private func returnStatelessly(_ arrival: Arrival, _ via: ViaValue, from peer: GatewayTopology.Peer) {
         let response = arrival.message
         let isOfOther = response.status == 481 && RequestForwarding.isOneOfSeveral(response, via)
         // A 100 is for this hop alone, and of several attempts to cancel all but one get a 481.
@@ -236,7 +232,7 @@ extension ProxyCore: TransactionUser {
         else { return drop(arrival, "the Via below Herald's has no peer's address") }
         reporter.respondedStatelessly(response, to: upstream, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
-        turnUpstream(response, via, field, into: &splices)
+        turnUpstream(response, into: &splices)
         if let original = OriginalFrom.read(in: response, via) {
             ResponseForwarding.restoreFrom(original, in: response, into: &splices)
         }

@@ -10,6 +10,8 @@ struct HeaderIndex: Sendable {
     private var repeated: UInt32 = 0
     /// The topmost Via; nil when it is missing or cannot be read.
     private(set) var topVia: ViaValue?
+    /// Where the second value of its field begins; nil when there is none.
+    private(set) var nextVia: UInt32?
     /// The parts of From and To; nil where the field is missing.
     private(set) var from: NameAddressExtent?
     private(set) var to: NameAddressExtent?
@@ -40,7 +42,11 @@ struct HeaderIndex: Sendable {
     @inline(never)
     private mutating func takeApart(_ name: HeaderName, _ bytes: Span<UInt8>, _ value: Range<Int>) {
         switch name {
-        case .via: topVia = Self.topVia(bytes, value)
+        case .via:
+            var start = value.lowerBound
+            topVia = HeaderValues.next(in: bytes, from: &start, to: value.upperBound).flatMap { ViaValue(bytes, $0) }
+            let next = HeaderValues.next(in: bytes, from: &start, to: value.upperBound)
+            nextVia = next.map { UInt32(truncatingIfNeeded: $0.lowerBound) }
         case .from:
             let extent = NameAddressExtent.scan(bytes, value)
             (from, fromTag) = (extent, Self.tag(bytes, extent))
@@ -60,12 +66,6 @@ struct HeaderIndex: Sendable {
 
     /// True where a name occurs more than once.
     func repeats(_ name: HeaderName) -> Bool { repeated & 1 << UInt32(name.rawValue) != 0 }
-
-    /// The first value of a Via field; nil when it cannot be read.
-    private static func topVia(_ bytes: Span<UInt8>, _ field: Range<Int>) -> ViaValue? {
-        var start = field.lowerBound
-        return HeaderValues.next(in: bytes, from: &start, to: field.upperBound).flatMap { ViaValue(bytes, $0) }
-    }
 
     /// The tag of From or To.
     private static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> ByteRange? {

@@ -137,12 +137,7 @@ extension SIPMessage {
     }
 
     /// True when another Via follows the topmost one, by which a response can go on (RFC 3261 §16.7 step 3).
-    public var hasSecondVia: Bool {
-        guard !repeats(.via) else { return true }
-        guard let (top, field) = topVia else { return false }
-        let rest = min(top.extent.upperBound, field.value.upperBound)..<field.value.upperBound
-        return rest.contains { bytes[$0] != UInt8(ascii: ",") && !LWS.contains(bytes[$0]) }
-    }
+    public var hasSecondVia: Bool { repeats(.via) || landmarks.topVia != nil && landmarks.nextVia != nil }
 
     /// True for a 2xx.
     public var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }

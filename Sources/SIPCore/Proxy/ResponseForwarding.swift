@@ -2,14 +2,11 @@
 
 /// The edits and the destination of a response (RFC 3261 §16.7, §18.2.2).
 public enum ResponseForwarding {
-    /// Removes the proxy's own Via (RFC 3261 §16.7 step 3); `field` and `via` are the message's topmost.
-    public static func removeTopVia(
-        _ via: ViaValue, field: SIPMessage.HeaderField, of message: SIPMessage, into splices: inout Splices
-    ) {
-        let bytes = message.bytes
-        var next = min(via.extent.upperBound + 1, field.value.upperBound)
-        if let second = HeaderValues.next(in: bytes.span, from: &next, to: field.value.upperBound) {
-            splices.remove(field.value.lowerBound..<second.lowerBound)
+    /// Removes the proxy's own Via (RFC 3261 §16.7 step 3), which is the message's topmost.
+    public static func removeTopVia(of message: SIPMessage, into splices: inout Splices) {
+        guard let field = message.first(.via) else { return }
+        if let next = message.landmarks.nextVia {
+            splices.remove(field.value.lowerBound..<Int(next))
         } else {
             splices.remove(field.start..<field.end)
         }

@@ -115,7 +115,7 @@ struct MutatedMessageTests {
             _ = ResponseForwarding.destination(of: via.value, in: message)
             _ = via.value.branch.flatMap { Branch(message[$0]) }
             var back = Splices()
-            ResponseForwarding.removeTopVia(via.value, field: via.field, of: message, into: &back)
+            ResponseForwarding.removeTopVia(of: message, into: &back)
             ResponseForwarding.restoreFrom(Array("<sip:a@b>;tag=1".utf8), in: message, into: &back)
             ResponseForwarding.hideUnavailability(in: message, into: &back)
             _ = back.applied(to: message.bytes)

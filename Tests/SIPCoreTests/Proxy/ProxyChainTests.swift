@@ -77,7 +77,7 @@ struct ProxyChainTests {
             let expected = hop == 0 ? caller : Self.proxies[hop - 1].address
             #expect(ResponseForwarding.destination(of: second, in: response) == expected)
             var splices = Splices()
-            ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
+            ResponseForwarding.removeTopVia(of: response, into: &splices)
             response = try SIPMessage.index(splices.applied(to: response.bytes))
         }
         // The caller gets its Vias back, the topmost with its source (RFC 3581 §4), and everything else as it was sent.
