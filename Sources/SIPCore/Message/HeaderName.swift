@@ -26,7 +26,7 @@ public enum HeaderName: UInt8, Hashable, Sendable {
 extension HeaderName {
     /// The field of a name or its compact form; nil for names that Herald does not distinguish.
     public init?(named name: [UInt8]) {
-        let known = Self.recognise(name.span, name.indices)
+        let known = Self.recognise(name.span.bytes, name.indices)
         switch known {
         case .other, .proxyVouched, .attestation, .answering: return nil
         default: self = known
@@ -34,10 +34,9 @@ extension HeaderName {
     }
 
     /// Recognises the name in `bytes[range]`, in any case and in compact form.
-    static func recognise(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> HeaderName {
-        if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }
-        // Every caller passes a range within the bytes.
-        let name = bytes.bytes.extracting(unchecked: range)
+    static func recognise(_ bytes: RawSpan, _ range: Range<Int>) -> HeaderName {
+        let name = bytes.extracting(range)
+        if range.count == 1 { return compact(name.unsafeLoad(as: UInt8.self) | 0x20) }
         return switch range.count {
         case 2: name.matches("to") ? .to : .other
         case 3: name.matches("via") ? .via : .other

@@ -17,7 +17,7 @@ public enum MalformedRequest {
         var isSoundSoFar = true
         _ = FieldLines.each(bytes, from: firstEnd) { field in
             guard let name = FieldLines.name(bytes, field) else { return true }
-            switch HeaderName.recognise(bytes, name) {
+            switch HeaderName.recognise(bytes.bytes, name) {
             case .via, .from, .to, .callID, .cseq:
                 isSoundSoFar = isSound(bytes, field)
                 if isSoundSoFar { out.append(field, of: bytes) }

@@ -28,7 +28,9 @@ public struct MessageOutline: Hashable, Sendable {
         _ = FieldLines.each(bytes, from: end) { field in
             count += 1
             if field.count > longest.count { longest = field }
-            if let name = FieldLines.name(bytes, field), HeaderName.recognise(bytes, name) == .cseq { sequence = field }
+            if let name = FieldLines.name(bytes, field), HeaderName.recognise(bytes.bytes, name) == .cseq {
+                sequence = field
+            }
             return true
         }
         (fields, longestField) = (count, longest.count)

@@ -123,8 +123,8 @@ private struct LineScanner {
             }
             guard fields.count < limit else { throw .tooManyFields }
             let value = LWS.trimmed(bytes, (colon &+ 1)..<end)
-            let field = SIPMessage.HeaderField(
-                name: .recognise(bytes, start..<nameEnd), start: start, nameEnd: nameEnd, value: value, end: position)
+            let name = HeaderName.recognise(bytes.bytes, start..<nameEnd)
+            let field = SIPMessage.HeaderField(name: name, start: start, nameEnd: nameEnd, value: value, end: position)
             fields.append(field, of: bytes)
         }
     }
