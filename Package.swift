@@ -361,7 +361,7 @@ let package = Package(
             dependencies: ["ConfigurationFiles", "Branding", "SIPCore", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "TestFixtures"],
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "Primitives", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(

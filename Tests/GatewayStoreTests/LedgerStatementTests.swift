@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 import GRDB
 import TestFixtures
@@ -62,16 +63,17 @@ struct LedgerStatementTests {
 
     @Test(arguments: [1, 8, 19])
     func `events of several to a statement have their own texts and customers`(count: Int) throws {
-        let events = (0..<count).map { place in
-            var meta = OutcomeEvent.Meta()
-            meta.attempts = place
-            return OutcomeEvent(
-                key: "seen:\(place)", callID: "\(place)", number: "+6149157015\(place)", outcome: "seen",
-                surface: "sip",
-                displayedAt: "at \(place)", meta: meta, customer: place.isMultiple(of: 3) ? "north" : nil)
-        }
+        let number = try #require(E164Number(digits: 61_491_570_150))
         var rows = EventRows()
-        for (place, event) in events.enumerated() { rows.add(event, id: Int64(place + 1)) }
+        for place in 0..<count {
+            let record = CallRecord(
+                call: CallIdentifier(high: 1, low: UInt64(place)), direction: .outbound,
+                customer: place.isMultiple(of: 3) ? "north" : nil, inviteAt: Int64(place) * 1_000_000)
+            let original = ReturnedOriginal(
+                callID: "\(place)", number: number, brandID: nil, endedAt: 0, eventID: nil)
+            let event = EventMinter().returned(record, original: original, latency: place, to: &rows.texts)
+            rows.add(event, id: Int64(place + 1))
+        }
         let names = rows.renumber(from: 100)
         #expect(names[1] == 100 && names.count == count)
 
@@ -80,8 +82,16 @@ struct LedgerStatementTests {
             try rows.store(in: database, now: 7)
             return try Row.fetchAll(database, sql: "SELECT * FROM event ORDER BY id").map(LedgerEventRow.init(row:))
         }
-        let given = events.enumerated().map { place, event -> [String?] in
-            [event.key, event.number, event.displayedAt, "{\"attempts\":\(place)}", event.customer]
+        let given = (0..<count).map { place -> [String?] in
+            let time = UTCTimestamp.string(seconds: Int64(place))
+            return [
+                "returned:\(place)", number.description, time,
+                """
+                {"call_event_id":"\(place)","destination_number_e164":"+61491570150","observed_at_utc":"\(time)",\
+                "branding_applied":true,"identity_type":"brand","return_call_detected":true,\
+                "return_call_latency_seconds":\(place)}
+                """, place.isMultiple(of: 3) ? "north" : nil,
+            ]
         }
         let written = stored.map { row -> [String?] in
             [row.key, row.number, row.displayedAt, row.meta, row.customer]

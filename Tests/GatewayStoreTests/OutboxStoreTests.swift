@@ -161,47 +161,4 @@ struct OutboxStoreTests {
         try await outbox.markDelivered(key: "missed:\(id)", receipt: EventReceipt(counted: true), now: now)
         #expect(try await outbox.dueEvents(limit: 10, now: now).count == 1)
     }
-
-    @Test func `the JSON of meta has every field, whatever the texts hold`() throws {
-        let meta = fullMeta
-        var encoder = OutboxMeta()
-        func json(_ meta: OutcomeEvent.Meta) -> String {
-            encoder.encode(meta)
-            return encoder.json.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-        }
-        for expected in [meta, OutcomeEvent.Meta()] { #expect(try OutboxMeta.decode(json(expected)) == expected) }
-        #expect(json(OutcomeEvent.Meta()) == "{}")
-        let fields = try #require(try JSONSerialization.jsonObject(with: Data(json(meta).utf8)) as? [String: Any])
-        let keys = OutcomeEvent.Meta.CodingKeys.allCases
-        #expect(Set(fields.keys) == Set(keys.map(\.rawValue)))
-        #expect(Mirror(reflecting: meta).children.count == keys.count, "every field has a key")
-    }
-
-    /// Meta with a value in every field.
-    private var fullMeta: OutcomeEvent.Meta {
-        var meta = OutcomeEvent.Meta()
-        meta.callEventID = "id"
-        meta.callerNumber = "+4930123456"
-        meta.destinationNumber = "+61291234567"
-        meta.observedAt = "2026-01-01T00:00:00Z"
-        meta.brandingApplied = true
-        meta.brandingProfileID = "quote \" backslash \\ tab \t nul \u{0} ä 🏦"
-        meta.identityType = "brand"
-        meta.ringDuration = 0
-        meta.callDuration = 1_234
-        meta.callOutcome = "ANSWERED"
-        meta.returnCallDetected = false
-        meta.returnCallLatency = 600
-        meta.displayEvidence = "alerting"
-        meta.decision = "matched"
-        meta.sipStatus = 200
-        meta.q850Cause = 16
-        meta.trunk = "carrier \u{1b}[31m"
-        meta.forwarded = true
-        meta.voicemail = true
-        meta.answeredBy = "voicemail"
-        meta.attempts = 2
-        meta.originalEventID = "evt"
-        return meta
-    }
 }

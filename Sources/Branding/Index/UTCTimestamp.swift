@@ -7,36 +7,35 @@ public enum UTCTimestamp {
 
     /// The time as `2026-01-31T23:59:59Z`.
     ///
-    /// - Parameter microseconds: since 1970; earlier ones are written as 1970.
-    public static func string(microseconds: Int64) -> String { string(seconds: max(0, microseconds / 1_000_000)) }
-
-    /// The time as `2026-01-31T23:59:59Z`.
-    ///
-    /// Foundation's formatter takes microseconds of work, and every event and entry has a time.
-    ///
     /// - Parameter seconds: since 1970, years 1 to 9999; others are written as the nearest of these.
     public static func string(seconds: Int64) -> String {
+        bytes(seconds: seconds).span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The characters of `string`.
+    ///
+    /// Foundation's formatter takes microseconds of work, and every event and entry has a time.
+    public static func bytes(seconds: Int64) -> InlineArray<20, UInt8> {
         let seconds = min(max(seconds, range.lowerBound), range.upperBound)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let (year, month, day) = date(days: days)
         let time = seconds - days * 86_400
-        return String(unsafeUninitializedCapacity: 20) { buffer in
-            func put(_ value: Int64, digits: Int, at offset: Int, then separator: Unicode.Scalar) {
-                var rest = value
-                for position in stride(from: offset + digits - 1, through: offset, by: -1) {
-                    buffer[position] = UInt8(ascii: "0") + UInt8(rest % 10)
-                    rest /= 10
-                }
-                buffer[offset + digits] = UInt8(ascii: separator)
+        var text = InlineArray<20, UInt8>(repeating: 0)
+        func put(_ value: Int64, digits: Int, at offset: Int, then separator: Unicode.Scalar) {
+            var rest = value
+            for position in stride(from: offset + digits - 1, through: offset, by: -1) {
+                text[position] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
             }
-            put(year, digits: 4, at: 0, then: "-")
-            put(month, digits: 2, at: 5, then: "-")
-            put(day, digits: 2, at: 8, then: "T")
-            put(time / 3600, digits: 2, at: 11, then: ":")
-            put(time / 60 % 60, digits: 2, at: 14, then: ":")
-            put(time % 60, digits: 2, at: 17, then: "Z")
-            return 20
+            text[offset + digits] = UInt8(ascii: separator)
         }
+        put(year, digits: 4, at: 0, then: "-")
+        put(month, digits: 2, at: 5, then: "-")
+        put(day, digits: 2, at: 8, then: "T")
+        put(time / 3600, digits: 2, at: 11, then: ":")
+        put(time / 60 % 60, digits: 2, at: 14, then: ":")
+        put(time % 60, digits: 2, at: 17, then: "Z")
+        return text
     }
 
     /// Civil date of a day counted from 1970-01-01, in years that begin in March so that leap days come last.

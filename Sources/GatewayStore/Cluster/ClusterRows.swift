@@ -103,8 +103,7 @@ extension LedgerWriter {
         if let row = found.callBack, let call = try LedgerState.call(at: row, in: database),
             try isUnreturned(row)
         {
-            let minted = minter.returned(call.machine.record, original: found.original, latency: found.latency)
-            try store(minted, id: event)
+            try store(found.original, returnedBy: call.machine.record, latency: found.latency, id: event)
             try mark(row, returnEvent: event, returnedAt: nil)
             added = 1
         }

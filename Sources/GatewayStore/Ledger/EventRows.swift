@@ -2,28 +2,28 @@
 
 import CallAccounting
 import GRDB
+import Primitives
 
 /// New events as the texts of their rows, one after the other in one piece of memory.
 ///
 /// An event has some twenty texts. Written at once, they are not copied from place to place until the transaction.
 struct EventRows {
-    private var bytes = TextBuffer(capacity: 0)
+    /// The texts of the events, which `EventMinter` writes.
+    var texts = TextBuffer(capacity: 0)
     private var places: [RowTexts.Place] = []
     private var rows: [(id: Int64, places: Range<Int>)] = []
-    private var meta = OutboxMeta()
 
     var count: Int { rows.count }
 
     /// Adds an event for the row `id`.
-    mutating func add(_ event: OutcomeEvent, id: Int64) {
+    mutating func add(_ event: MintedEvent, id: Int64) {
         let (start, before) = (places.count, Self.inserts.parameter(before: rows.count))
-        put(event.key, at: before + 2)
-        put(event.number, at: before + 3)
-        put(event.surface, at: before + 4)
-        put(event.displayedAt, at: before + 5)
-        meta.encode(event.meta)
-        meta.json.withUnsafeBytes { put($0, at: before + 6) }
-        if let customer = event.customer { put(customer, at: before + 8) }
+        places.append((before + 2, event.key))
+        places.append((before + 3, event.number))
+        places.append((before + 4, event.surface))
+        places.append((before + 5, event.displayedAt))
+        places.append((before + 6, event.meta))
+        if let customer = event.customer { places.append((before + 8, customer)) }
         rows.append((id, start..<places.count))
     }
 
@@ -48,18 +48,9 @@ struct EventRows {
                 insert.bind(before + 1, rows[place].id)
                 insert.bind(before + 7, now)
             }
-            let texts = rows[range.lowerBound].places.lowerBound..<rows[range.upperBound - 1].places.upperBound
-            try insert.run(lending: bytes, at: places[texts])
+            let bound = rows[range.lowerBound].places.lowerBound..<rows[range.upperBound - 1].places.upperBound
+            try insert.run(lending: texts, at: places[bound])
         }
-    }
-
-    private mutating func put(_ text: String, at index: CInt) {
-        var text = text
-        text.withUTF8 { put(UnsafeRawBufferPointer($0), at: index) }
-    }
-
-    private mutating func put(_ text: UnsafeRawBufferPointer, at index: CInt) {
-        places.append((index, bytes.append(text)))
     }
 
     private static let inserts = RowInsert(

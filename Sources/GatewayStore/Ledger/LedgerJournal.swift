@@ -173,7 +173,7 @@ struct LedgerJournal {
             call.shownEvent = call.shownEvent.flatMap { names[$0] } ?? known?.shownEvent
             call.endEvent = call.endEvent.flatMap { names[$0] } ?? known?.endEvent
             if call.shownEvent == nil, call.machine.record.displayEvidence != nil,
-                let event = minter.displayed(call.machine.record, callID: call.callID)
+                let event = minter.displayed(call.machine.record, callID: call.callID, to: &batch.events.texts)
             {
                 call.shownEvent = add(event)
             }
@@ -238,7 +238,9 @@ struct LedgerJournal {
         let call = newCall(record)
         open[record.name] = call
         if batch.position < inheritedEnd { inherited.insert(record.name) }
-        if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
+        if let event = minter.passedThrough(record, callID: call.callID, to: &batch.events.texts) {
+            call.endEvent = add(event)
+        }
         mark(.changed, of: call)
         cluster?.began(record.name, in: &self)
     }
@@ -283,7 +285,9 @@ struct LedgerJournal {
         if step.contains(.ended) {
             let record = call.machine.record
             call.endClock = clock == 0 ? nil : clock
-            if let event = minter.ended(record, callID: call.callID) { call.endEvent = add(event) }
+            if let event = minter.ended(record, callID: call.callID, to: &batch.events.texts) {
+                call.endEvent = add(event)
+            }
             if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
                 batch.unknownCallers.append((caller, record.customer))
             }
@@ -297,7 +301,9 @@ struct LedgerJournal {
     mutating func reached(_ call: LedgerCall) {
         if call.machine.record.direction == .outbound {
             batch.reachedOutbound.append(call)
-        } else if call.shownEvent == nil, let event = minter.displayed(call.machine.record, callID: call.callID) {
+        } else if call.shownEvent == nil,
+            let event = minter.displayed(call.machine.record, callID: call.callID, to: &batch.events.texts)
+        {
             // An earlier version reported the 183 of a call that was in progress during the upgrade.
             call.shownEvent = add(event)
         }
@@ -323,7 +329,7 @@ struct LedgerJournal {
         }
     }
 
-    private mutating func add(_ event: OutcomeEvent) -> Int64 {
+    private mutating func add(_ event: MintedEvent) -> Int64 {
         let id = newEvent()
         batch.events.add(event, id: id)
         return id

@@ -2,6 +2,7 @@
 
 import GRDB
 import GRDBSQLite
+import Primitives
 
 /// A prepared statement, bound and stepped without GRDB's argument boxes.
 ///

@@ -103,8 +103,10 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    func store(_ event: OutcomeEvent, id: Int64) throws {
+    /// Stores the event of a return.
+    func store(_ original: ReturnedOriginal, returnedBy call: CallRecord, latency: Int, id: Int64) throws {
         var rows = EventRows()
+        let event = minter.returned(call, original: original, latency: latency, to: &rows.texts)
         rows.add(event, id: id)
         try rows.store(in: database, now: now)
     }
@@ -117,7 +119,7 @@ struct LedgerWriter: ~Copyable {
             guard let (row, original) = try original(of: destination, subscriber: key, before: record.inviteAt),
                 let latency = returns.latency(originalEnd: original.endedAt, outboundInvite: record.inviteAt)
             else { continue }
-            try store(minter.returned(record, original: original, latency: latency), id: event)
+            try store(original, returnedBy: record, latency: latency, id: event)
             try settle(original, subscriber: key)
             try mark(row, returnEvent: event, returnedAt: record.inviteAt)
             try mark(call.row, returnEvent: event, returnedAt: nil)

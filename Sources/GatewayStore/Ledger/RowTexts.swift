@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDBSQLite
+import Primitives
 
 /// The texts of one row, lent to SQLite while its statement runs.
 ///

@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import Primitives
 import Testing
 
 @testable import CallAccounting
@@ -169,7 +170,8 @@ struct EventMinterTests {
         outbound.caller = 61_291_234_567
         outbound.destination = 4_930_123_456
         let record = record([outbound.invite(at: 60), outbound.provisional(180, at: 62)])
-        let event = EventMinter(vocabulary: vocabulary).returned(record, original: original, latency: 60)
+        let event = try #require(
+            EventMinter(vocabulary: vocabulary).returned(record, original: original, latency: 60))
         #expect(event.key == "call_returned:first")
         #expect(event.callID == "first")
         #expect(event.surface == "voip")
@@ -183,12 +185,56 @@ struct EventMinterTests {
         #expect(event.displayedAt == "2026-01-01T00:01:02Z")
     }
 
+    @Test func `the JSON of meta has every field in its order, whatever the texts hold`() throws {
+        let brand = "quote \" backslash \\ tab \t nul \u{0} ä 🏦"
+        var record = record([
+            call.invite(), call.provisional(180, at: 1), call.answered(at: 2, by: [.voicemail, .forwarded]),
+            call.bye(at: 1_236),
+        ])
+        let texts = CallTexts(brandID: Array(brand.utf8))
+        var ended = CallRecord(call.invite(), texts: texts, trunk: "carrier \u{1b}[31m", customer: "north")
+        (ended.ringingAt, ended.answeredAt, ended.endedAt) = (record.ringingAt, record.answeredAt, record.endedAt)
+        (ended.outcome, ended.machine, ended.isForwarded) = (.answered, .system, true)
+        (ended.status, ended.q850Cause, ended.attempts) = (200, 16, 2)
+        var buffer = TextBuffer(capacity: 0)
+        let event = try #require(minter.ended(ended, callID: "id", to: &buffer))
+        #expect(
+            buffer.withUnsafeBytes { String(decoding: $0[event.meta], as: UTF8.self) }
+                == """
+                {"call_event_id":"id","caller_number_e164":"+4930123456","destination_number_e164":"+61291234567",\
+                "observed_at_utc":"2026-01-01T00:20:36Z","branding_applied":true,\
+                "branding_profile_id":"quote \\" backslash \\\\ tab \\u0009 nul \\u0000 ä 🏦","identity_type":"brand",\
+                "ring_duration_seconds":1,"call_duration_seconds":1234,"call_outcome":"ANSWERED",\
+                "return_call_detected":false,"display_evidence":"alerting","decision":"matched","sip_status":200,\
+                "q850_cause":16,"trunk":"carrier \\u001b[31m","forwarded":true,"answered_by":"system","attempts":2}
+                """)
+        #expect(minter.ended(ended, callID: "id")?.meta.brandingProfileID == brand)
+        #expect(minter.ended(ended, callID: "id")?.customer == "north")
+        (record.caller, record.status) = (ended.caller, 180)
+        let original = ReturnedOriginal(
+            callID: "first", number: try #require(record.caller), brandID: brand, endedAt: 0, eventID: "evt")
+        let returned = minter.returned(record, original: original, latency: 600, to: &buffer)
+        #expect(
+            buffer.withUnsafeBytes { String(decoding: $0[returned.meta], as: UTF8.self) }
+                == """
+                {"call_event_id":"first","caller_number_e164":"+4930123456","destination_number_e164":"+4930123456",\
+                "observed_at_utc":"2026-01-01T00:00:01Z","branding_applied":true,\
+                "branding_profile_id":"quote \\" backslash \\\\ tab \\u0009 nul \\u0000 ä 🏦","identity_type":"brand",\
+                "return_call_detected":true,"return_call_latency_seconds":600,"sip_status":180,"trunk":"carrier",\
+                "original_event_id":"evt"}
+                """)
+        let meta = try #require(minter.returned(record, original: original, latency: 600)).meta
+        #expect(Mirror(reflecting: meta).children.count == OutcomeEvent.Meta.CodingKeys.allCases.count)
+    }
+
     @Test(arguments: [
         (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (1_767_225_599, "2025-12-31T23:59:59Z"),
         (1_772_323_200, "2026-03-01T00:00:00Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
         (253_402_300_799, "9999-12-31T23:59:59Z"), (-5, "1970-01-01T00:00:00Z"),
     ])
     func `moments are written in UTC with whole seconds`(seconds: Int64, text: String) {
-        #expect(UTCTimestamp.string(microseconds: seconds * 1_000_000 + (seconds < 0 ? 0 : 999_999)) == text)
+        var texts = TextBuffer(capacity: 0)
+        texts.append(time: seconds * 1_000_000 + (seconds < 0 ? 0 : 999_999))
+        #expect(texts.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == text)
     }
 }
