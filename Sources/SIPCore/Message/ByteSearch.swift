@@ -13,6 +13,13 @@ extension Span<UInt8> {
     /// True when a range is a text in any case (`RawSpan.matches`).
     @inline(__always)
     func matches(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.extracting(range).matches(text) }
+
+    /// True when a text is at a position, case and all.
+    @inline(__always)
+    func has(_ text: StaticString, at position: Int) -> Bool {
+        let end = position + text.utf8CodeUnitCount
+        return end <= count && bytes.extracting(position..<end).equals(text)
+    }
 }
 
 extension [UInt8] {
@@ -49,23 +56,12 @@ extension ArraySlice<UInt8> {
     public func equalsIgnoringCase(_ text: StaticString) -> Bool { span.bytes.matches(text) }
 
     /// Compares with a literal, case and all.
-    public func equals(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { text in
-            let (own, other) = (span, text.span)
-            guard own.count == other.count else { return false }
-            for position in own.indices where own[position] != other[position] { return false }
-            return true
-        }
-    }
+    public func equals(_ text: StaticString) -> Bool { span.bytes.equals(text) }
 
     /// Compares two slices of ASCII without case.
     public func equalsIgnoringCase(_ other: ArraySlice<UInt8>) -> Bool {
-        equalsIgnoringCase(other.span)
-    }
-
-    private func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        let own = span
+        let (own, other) = (span, other.span)
         for position in own.indices where own[position] != other[position] {
             if Self.lowered(own[position]) != Self.lowered(other[position]) { return false }
         }

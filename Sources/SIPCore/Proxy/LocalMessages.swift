@@ -38,26 +38,18 @@ public enum LocalMessages {
     /// The number in a To tag of `response`, out of an ACK that is not indexed; nil for anything else.
     public static func ownTag(ofAcknowledgement datagram: Span<UInt8>) -> UInt64? {
         let (method, mark): (StaticString, StaticString) = ("ACK ", ";tag=hd")
-        guard starts(datagram, at: 0, with: method) else { return nil }
+        guard datagram.has(method, at: 0) else { return nil }
         var position = method.utf8CodeUnitCount
         while true {
             position = datagram.position(in: position..<datagram.count) { $0.marks(UInt8(ascii: ";")) }
             let digits = position + mark.utf8CodeUnitCount
             guard digits + 16 <= datagram.count else { return nil }
-            if starts(datagram, at: position, with: mark),
+            if datagram.has(mark, at: position),
                 let tag = Hexadecimal.read(datagram.extracting(digits..<(digits + 16)))
             {
                 return tag
             }
             position += 1
-        }
-    }
-
-    private static func starts(_ bytes: Span<UInt8>, at position: Int, with text: StaticString) -> Bool {
-        guard position + text.utf8CodeUnitCount <= bytes.count else { return false }
-        return text.withUTF8Buffer { text in
-            for place in text.indices where bytes[position + place] != text[place] { return false }
-            return true
         }
     }
 

@@ -12,7 +12,7 @@ public enum ReturnedRequest {
     /// - Parameter bytes: the first bytes of the datagram; a router need not quote more than eight (RFC 792).
     public static func token(of bytes: Span<UInt8>, secret: Secret) -> DeliveryToken? {
         let head = bytes.extracting(first: 700)
-        guard !begins(head, with: "SIP/"), !begins(head, with: "ACK "), !begins(head, with: "CANCEL "),
+        guard !head.has("SIP/", at: 0), !head.has("ACK ", at: 0), !head.has("CANCEL ", at: 0),
             let via = end(of: via, in: head, from: 0), let start = end(of: branch, in: head, from: via)
         else { return nil }
         var text: [UInt8] = []
@@ -24,22 +24,11 @@ public enum ReturnedRequest {
         return Branch(text[...]).map { DeliveryToken(branch: $0, attempt: Branch.attempt(text[...])) }
     }
 
-    private static func begins(_ bytes: Span<UInt8>, with text: StaticString) -> Bool {
-        matches(text, in: bytes, at: 0)
-    }
-
     /// The position behind the first occurrence of a text.
     private static func end(of text: StaticString, in bytes: Span<UInt8>, from start: Int) -> Int? {
-        for place in start..<max(start, bytes.count - text.utf8CodeUnitCount) where matches(text, in: bytes, at: place)
-        {
+        for place in start..<max(start, bytes.count - text.utf8CodeUnitCount) where bytes.has(text, at: place) {
             return place + text.utf8CodeUnitCount
         }
         return nil
-    }
-
-    private static func matches(_ text: StaticString, in bytes: Span<UInt8>, at start: Int) -> Bool {
-        guard start + text.utf8CodeUnitCount <= bytes.count else { return false }
-        for offset in 0..<text.utf8CodeUnitCount where bytes[start + offset] != text.utf8Start[offset] { return false }
-        return true
     }
 }
