@@ -39,7 +39,7 @@ struct LedgerStatementTests {
         #expect(try Self.stored(rows, lendsTexts: true) == rows)
     }
 
-    @Test(arguments: [0, 1, 7, 8, 9, 16, 19])
+    @Test(arguments: [0, 1, 7, 8, 9, 16, 19, 32, 43, 64])
     func `rows of several to a statement are stored as they were given`(count: Int) throws {
         let texts = (0..<count).map { place in
             ["text \(place)", place.isMultiple(of: 3) ? nil : "", String(repeating: "long", count: place)]
@@ -49,7 +49,7 @@ struct LedgerStatementTests {
             try database.execute(sql: "CREATE TABLE told (one TEXT, two TEXT, three TEXT)")
             try rows.run(count, in: database, lendsTexts: true) { insert, places in
                 for place in places {
-                    let before = rows.parameter(before: place)
+                    let before = rows.parameter(before: place - places.lowerBound)
                     for (column, text) in texts[place].enumerated() { insert.bind(before + CInt(column + 1), text) }
                 }
                 try insert.run()
@@ -61,7 +61,7 @@ struct LedgerStatementTests {
         #expect(stored == texts)
     }
 
-    @Test(arguments: [1, 8, 19])
+    @Test(arguments: [1, 8, 19, 43])
     func `events of several to a statement have their own texts and customers`(count: Int) throws {
         let number = try #require(E164Number(digits: 61_491_570_150))
         var rows = EventRows()

@@ -21,6 +21,8 @@ struct CallStatement {
 
         /// Binds the values of a call to the parameters behind one.
         func bind(_ written: CallColumn.Written, to statement: LedgerStatement, after parameter: CInt = 0) {
+            // A span lends the closures; the array would count their references.
+            let values = values.span
             for place in values.indices {
                 let index = parameter + CInt(place + 1)
                 values[place].bind(written, LedgerStatement.Parameter(statement: statement, index: index))
@@ -63,7 +65,10 @@ struct CallStatement {
 
         func store(_ calls: [CallColumn.Written], in database: Database) throws {
             try insert.run(calls.count, in: database, lendsTexts: true) { statement, places in
-                for place in places { values.bind(calls[place], to: statement, after: insert.parameter(before: place)) }
+                for place in places {
+                    let before = insert.parameter(before: place - places.lowerBound)
+                    values.bind(calls[place], to: statement, after: before)
+                }
                 try statement.run()
             }
         }

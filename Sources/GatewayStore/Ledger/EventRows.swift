@@ -4,28 +4,18 @@ import CallAccounting
 import GRDB
 import Primitives
 
-/// New events as the texts of their rows, one after the other in one piece of memory.
+/// New events, with the texts of their rows one after the other in one piece of memory.
 ///
-/// An event has some twenty texts. Written at once, they are not copied from place to place until the transaction.
+/// A text is not copied from place to place until the transaction.
 struct EventRows {
     /// The texts of the events, which `EventMinter` writes.
     var texts = TextBuffer(capacity: 0)
-    private var places: [RowTexts.Place] = []
-    private var rows: [(id: Int64, places: Range<Int>)] = []
+    private var rows: [(id: Int64, event: MintedEvent)] = []
 
     var count: Int { rows.count }
 
     /// Adds an event for the row `id`.
-    mutating func add(_ event: MintedEvent, id: Int64) {
-        let (start, before) = (places.count, Self.inserts.parameter(before: rows.count))
-        places.append((before + 2, event.key))
-        places.append((before + 3, event.number))
-        places.append((before + 4, event.surface))
-        places.append((before + 5, event.displayedAt))
-        places.append((before + 6, event.meta))
-        if let customer = event.customer { places.append((before + 8, customer)) }
-        rows.append((id, start..<places.count))
-    }
+    mutating func add(_ event: MintedEvent, id: Int64) { rows.append((id, event)) }
 
     /// Gives the events the rows from `first` on; returns the new rows by the old ones.
     mutating func renumber(from first: Int64) -> [Int64: Int64] {
@@ -42,14 +32,22 @@ struct EventRows {
     ///
     /// - Parameter now: seconds since 1970.
     func store(in database: Database, now: Int64) throws {
+        var places: [RowTexts.Place] = []
         try Self.inserts.run(rows.count, in: database) { insert, range in
+            places.removeAll(keepingCapacity: true)
             for place in range {
-                let before = Self.inserts.parameter(before: place)
-                insert.bind(before + 1, rows[place].id)
+                let (id, event) = rows[place]
+                let before = Self.inserts.parameter(before: place - range.lowerBound)
+                insert.bind(before + 1, id)
+                places.append((before + 2, event.key))
+                places.append((before + 3, event.number))
+                places.append((before + 4, event.surface))
+                places.append((before + 5, event.displayedAt))
+                places.append((before + 6, event.meta))
                 insert.bind(before + 7, now)
+                if let customer = event.customer { places.append((before + 8, customer)) }
             }
-            let bound = rows[range.lowerBound].places.lowerBound..<rows[range.upperBound - 1].places.upperBound
-            try insert.run(lending: texts, at: places[bound])
+            try insert.run(lending: texts, at: places)
         }
     }
 

@@ -79,7 +79,7 @@ struct LedgerStatement {
     /// Runs a statement that returns no rows with further texts, and makes all parameters NULL.
     ///
     /// - Parameter bytes: UTF-8, which SQLite reads in place.
-    func run(lending bytes: TextBuffer, at places: ArraySlice<RowTexts.Place>) throws {
+    func run(lending bytes: TextBuffer, at places: [RowTexts.Place]) throws {
         try RowTexts.lend(bytes, at: places, to: handle, step)
     }
 

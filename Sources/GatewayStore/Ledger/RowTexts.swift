@@ -27,12 +27,12 @@ final class RowTexts {
             places.removeAll(keepingCapacity: true)
             bytes.removeAll()
         }
-        try Self.lend(bytes, at: places[...], to: statement, run)
+        try Self.lend(bytes, at: places, to: statement, run)
     }
 
     /// Binds texts, calls `run`, which must reset the statement, and makes all parameters NULL.
     static func lend(
-        _ bytes: TextBuffer, at places: ArraySlice<Place>, to statement: OpaquePointer, _ run: () throws -> Void
+        _ bytes: TextBuffer, at places: [Place], to statement: OpaquePointer, _ run: () throws -> Void
     ) rethrows {
         defer { sqlite3_clear_bindings(statement) }
         try bytes.withUnsafeBytes { bytes in
