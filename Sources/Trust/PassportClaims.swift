@@ -13,6 +13,8 @@ struct PassportClaims: Sendable {
     let orig: Party
     /// Seconds of Unix time.
     let issued: Int64
+    /// The times before and from which the token is invalid, if it has them (RFC 7519 §4.1.4 and §4.1.5).
+    let begins: Int64?, ends: Int64?
     let attestation: Attestation?
     let origid: String?
     /// The number that the call was diverted from.
@@ -31,6 +33,8 @@ struct PassportClaims: Sendable {
         else { throw .claims }
         self.dest = dest
         self.issued = issued
+        begins = try Self.time("nbf", of: payload)
+        ends = try Self.time("exp", of: payload)
         var attestation: Attestation?
         var origid: String?
         if type == .shaken {
@@ -43,6 +47,13 @@ struct PassportClaims: Sendable {
         div = type == .div || type == .divO ? try Self.party("div", of: payload) : nil
         nested = type == .divO ? payload.text("opt") : nil
         if type == .divO, nested == nil { throw .claims }
+    }
+
+    /// A time in whole seconds, nil if the claim is missing.
+    private static func time(_ name: StaticString, of payload: StrictJSON) throws(TrustCause) -> Int64? {
+        guard let claim = payload.member(name) else { return nil }
+        guard let time = payload.integer(at: claim) else { throw .claims }
+        return time
     }
 
     /// Exactly one number or URI.

@@ -29,7 +29,6 @@ struct Passport: Sendable {
     /// The count of bytes that the signature covers: header and payload.
     let signedCount: Int
     let signature: [UInt8]
-    let header: StrictJSON
     let claims: PassportClaims
     /// The address of the certificate.
     let address: String?
@@ -67,7 +66,7 @@ struct PassportReader {
         let (header, type) = try parts.header()
         let signature = try parts.signature()
         guard let info = value.info else { throw .infoMissing }
-        let members = try HeaderMembers(header, allowsX5C: regime.allowsX5C)
+        let members = try HeaderMembers(header, allowsX5C: policy.regimes.contains(where: \.allowsX5C))
         if value.ppt != nil, type == .base { throw .headerIncomplete }
         guard type == expected else { throw .pptMismatch }
         try members.check()
@@ -80,7 +79,7 @@ struct PassportReader {
             guard bytes.extracting(info).equals(Array(address.utf8).span) else { throw .infoMismatch }
         }
         if regime.parameters == .strict, value.hasOthers { throw .parameters }
-        return try passport(type, token, parts, header, members, signature)
+        return try passport(type, token, parts, members, signature)
     }
 
     /// A token inside the `opt` of another one (RFC 8946 §5). It has no parameters of a header field.
@@ -88,18 +87,21 @@ struct PassportReader {
         let parts = try TokenParts(token)
         let (header, type) = try parts.header()
         let signature = try parts.signature()
-        let members = try HeaderMembers(header, allowsX5C: regime.allowsX5C)
+        let members = try HeaderMembers(header, allowsX5C: policy.regimes.contains(where: \.allowsX5C))
         try members.check()
-        return try passport(type, token, parts, header, members, signature)
+        return try passport(type, token, parts, members, signature)
     }
 
     private func passport(
-        _ type: PassportType, _ token: [UInt8], _ parts: TokenParts, _ header: StrictJSON, _ members: HeaderMembers,
+        _ type: PassportType, _ token: [UInt8], _ parts: TokenParts, _ members: HeaderMembers,
         _ signature: [UInt8]
     ) throws(TrustCause) -> Passport {
-        if let address = members.address, !regime.addresses.allow(address) { throw .badAddress }
+        // The regime of a signer is not known before the signer is.
+        if let address = members.address, !policy.regimes.contains(where: { $0.addresses.allow(address) }) {
+            throw .badAddress
+        }
         return Passport(
-            type: type, token: token, signedCount: parts.signedCount, signature: signature, header: header,
+            type: type, token: token, signedCount: parts.signedCount, signature: signature,
             claims: try PassportClaims(try parts.payload(), type), address: members.address, chain: members.chain,
             hasBrokenChain: members.hasBrokenChain)
     }
@@ -149,9 +151,14 @@ struct TokenParts {
     /// The token header with its type. An unknown type ends the reading first of all.
     func header() throws(TrustCause) -> (StrictJSON, PassportType) {
         let header = try json(0..<firstDot)
-        guard let ppt = header.member("ppt") else { return (header, .base) }
-        guard header.nodes[ppt].kind == .text else { throw .malformed }
-        guard let type = PassportType(header, at: ppt) else { throw .unsupportedPPT }
+        var type = PassportType.base
+        if let ppt = header.member("ppt") {
+            guard header.nodes[ppt].kind == .text else { throw .malformed }
+            guard let named = PassportType(header, at: ppt) else { throw .unsupportedPPT }
+            type = named
+        }
+        // No extension of RFC 7515 §4.1.11 is known here, so a token that depends on one is invalid.
+        guard header.member("crit") == nil else { throw .malformed }
         return (header, type)
     }
 

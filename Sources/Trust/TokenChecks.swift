@@ -5,9 +5,15 @@ import Crypto
 /// The checks of one token, each in a function that throws the finding.
 extension Examination {
     /// `stale`, `future` or nil (RFC 8224 §6.2 step 4).
+    ///
+    /// A token's own bounds have the leeway of `maxAhead` (RFC 7519 §4.1.4).
     func freshness(of claims: PassportClaims, oldest: Int64) -> TrustCause? {
         let age = now.saturated(minus: claims.issued)
-        return age > oldest ? .stale : age < -regime.maxAhead ? .future : nil
+        if age > oldest { return .stale }
+        if age < -regime.maxAhead { return .future }
+        if let ends = claims.ends, now.saturated(minus: ends) >= regime.maxAhead { return .stale }
+        if let begins = claims.begins, begins.saturated(minus: now) > regime.maxAhead { return .future }
+        return nil
     }
 
     /// Compares Date with the time of the token, where the regime wants it.

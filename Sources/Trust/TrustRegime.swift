@@ -176,8 +176,10 @@ public struct TrunkTrustPolicy: Sendable {
     /// A token that came with another Call-ID: a mark, or no evidence.
     public enum Replay: String, CaseIterable, Sendable { case note, asUnsigned = "as_unsigned" }
 
-    /// The regimes, the first of which has the rules of header fields and numbers. The signer is judged by the first one
-    /// with an anchor of its chain. Without a regime nothing is verified.
+    /// The regimes, the first of which has the rules of header fields and numbers.
+    ///
+    /// Addresses and chains in tokens are those that any of them allows. The signer is judged by the first one with an
+    /// anchor of its chain. Without a regime nothing is verified.
     public var regimes: [TrustRegime]
     /// The set of regimes that `regimes` are part of; see `TrustSnapshot.regimeSet`.
     public var regimeSet: UInt64

@@ -86,6 +86,19 @@ struct CallRulesTests {
         #expect(snapshot.verify([value]).causes == [expected])
     }
 
+    @Test(
+        arguments: [
+            (#","exp":1471375428"#, .passed, "RFC 7519 §4.1.4: a leeway of a minute"),
+            (#","exp":1471375369"#, .passed, "within the leeway"), (#","exp":1471375368"#, .stale, "beyond it"),
+            (#","nbf":1471375488"#, .passed, "RFC 7519 §4.1.5: within the leeway"),
+            (#","nbf":1471375489"#, .future, "beyond it"), (#","exp":"1471375488""#, .claims, "a time as text"),
+            (#","nbf":1471375428.5"#, .claims, "half a second"),
+        ] as [(String, TrustCause, String)])
+    func `a token may have bounds of its own`(_ claim: String, _ expected: TrustCause, _ rule: String) throws {
+        let value = try Self.lab.signed(TrustLab.claims(claim))
+        #expect(try Self.lab.snapshot(["spc"]).verify([value]).causes == [expected], "\(rule)")
+    }
+
     @Test func `a certificate is in force from the token on until now`() throws {
         let value = try Self.lab.signed(TrustLab.claims(iat: Self.now - 10))
         let rows: [(ClosedRange<Int64>, TrustCause)] = [
@@ -171,6 +184,17 @@ struct CallRulesTests {
         #expect(foreign.causes == [.untrustedSigner] && foreign.number == .none)
         #expect(try verdict([alien, alien, alien], ["us"]).number == .failed)
         #expect(try verdict([], ["us"]).causes == [.signerNotYetKnown], "a state that was never decided")
+    }
+
+    @Test func `an address counts if any regime of the trunk allows it`() throws {
+        let header = #"{"alg":"ES256","ppt":"shaken","typ":"passport","x5u":"http://10.0.0.1:8080/c"}"#
+        let value = try Self.lab.signed(
+            TrustLab.claims(), header: header, parameters: ";info=<http://10.0.0.1:8080/c>;alg=ES256;ppt=shaken")
+        var policy = TrustLab.policy("us")
+        let snapshot = try Self.lab.snapshot()
+        #expect(snapshot.verify([value], under: policy).causes == [.badAddress])
+        policy.regimes += TrustLab.policy("private").regimes
+        #expect(snapshot.verify([value], under: policy).causes == [.signerNotYetKnown])
     }
 
     @Test func `a policy of another set of regimes knows no signer`() throws {

@@ -86,6 +86,14 @@ struct IdentityFieldTests {
                 "a type of no text"
             ),
             (
+                #"{"alg":"ES256","crit":["b64"],"b64":false,"ppt":"shaken","typ":"passport","x5u":"https://a.example/c"}"#,
+                .malformed, "RFC 7515 §4.1.11: an extension that is not known"
+            ),
+            (
+                #"{"alg":"ES256","crit":["x"],"ppt":"vvp","typ":"passport"}"#, .unsupportedPPT,
+                "an unknown type comes before its extensions"
+            ),
+            (
                 #"{"alg":"es256","ppt":"shaken","typ":"passport","x5u":"https://cert.example.net/spc.pem"}"#, .alg,
                 "RFC 7518 §3.1"
             ),

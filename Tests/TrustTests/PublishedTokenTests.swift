@@ -38,7 +38,6 @@ struct PublishedTokenTests {
         let payload = try #require(StrictJSON(Array(#"{"dest":{"tn":["1"]},"iat":1,"orig":{"tn":"1"}}"#.utf8)))
         let passport = Passport(
             type: .base, token: Array(token.utf8), signedCount: parts.signedCount, signature: try parts.signature(),
-            header: try parts.header().0,
             claims: try PassportClaims(payload, .base),
             address: address, chain: nil, hasBrokenChain: false)
         let signer = Signer(row: 1, key: try key(text), standings: [.passed])
