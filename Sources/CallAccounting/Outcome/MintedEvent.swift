@@ -74,13 +74,7 @@ extension TextBuffer {
 
     /// Whether no byte is to be escaped.
     private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        var escaped: UInt8 = 0
-        // Without an early end the compiler compares many bytes at once.
-        for byte in text {
-            escaped |= byte < 0x20 ? 1 : 0
-            escaped |= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
-        }
-        return escaped == 0
+        text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
     /// Escapes quote, backslash and control characters, RFC 8259 §7.
