@@ -19,7 +19,7 @@ readonly RUN_PACKAGES=(sip-tester python3 openssl)
 readonly MONITORING_PACKAGES=(prometheus)
 # The server of Deploy/postgres; install it `without_services`, because the package would start a server of the system.
 readonly DATABASE_PACKAGES=(postgresql openssl procps)
-readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
+readonly BENCH_PACKAGES=(gcc libc6-dev liburing-dev binutils iproute2)
 readonly BENCH_PEER_PACKAGES=(kamailio kamailio-sqlite-modules)
 
 # A crashing program must not sit in the backtracer for minutes.

@@ -6,15 +6,15 @@ import sys
 
 from heraldtest import ROOT
 from heraldtest.child import Failed, end_on_signals
-from . import compare, directory_load, foreground, index, overload, parts, profile, scale, shipping
+from . import compare, directory_load, foreground, index, kernel, overload, parts, profile, scale, shipping
 from .dataset import Data
 
 RELEASE = os.path.join(ROOT, ".build-release", "release")
 MODES = {"compare": compare, "overload": overload, "scale": scale, "profile": profile, "parts": parts, "index": index,
-         "directory": directory_load, "shipping": shipping, "gateway": foreground}
+         "kernel": kernel, "directory": directory_load, "shipping": shipping, "gateway": foreground}
 # Modes whose calls come from the bench's own million numbers.
-WITH_DATA = (compare, overload, scale)
-WITHOUT_GATEWAY = (parts, directory_load)
+WITH_DATA = (compare, overload, scale, kernel)
+WITHOUT_GATEWAY = (parts, kernel, directory_load)
 COMPARING = (compare, overload, profile)
 
 

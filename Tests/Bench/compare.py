@@ -41,7 +41,7 @@ def subjects(options):
         if shutil.which("kamailio"):
             chosen.append(Kamailio(BASELINE, options.cache, options.data))
             chosen.append(Kamailio("kamailio-stateless", options.cache, options.data, ("STATELESS",)))
-        chosen.append(Relay("relay", options.cache, os.path.join(options.cache, "relay")))
+        chosen.append(Relay("relay", options.cache))
     return chosen
 
 

@@ -154,13 +154,13 @@ class Kamailio(Subject):
 
 
 class Relay(Subject):
-    """Forwards datagrams unread: the kernel's cost of a call."""
+    """Forwards datagrams unread: the kernel's cost of a call, for one of the ways of relay.c."""
 
     brands = False
 
-    def __init__(self, name, folder, binary):
+    def __init__(self, name, folder, way="single"):
         super().__init__(name, folder)
-        self.binary = binary
+        self.binary, self.way = os.path.join(folder, "relay"), way
 
     def command(self):
-        return [self.binary, str(SUBJECT), str(CARRIER), str(PBX)]
+        return [self.binary, self.way, str(SUBJECT), str(CARRIER), str(PBX)]
