@@ -33,13 +33,14 @@ struct SignatureCache: Sendable {
         return Hit(isGood: entry.isGood, isReplayed: entry.callID != callID)
     }
 
-    /// Keeps a result.
-    mutating func keep(_ token: ChainDigest, generation: UInt64, callID: UInt64, isGood: Bool) {
+    /// Keeps a result. True if the token was with another Call-ID before, be it under another snapshot.
+    mutating func keep(_ token: ChainDigest, generation: UInt64, callID: UInt64, isGood: Bool) -> Bool {
         if entries.isEmpty { entries = [Entry?](repeating: nil, count: Self.places) }
         let place = Self.place(of: token)
         // The first Call-ID stays, or a second gateway would hide that the token came twice.
-        let first = entries[place].flatMap { $0.token == token ? $0.callID : nil }
-        entries[place] = Entry(token: token, generation: generation, callID: first ?? callID, isGood: isGood)
+        let first = entries[place].flatMap { $0.token == token ? $0.callID : nil } ?? callID
+        entries[place] = Entry(token: token, generation: generation, callID: first, isGood: isGood)
+        return first != callID
     }
 
     private static func place(of token: ChainDigest) -> Int { Int(token.low % UInt64(places)) }

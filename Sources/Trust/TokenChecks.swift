@@ -101,7 +101,7 @@ extension Examination {
         hash.update(data: passport.signature)
         let token = ChainDigest(hash.finalize())
         let isGood: Bool
-        var isReplayed = false
+        let isReplayed: Bool
         if let hit = memory.signatures.hit(token, generation: snapshot.generation, callID: call.callID) {
             (isGood, isReplayed) = (hit.isGood, hit.isReplayed)
         } else {
@@ -109,7 +109,7 @@ extension Examination {
             guard let key = signer.key else { throw Finding(.signerNotYetKnown) }
             signaturesLeft -= 1
             isGood = key.signed(signed, passport.signature)
-            memory.signatures.keep(
+            isReplayed = memory.signatures.keep(
                 token, generation: snapshot.generation, callID: call.callID, isGood: isGood)
         }
         if isGood { return isReplayed }

@@ -309,6 +309,9 @@ struct CallRulesTests {
         policy.replay = .asUnsigned
         let strict = snapshot.verify([value], of: call, under: policy, with: &memory)
         #expect(strict.causes == [.seenBefore] && strict.number == .none)
+        // A new snapshot does not hide that the token came twice.
+        let next = Self.lab.snapshot(of: try Self.lab.signer("spc"), generation: 2)
+        #expect(next.verify([value], of: call, under: policy, with: &memory).causes == [.seenBefore])
         call.callID = 1
         #expect(snapshot.verify([value], of: call, under: policy, with: &memory).number == .passed(.a))
     }

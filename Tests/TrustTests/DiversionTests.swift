@@ -56,6 +56,17 @@ struct DiversionTests {
         #expect(try verify(values, to: numbers[6]).causes == [TrustCause](repeating: .tooMany, count: 7))
     }
 
+    @Test func `a regime may allow fewer diversions`() throws {
+        var policy = TrustLab.policy("us")
+        policy.regimes[0].diversions = 1
+        let values = [
+            try Self.lab.signed(TrustLab.claims()), try Self.div(Self.a, Self.b), try Self.div(Self.b, Self.c),
+        ]
+        let call = SignedCall(caller: "12025551000", called: Self.c)
+        let verdict = try Self.lab.snapshot().verify(values, of: call, under: policy)
+        #expect(verdict.causes == [.tooMany, .tooMany, .tooMany] && verdict.number == .none)
+    }
+
     @Test func `diversions in a circle lead nowhere`() throws {
         let values = [
             try Self.lab.signed(TrustLab.claims(dest: "12025559999")), try Self.div(Self.a, Self.b),
