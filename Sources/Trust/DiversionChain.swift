@@ -82,7 +82,7 @@ extension Examination {
         guard let depths = chain.depths else { throw Finding(.chainIncomplete) }
         guard let called = call.called else { throw Finding(.notANumber) }
         guard chain.diversions.contains(where: { $0.passport.claims.isDestined(to: called) }) else {
-            claimed = claimed ?? chain.diversions.last?.passport.claims.claimed
+            claimed = claimed ?? chain.diversions.last.map { TrustVerdict.Claimed($0.passport.claims) }
             throw Finding(.calledMismatch)
         }
         return depths

@@ -110,12 +110,9 @@ struct PassportClaims: Sendable {
     /// Whether `dest` has telephone numbers at all.
     var hasNumbers: Bool { payload.member("tn", of: dest).map { !payload.elements(of: $0).isEmpty } ?? false }
 
-    /// The caller and the first callee.
-    var claimed: TrustVerdict.Claimed {
-        var caller: CanonicalNumber?
-        if case .number(let number) = orig { caller = number }
-        let callee = payload.member("tn", of: dest).flatMap { payload.elements(of: $0).first }
-        return TrustVerdict.Claimed(caller: caller, called: callee.flatMap { payload.number(at: $0) })
+    /// The first number of `dest`.
+    var firstCalled: CanonicalNumber? {
+        payload.member("tn", of: dest).flatMap { payload.elements(of: $0).first }.flatMap { payload.number(at: $0) }
     }
 
     /// True if the `origid` is a UUID (RFC 8588 §5).

@@ -28,7 +28,7 @@ extension Examination {
         guard case .number(let number) = claims.orig, call.caller != nil || call.otherCaller != nil
         else { throw Finding(.notANumber) }
         guard let number, number == call.caller || number == call.otherCaller else {
-            claimed = claimed ?? claims.claimed
+            claimed = claimed ?? TrustVerdict.Claimed(claims)
             throw Finding(.callerMismatch)
         }
     }
@@ -41,7 +41,7 @@ extension Examination {
             return
         }
         guard call.called != nil, claims.hasNumbers else { throw Finding(.notANumber) }
-        claimed = claimed ?? claims.claimed
+        claimed = claimed ?? TrustVerdict.Claimed(claims)
         throw Finding(.calledMismatch)
     }
 
@@ -118,5 +118,13 @@ extension Examination {
         else { throw Finding(.badSignature) }
         ask(.renew(address: address))
         throw Finding(.signerChanged)
+    }
+}
+
+extension TrustVerdict.Claimed {
+    /// The numbers of a token.
+    init(_ claims: PassportClaims) {
+        if case .number(let number) = claims.orig { caller = number } else { caller = nil }
+        called = claims.firstCalled
     }
 }
