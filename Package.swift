@@ -369,8 +369,8 @@ let package = Package(
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
         .testTarget(
-            name: "TrustTests", dependencies: ["Trust", "SeededRandom", crypto, x509, asn1], resources: [.copy("Vectors")],
-            swiftSettings: strict),
+            name: "TrustTests", dependencies: ["Trust", "SeededRandom", crypto, x509, asn1],
+            resources: [.copy("Vectors")], swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),
