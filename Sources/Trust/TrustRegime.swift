@@ -8,7 +8,7 @@ public struct TrustRegime: Equatable, Sendable {
     /// The form of a revocation list: one of its issuer's certificates, or one for all with the issuer in each entry.
     public enum RevocationForm: String, CaseIterable, Sendable { case direct, indirect }
 
-    /// A revocation list past its end and seven days: signers count as good, or as not judged.
+    /// A revocation list past its end: signers count for seven more days, or are not judged from then on.
     public enum StaleRevocation: String, CaseIterable, Sendable { case accept, asUnsigned = "as_unsigned" }
 
     /// The keys that a chain may have: P-256 alone, or RSA of 2048 bits and more above the leaf too.

@@ -83,6 +83,15 @@ public struct ChainDigest: Hashable, Sendable {
         self.init(hash.finalize())
     }
 
+    /// Takes the 32 bytes of an earlier digest; nil for another count.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        parts = bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
+    }
+
+    /// The 32 bytes of the digest.
+    public var bytes: [UInt8] { withUnsafeBytes(of: parts) { Array($0) } }
+
     init(_ digest: SHA256Digest) {
         parts = digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
     }
