@@ -158,7 +158,7 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["CallAccounting", "Branding", "Primitives", "Host", grdb, sqlite, log],
+            dependencies: ["CallAccounting", "Branding", "Trust", "Primitives", "Host", grdb, sqlite, crypto, log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -320,7 +320,7 @@ let package = Package(
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "Host", "GatewayStoreTesting", "TestFixtures",
+                "GatewayStore", "CallAccounting", "Branding", "Trust", "Host", "GatewayStoreTesting", "TestFixtures",
                 "SeededRandom", grdb, log,
             ],
             swiftSettings: strict),

@@ -131,6 +131,13 @@ package final class HeraldDatabase: Sendable {
         try reader(path: brandsPath(in: folder), Migrations.brands)
     }
 
+    /// Opens the signers of a gateway, running or not, for reading only.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
+    static func signersReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
+        try reader(path: signersPath(in: folder), Migrations.signers)
+    }
+
     /// Closes both files; later use of either throws.
     package func close() throws {
         try ledgerFile.close()
@@ -139,6 +146,7 @@ package final class HeraldDatabase: Sendable {
 
     package static func ledgerPath(in folder: String) -> String { folder + "/herald.sqlite" }
     package static func brandsPath(in folder: String) -> String { folder + "/brands.sqlite" }
+    package static func signersPath(in folder: String) -> String { folder + "/signers.sqlite" }
     /// The file in which the records of a sync wait; removed after it.
     package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 

@@ -284,3 +284,63 @@ extension Migrations {
     // The numbers whose record came from a lookup and from no sync since.
     private static let provisional = "CREATE TABLE provisional (number INTEGER PRIMARY KEY);\n"
 }
+
+extension Migrations {
+    /// Tables of `signers.sqlite`: certificates of signers, lists of authorities and revoked certificates.
+    static let signers: Migrations = {
+        var signers = Migrations(tables: signerTables)
+        signers.add("signers 1")
+        return signers
+    }()
+
+    /// The tables of a new file; times are seconds since 1970.
+    ///
+    /// `state` has exactly one row: `generation` counts the changes, `regimes` names the set of rules that the standings
+    /// were decided for, one byte for each regime. `issuers` of a signer are SHA-256 digests of 32 bytes, rows of `issuer`.
+    /// `chain` is the digest of the chain as a token has it. `unknown_address` has no certificate yet.
+    private static let signerTables = """
+        CREATE TABLE state (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            generation INTEGER NOT NULL DEFAULT 0,
+            regimes BLOB NOT NULL DEFAULT x'',
+            decided_at INTEGER NOT NULL DEFAULT 0
+        );
+        INSERT INTO state (id) VALUES (1);
+
+        CREATE TABLE issuer (digest BLOB PRIMARY KEY, der BLOB NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE signer (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            address TEXT UNIQUE,
+            chain BLOB NOT NULL,
+            leaf BLOB NOT NULL,
+            issuers BLOB NOT NULL,
+            key BLOB,
+            authority BLOB,
+            constraints BLOB NOT NULL,
+            not_before INTEGER NOT NULL,
+            not_after INTEGER NOT NULL,
+            standings BLOB NOT NULL,
+            subject TEXT NOT NULL,
+            imported_at INTEGER NOT NULL
+        );
+        CREATE UNIQUE INDEX signer_chain ON signer (chain) WHERE address IS NULL;
+
+        CREATE TABLE unknown_address (address TEXT PRIMARY KEY, added_at INTEGER NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE authority_list (
+            regime TEXT PRIMARY KEY,
+            sequence INTEGER NOT NULL,
+            expires INTEGER NOT NULL,
+            token TEXT NOT NULL,
+            imported_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        CREATE TABLE revocation_list (
+            signer BLOB PRIMARY KEY,
+            der BLOB NOT NULL,
+            imported_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        """
+}
