@@ -163,7 +163,7 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "Primitives", "Host", "CLinux", httpClient, nio,
+                "CallAccounting", "BrandingAPI", "Branding", "Trust", "Primitives", "Host", "CLinux", httpClient, nio,
                 nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
                 log,
             ],
@@ -259,6 +259,7 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+        .target(name: "TrustFixtures", path: "Tests/TrustFixtures", swiftSettings: strict),
         .target(
             name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
             swiftSettings: strict),
@@ -328,7 +329,8 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures", "Host",
+                "Branding", "Trust", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures",
+                "TrustFixtures", "Host",
                 httpClient, nio, nioPosix, nioHTTP, nioSSL, x509, asn1, crypto, subprocess, system, grdb, lifecycle,
                 log,
             ],
