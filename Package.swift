@@ -124,8 +124,8 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayConfiguration", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "CRDKafka", "SIPCore",
-                "Branding", "Primitives", "Host", "WebPages", "CLinux", hummingbird, hummingbirdCore, hummingbirdTLS,
-                httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals, log,
+                "Branding", "Trust", "Primitives", "Host", "WebPages", "CLinux", hummingbird, hummingbirdCore,
+                hummingbirdTLS, crypto, httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals, log,
             ],
             exclude: ["README.md"],
             resources: [
@@ -196,8 +196,9 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles",
-            dependencies: ["Branding", "SIPCore", "Host", "PostgreSQL", "Primitives", yams, log],
+            dependencies: ["Branding", "SIPCore", "Trust", "Host", "PostgreSQL", "Primitives", yams, log],
             exclude: ["README.md"],
+            resources: ["us", "ca", "fr", "br", "in", "private"].map { .embedInCode("Regimes/\($0).yaml") },
             swiftSettings: strict),
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
@@ -287,7 +288,8 @@ let package = Package(
 
         // Tests. Three of them depend on a program: two start it, one tests its code.
         .testTarget(
-            name: "HeraldTests", dependencies: ["herald", "ChildPrograms", "PostgreSQLTesting", grdb],
+            name: "HeraldTests",
+            dependencies: ["herald", "ChildPrograms", "PostgreSQLTesting", "TestFixtures", "TrustFixtures", grdb],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAppTests",
@@ -302,8 +304,9 @@ let package = Package(
             name: "GatewayOperatorTests",
             dependencies: [
                 "GatewayOperator", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "CRDKafka",
-                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives", "TestFixtures", grdb,
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "CRDKafka",
+                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives", "TestFixtures",
+                "TrustFixtures", grdb,
                 hummingbird, lifecycle, log, nio,
             ],
             swiftSettings: strict),
@@ -360,7 +363,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests",
-            dependencies: ["ConfigurationFiles", "Branding", "SIPCore", "TestFixtures"],
+            dependencies: ["ConfigurationFiles", "Branding", "SIPCore", "Trust", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "Primitives", "TestFixtures"],

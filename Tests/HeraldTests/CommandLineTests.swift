@@ -36,7 +36,7 @@ final class CommandLineTests {
 
     @Test(arguments: [
         "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain", "log-level",
-        "targets", "routes", "customers", "calls", "events", "logos", "trace", "backup",
+        "targets", "routes", "customers", "calls", "events", "logos", "trace", "trust", "backup",
     ])
     func `each command explains itself`(command: String) async throws {
         let ended = try await herald([command, "--help"])
@@ -52,7 +52,8 @@ final class CommandLineTests {
         ["lookup", "1", "--attestation", "D"], ["calls", "--name", ""], ["drain", "--off", "--wait"],
         ["drain", "--timeout", "5m"], ["drain", "--wait", "--timeout", "soon"], ["log-level", "--for", "10m"],
         ["log-level", "debug", "--for", "10"], ["log-level", "debug", "--reset"],
-        ["targets", "--disable", "a", "--enable", "a"], ["simulate"],
+        ["targets", "--disable", "a", "--enable", "a"], ["simulate"], ["trust", "check", "a.b.c"], ["trust", "why"],
+        ["trust", "forget"], ["trust", "forget", "123A", "--list", "us"],
     ])
     func `a wrong option ends with 64 and opens nothing`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", "/nowhere/herald.yaml"])

@@ -65,6 +65,14 @@ struct DocumentTests {
         for word in words { #expect(page.contains("| `\(word)` |"), "\(word)") }
     }
 
+    @Test func `the page on signers has every cause`() throws {
+        let page = try Repository.text("docs/trust.md")
+        let causes = try Repository.text(named: "TrustCause.swift")
+        let words = causes.matches(of: /case \.\w+: "([a-z_]+)"/).map { String($0.1) }
+        #expect(words.count > 45)
+        for word in words { #expect(page.contains("| `\(word)` |"), "\(word)") }
+    }
+
     @Test func `the licence is the whole Apache licence`() throws {
         let text = try Repository.text("LICENSE")
         #expect(text.contains("Version 2.0, January 2004"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Trust
 
 /// A short description of a configuration, for `check-config`.
 package struct ConfigurationSummary {
@@ -82,6 +83,10 @@ package struct ConfigurationSummary {
             let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
             lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
             lines += phones(logos)
+        }
+        if let trust = configuration.trust {
+            let names = trust.regimes.map(\.regime.name).joined(separator: ", ")
+            lines.append("trust   regimes \(names); for herald trust, no call is verified yet")
         }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines

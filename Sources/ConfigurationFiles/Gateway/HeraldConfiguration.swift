@@ -49,6 +49,8 @@ package struct HeraldConfiguration: Sendable {
     package var trace: Trace
     /// Nil for a gateway that is alone.
     package var cluster: Cluster?
+    /// Signed calls; nil without regimes.
+    package var trust: TrustSettings?
 
     /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {

@@ -36,6 +36,7 @@ struct HeraldSchema {
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         let cluster = cluster(listen ?? [])
+        let trust = trust()
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
@@ -45,7 +46,8 @@ struct HeraldSchema {
             outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
-            admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster)
+            admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster,
+            trust: trust)
     }
 
     private struct GatewaySection {

@@ -9,7 +9,8 @@ struct ConfigurationFile {
     /// The environment variables for secrets.
     let environment: [String: String]
     private let path: String
-    private let text: String
+    /// The text of the file.
+    let text: String
 
     init(path: String, environment: [String: String]) throws(ConfigurationError) {
         self.path = path
@@ -21,6 +22,13 @@ struct ConfigurationFile {
         }
         guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is not UTF-8 text") }
         self.text = text
+    }
+
+    /// A file whose text is at hand.
+    init(path: String, text: String) {
+        self.path = path
+        self.text = text
+        environment = [:]
     }
 
     /// Reads the top-level mapping with `read`.
@@ -39,10 +47,12 @@ struct ConfigurationFile {
         return value
     }
 
+    /// The file's folder; empty for the present one.
+    var folder: String { (path as NSString).deletingLastPathComponent }
+
     /// Returns a path relative to the file's folder.
     func resolved(_ other: String) -> String {
-        let folder = (path as NSString).deletingLastPathComponent
-        return other.hasPrefix("/") || folder.isEmpty ? other : folder + "/" + other
+        other.hasPrefix("/") || folder.isEmpty ? other : folder + "/" + other
     }
 
     private func root() throws(ConfigurationError) -> Node.Mapping {

@@ -113,6 +113,23 @@ final class ConfigurationSection {
         return parsed(node, child(key), read)
     }
 
+    /// Returns the values of a mapping whose keys are the operator's, such as provider codes; empty if the key is absent.
+    func words<Choice: ConfigurationWord>(_ key: String, _ isName: (String) -> Bool) -> [String: Choice] {
+        guard let node = node(key) else { return [:] }
+        guard let entries = node.mapping else {
+            return wrongType(key, node, "keys and values, such as {123A: deny}") ?? [:]
+        }
+        var words: [String: Choice] = [:]
+        for (name, value) in entries {
+            guard let text = Self.text(name), isName(text) else {
+                problem(name, child(key), "a key must be \(WordForm.word)")
+                continue
+            }
+            if let word: Choice = word(value, "\(child(key)).\(text)") { words[text] = word }
+        }
+        return words
+    }
+
     // MARK: Lists
 
     /// Returns a list of different values out of a fixed set. A single value counts as a list.

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Trust
+
+extension HeraldConfiguration {
+    /// The rules and the limits for signers of calls.
+    package struct TrustSettings: Equatable, Sendable {
+        /// The treatment of a signer by the operator.
+        package enum SignerRule: String, ConfigurationWord, Sendable { case deny, watch }
+
+        /// The regimes in the order of the file; at least one.
+        package var regimes: [ConfiguredRegime]
+        /// The most signers and unknown addresses together.
+        package var signers = 50_000
+        /// The operator's rules by provider code.
+        package var rules: [String: SignerRule] = [:]
+    }
+}
+
+extension HeraldSchema {
+    /// The most regimes of a gateway.
+    static let mostRegimes = 16
+
+    /// Reads the `trust` section; nil without one.
+    func trust() -> HeraldConfiguration.TrustSettings? {
+        root.section("trust") { section in
+            if !section.has("regimes") { section.missing("regimes", "[us]") }
+            let regimes = regimes(section)
+            var settings = HeraldConfiguration.TrustSettings(regimes: regimes)
+            settings.signers = section.integer("signers", default: settings.signers, in: 100...1_000_000)
+            settings.rules = section.words("signer") { WordForm.isWord($0) }
+            Self.refuseFetching(section)
+            return regimes.isEmpty ? nil : settings
+        }
+    }
+
+    /// Reports `fetch: on`, which no part of the gateway carries out.
+    static func refuseFetching(_ section: ConfigurationSection) {
+        guard section.choice("fetch", default: FetchWord.off) == .on else { return }
+        section.problem(
+            "fetch", "is off in this version: write off, and take in certificates with herald trust import")
+    }
+
+    private enum FetchWord: String, ConfigurationWord { case off, on }
+
+    private func regimes(_ section: ConfigurationSection) -> [ConfiguredRegime] {
+        var regimes: [ConfiguredRegime] = []
+        let entries = section.texts("regimes")
+        if entries.count > Self.mostRegimes {
+            section.problem("regimes", "must have at most \(Self.mostRegimes) entries")
+        }
+        for (position, entry) in entries.prefix(Self.mostRegimes).enumerated() {
+            do {
+                let regime = try RegimeFile(entry, beside: file.folder).read(position: regimes.count)
+                if regimes.contains(where: { $0.regime.name == regime.regime.name }) {
+                    section.problem(
+                        "regimes", element: position, "an earlier entry is named \"\(regime.regime.name)\"")
+                } else {
+                    regimes.append(regime)
+                }
+            } catch {
+                for problem in error.problems {
+                    if problem.line == 0 {
+                        section.problem("regimes", element: position, "\(problem.file): \(problem.message)")
+                    } else {
+                        section.problem(inFile: problem.file, line: problem.line, key: problem.key, problem.message)
+                    }
+                }
+            }
+        }
+        if section.isEmptyList("regimes") { section.problem("regimes", "must not be empty; leave out trust instead") }
+        return regimes
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Crypto
+import Foundation
+import GatewayStore
+import GatewaySync
+import Host
+import Trust
+
+/// The files that the regimes name: anchors, lists of authorities, revocation lists and their signers.
+///
+/// A missing file is a remark and no error, since `herald trust import` takes lists from any place.
+struct RegimeSources {
+    /// The files of one regime.
+    struct Files {
+        var regime: TrustRegime
+        var anchors: [[UInt8]] = []
+        var roots: [[UInt8]] = []
+        var revocationSigners: [[UInt8]] = []
+        var lists: [(token: String, place: String)] = []
+        var revocations: [(der: [UInt8], place: String)] = []
+    }
+
+    /// In the order of the regimes.
+    private(set) var regimes: [Files] = []
+    /// Files that are missing or cannot be used.
+    private(set) var remarks: [String] = []
+
+    init(_ configured: [ConfiguredRegime]) {
+        for regime in configured.map(\.regime) {
+            var files = Files(regime: regime)
+            let anchors = material(regime.anchors, "anchors", of: regime)
+            files.anchors = anchors.authorities + anchors.chains.flatMap(\.certificates)
+            files.lists = anchors.lists
+            let roots = material(regime.listRoot.map { [$0] } ?? [], "list_root", of: regime)
+            files.roots = roots.authorities + roots.chains.flatMap(\.certificates)
+            files.revocations = material(regime.revocationLists, "crl", of: regime).revocations
+            let signers = material(regime.revocationSigner.map { [$0] } ?? [], "crl_signer", of: regime)
+            files.revocationSigners = signers.chains.flatMap(\.certificates) + signers.authorities
+            regimes.append(files)
+        }
+    }
+
+    private mutating func material(_ paths: [String], _ key: String, of regime: TrustRegime) -> TrustMaterial {
+        var material = TrustMaterial()
+        for path in paths {
+            do throws(CommandFailure) {
+                material.add(try TrustFile.read(path), of: path)
+            } catch {
+                remarks.append("regime \(regime.name): \(key): \(error)")
+            }
+        }
+        remarks += material.refusals.map { "regime \(regime.name): \(key): \($0.place) \($0.reason)" }
+        return material
+    }
+
+    /// The anchors of each regime: those of its files, and those of its stored list of authorities.
+    func anchors(_ trust: StoredTrust) -> [RegimeAnchors] {
+        regimes.map { files in
+            let list = trust.authorityLists.first { $0.regime == files.regime.name }
+            return RegimeAnchors(
+                files.regime, anchors: files.anchors + (list.map { AuthorityListToken.stored($0.token) } ?? []),
+                revocationSigners: files.revocationSigners)
+        }
+    }
+
+    /// A digest of all rules and files, by which standings of other rules are recognised.
+    var fingerprint: [UInt8] {
+        var hash = SHA256()
+        for files in regimes {
+            // A dictionary has another order in each process.
+            var rules = files.regime
+            let codes = rules.codes.map { "\($0.key.name) \($0.value)" }.sorted()
+            rules.codes = [:]
+            // The contents of files count, and not the form of their paths.
+            (rules.anchors, rules.listRoot) = ([], nil)
+            (rules.revocationLists, rules.revocationSigner) = ([], nil)
+            hash.update(data: Array("\(rules) \(codes)".utf8))
+            for part in files.anchors + files.revocationSigners { hash.update(data: part) }
+        }
+        return Array(hash.finalize())
+    }
+}
+
+/// A file of the operator with certificates or lists.
+enum TrustFile {
+    /// The largest file that is read, in bytes.
+    private static let most = 64 << 20
+
+    /// The contents.
+    ///
+    /// - Throws: path and cause of an unreadable or oversized file.
+    static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
+        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+        if let size, size > most {
+            throw CommandFailure("\(path) has more than \(most >> 20) MB")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure("\(path) cannot be read: \(SystemError.ofReading(path))")
+        }
+        return Array(data)
+    }
+}
+
+extension HeraldConfiguration {
+    /// The section `trust`.
+    ///
+    /// - Throws: the remedy for a configuration without it.
+    func trustSettings() throws(CommandFailure) -> TrustSettings {
+        guard let trust else {
+            throw CommandFailure("the configuration names no regime: write trust: {regimes: [us]}; see docs/trust.md")
+        }
+        return trust
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+package import ConfigurationFiles
+import Foundation
+import GatewayStore
+import GatewaySync
+package import Host
+import Primitives
+import Trust
+
+/// `herald trust import` and `herald trust forget`: changes of the stored signers, each in one transaction.
+///
+/// Both work beside a running gateway and beside each other: a change that another one has overtaken begins anew.
+package struct TrustImport {
+    private let settings: HeraldConfiguration.TrustSettings
+    private let folder: String
+    private let now: Int64
+
+    /// The result of an import.
+    struct Outcome {
+        var changes: [TrustMerge.Change]
+        var unchanged: Int
+        var remarks: [String]
+        var trust: StoredTrust
+
+        var refused: Int { changes.count { $0.kind == "refused" } }
+    }
+
+    /// - Parameters:
+    ///   - configuration: has the regimes and the state folder.
+    ///   - now: Unix seconds of the decision.
+    /// - Throws: for a configuration without regimes.
+    package init(
+        _ configuration: HeraldConfiguration, now: Int64 = Int64(Date().timeIntervalSince1970)
+    ) throws(CommandFailure) {
+        settings = try configuration.trustSettings()
+        folder = configuration.state
+        self.now = now
+    }
+
+    /// Takes in files, prints the changes, and fails if a part was refused.
+    ///
+    /// Without a file the signers are decided anew by the files of the regimes.
+    package func run(_ paths: [String], asJSON: Bool) async throws {
+        let outcome = try await take(paths)
+        try write(outcome, asJSON)
+        if outcome.refused > 0 {
+            let parts = outcome.refused == 1 ? "1 part was" : "\(outcome.refused) parts were"
+            throw CommandFailure("\(parts) refused; everything else is stored")
+        }
+    }
+
+    /// Removes the signers of an address, a provider code, a number or a row.
+    package func forget(_ text: String, asJSON: Bool) async throws {
+        try checkNotEmpty()
+        let outcome = try await change { merge in
+            guard merge.remove(TrustChoice(text)) > 0 else {
+                throw CommandFailure(
+                    "no stored signer is \(TerminalText.visible(text)): give an address, a provider code or the # of "
+                        + "herald trust list")
+            }
+        }
+        try write(outcome, asJSON)
+    }
+
+    /// Removes the list of authorities of a regime, so that a list with a lower sequence can be imported.
+    package func forgetList(of regime: String, asJSON: Bool) async throws {
+        try checkNotEmpty()
+        let outcome = try await change { merge in
+            guard merge.removeList(of: regime) else {
+                throw CommandFailure("regime \(TerminalText.visible(regime)) has no stored list of authorities")
+            }
+            await merge.decide()
+        }
+        try write(outcome, asJSON)
+    }
+
+    /// A wrong folder must be an error, not a new database.
+    private func checkNotEmpty() throws(CommandFailure) {
+        guard try StoredTrust.read(folder).generation == 0 else { return }
+        throw CommandFailure("\(folder) has no signers yet; herald trust import FILE takes in certificates")
+    }
+
+    /// Reads all files first, so that a wrong path changes nothing.
+    func take(_ paths: [String]) async throws -> Outcome {
+        var material = TrustMaterial()
+        for path in paths { material.add(try TrustFile.read(path), of: path) }
+        let taken = material
+        return try await change { merge in await merge.take(taken) }
+    }
+
+    private func change(_ work: (inout TrustMerge) async throws -> Void) async throws -> Outcome {
+        let sources = RegimeSources(settings.regimes)
+        let store = try CommandFailure.reported { try SignerStore(folder: folder) }
+        defer { try? store.close() }
+        while true {
+            let former = try CommandFailure.reported { try store.contents() }
+            var merge = TrustMerge(former, sources, settings, at: now)
+            try await work(&merge)
+            do {
+                try await store.replace(former, by: merge.trust)
+            } catch is SignerStore.Overtaken {
+                continue
+            } catch {
+                throw CommandFailure("\(error)")
+            }
+            return Outcome(
+                changes: merge.changes, unchanged: merge.unchanged, remarks: sources.remarks, trust: merge.trust)
+        }
+    }
+
+    // MARK: Output
+
+    private func write(_ outcome: Outcome, _ asJSON: Bool) throws {
+        if asJSON {
+            for change in outcome.changes {
+                try Output.write(json: [
+                    "change": .string(change.kind), "subject": .string(change.subject),
+                    "detail": .string(change.detail),
+                ])
+            }
+            return
+        }
+        Output.write(text(outcome))
+    }
+
+    /// A line for each change, the remarks, and the sums.
+    func text(_ outcome: Outcome) -> String {
+        var table = TextTable([])
+        for change in outcome.changes { table.add([change.kind, change.subject, change.detail]) }
+        var text = outcome.changes.isEmpty ? "nothing changed\n" : table.text
+        text += outcome.remarks.map { "remark: \(TerminalText.visible($0))\n" }.joined()
+        let counts = settings.regimes.enumerated().map { index, regime in
+            let good = outcome.trust.signers.count { $0.counts(under: index) }
+            return "\(good) count under \(regime.regime.name)"
+        }
+        text += "\(outcome.trust.signers.count) signers: \(counts.joined(separator: ", "))"
+        if outcome.unchanged > 0 { text += "; \(outcome.unchanged) of the files were stored already" }
+        return text + "\n"
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+package import ConfigurationFiles
+import Foundation
+import GatewayStore
+import GatewaySync
+package import Host
+import Primitives
+import Trust
+
+/// `herald trust list` and `herald trust why`: the stored signers, also beside a running gateway.
+package struct TrustListing {
+    private let settings: HeraldConfiguration.TrustSettings
+    private let trust: StoredTrust
+    private let sources: RegimeSources
+    private let now: Int64
+
+    /// - Parameters:
+    ///   - configuration: has the regimes and the state folder.
+    ///   - now: Unix seconds, for ends of lists.
+    /// - Throws: without regimes, and for a file that cannot be read.
+    package init(
+        _ configuration: HeraldConfiguration, now: Int64 = Int64(Date().timeIntervalSince1970)
+    ) throws(CommandFailure) {
+        settings = try configuration.trustSettings()
+        trust = try StoredTrust.read(configuration.state)
+        sources = RegimeSources(settings.regimes)
+        self.now = now
+    }
+
+    private var regimes: [String] { settings.regimes.map(\.regime.name) }
+
+    // MARK: List
+
+    /// Writes the signers, or the addresses without a certificate.
+    package func list(unknown: Bool, asJSON: Bool) throws {
+        if unknown { return try listUnknown(asJSON) }
+        if asJSON {
+            for signer in trust.signers { try Output.write(json: json(signer)) }
+        } else {
+            Output.write(text)
+        }
+    }
+
+    /// The table of the signers, and the lists in force.
+    var text: String {
+        var table = TextTable(["#", "SIGNS FOR", "STANDING", "UNTIL", "SUBJECT", "ADDRESS"])
+        for signer in trust.signers {
+            table.add([
+                "#\(signer.row)", TrustWords.authority(signer.signsFor),
+                TrustWords.standings(signer.standings, regimes),
+                OperatorTime.text(signer.validity.upperBound),
+                rule(signer).map { "\(signer.subject) (\($0))" } ?? signer.subject,
+                signer.address ?? "in tokens",
+            ])
+        }
+        return (trust.signers.isEmpty ? "no signers; herald trust import FILE takes in certificates\n" : table.text)
+            + remarks.map { TerminalText.visible($0) + "\n" }.joined()
+    }
+
+    private func rule(_ signer: StoredSigner) -> String? {
+        signer.signsFor.codes.lazy.compactMap { settings.rules[$0]?.rawValue }.first
+    }
+
+    /// Lists in force with their ends, missing files, and rules that have changed since the last decision.
+    private var remarks: [String] {
+        var lines: [String] = []
+        for list in trust.authorityLists {
+            let end = list.expires <= now ? "ended at" : "until"
+            lines.append(
+                "list of authorities of regime \(list.regime): \(AuthorityListToken.stored(list.token).count), sequence "
+                    + "\(list.sequence), \(end) \(OperatorTime.text(list.expires))")
+        }
+        for stored in trust.revocationLists {
+            guard let list = RevocationList(der: stored.der) else { continue }
+            let end = list.nextUpdate.map { ($0 <= now ? ", ended at " : ", until ") + OperatorTime.text($0) } ?? ""
+            lines.append("revocation list of \(list.name): \(list.count) certificates\(end)")
+        }
+        if !trust.unknown.isEmpty {
+            lines.append("\(trust.unknown.count) addresses without a certificate: herald trust list --unknown")
+        }
+        if !trust.signers.isEmpty, trust.regimes != sources.fingerprint {
+            lines.append("the regimes or their files have changed since the last import: run herald trust import")
+        }
+        return lines + sources.remarks.map { "remark: \($0)" }
+    }
+
+    private func json(_ signer: StoredSigner) -> [String: JSONValue?] {
+        let list = signer.signsFor
+        return [
+            "row": .int(Int(signer.row)), "address": JSONValue(signer.address), "subject": .string(signer.subject),
+            "codes": .array(list.codes.map(JSONValue.string)),
+            "numbers": .array(
+                list.ranges.map { .object(["start": .string($0.start.text), "count": .int(Int($0.count))]) }),
+            "standings": .object(
+                Dictionary(
+                    zip(regimes, signer.standings).map { ($0, .string(TrustWords.cause($1))) },
+                    uniquingKeysWith: { $1 })),
+            "rule": JSONValue(rule(signer)), "not_before": JSONValue(seconds: signer.validity.lowerBound),
+            "not_after": JSONValue(seconds: signer.validity.upperBound),
+            "imported_at": JSONValue(seconds: signer.importedAt),
+        ]
+    }
+
+    private func listUnknown(_ asJSON: Bool) throws {
+        let addresses = trust.unknown.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        if asJSON {
+            for (address, time) in addresses {
+                try Output.write(json: ["address": .string(address), "added_at": JSONValue(seconds: time)])
+            }
+        } else if addresses.isEmpty {
+            Output.write("no addresses without a certificate\n")
+        } else {
+            Output.write(table: ["ADDED", "ADDRESS"], addresses.map { [OperatorTime.text($0.value), $0.key] })
+        }
+    }
+
+    // MARK: Why
+
+    /// Writes why tokens of a signer count or not: chain, authority, and the reason under each regime.
+    ///
+    /// - Parameter text: an address, a provider code, a telephone number, or a row such as `#12`.
+    package func why(_ text: String, asJSON: Bool) async throws {
+        guard asJSON else { return Output.write(try await explanation(of: text)) }
+        for signer in trust.signers.filter(TrustChoice(text).includes) {
+            let decision = await policy.decide(signer.certificates)
+            let reasons = zip(regimes, decision.standings).map { ($0, JSONValue.string($1.reason)) }
+            try Output.write(
+                json: json(signer).merging(
+                    [
+                        "issuer": .string(decision.issuer), "serial": .string(decision.serial),
+                        "certificates": .int(signer.certificates.count),
+                        "reasons": .object(Dictionary(reasons, uniquingKeysWith: { $1 })),
+                    ], uniquingKeysWith: { $1 }))
+        }
+    }
+
+    private var policy: ChainPolicy {
+        ChainPolicy(
+            sources.anchors(trust), issuers: trust.issuers, revocationLists: trust.revocationLists.map(\.der), at: now)
+    }
+
+    /// The text of `why`.
+    func explanation(of text: String) async throws -> String {
+        let choice = TrustChoice(text)
+        let found = trust.signers.filter(choice.includes)
+        var lines: [String] = []
+        if choice.isNumber {
+            let codes = trust.signers.count { !$0.signsFor.codes.isEmpty }
+            lines.append(
+                "\(found.count) signers have this number in their certificate; \(codes) signers with a provider code may "
+                    + "sign any number")
+        } else if found.isEmpty {
+            guard let time = trust.unknown[text] else {
+                throw CommandFailure(
+                    "no stored signer is \(TerminalText.visible(text)): tokens of it are signer_not_yet_known")
+            }
+            lines.append(
+                "\(text) has no certificate since \(OperatorTime.text(time)): tokens of it are signer_not_yet_known; "
+                    + "import its chain with the line x5u: \(text)")
+        }
+        let policy = self.policy
+        for signer in found.prefix(20) { lines += self.lines(of: signer, await policy.decide(signer.certificates)) }
+        if found.count > 20 { lines.append("and \(found.count - 20) more") }
+        return lines.map { TerminalText.visible($0) + "\n" }.joined()
+    }
+
+    private func lines(of signer: StoredSigner, _ decision: ChainDecision) -> [String] {
+        var lines = [
+            "#\(signer.row) \(decision.subject)",
+            "  address     \(signer.address ?? "none; its chain comes in tokens")",
+            "  issuer      \(decision.issuer)", "  serial      \(decision.serial)",
+            "  in force    \(OperatorTime.text(decision.validity.lowerBound)) to "
+                + OperatorTime.text(decision.validity.upperBound)
+                + (decision.validity.contains(now) ? "" : ", so its tokens are certificate_expired"),
+            "  signs for   \(TrustWords.authority(signer.signsFor))",
+            "  imported    \(OperatorTime.text(signer.importedAt)), \(signer.certificates.count) certificates",
+        ]
+        if let rule = rule(signer) { lines.append("  rule        \(rule), by trust.signer") }
+        if !decision.constraints.isEmpty {
+            lines.append("  constraints \(decision.constraints.count) certificates limit claims")
+        }
+        for (name, standing) in zip(regimes, decision.standings) {
+            lines.append(
+                "  under \(name): \(standing.cause.name)" + (standing.reason.isEmpty ? "" : ": \(standing.reason)"))
+        }
+        return lines
+    }
+}
+
+extension StoredTrust {
+    /// The stored signers of a state folder; nothing without a file.
+    ///
+    /// - Throws: path, cause and remedy of a file that cannot be read.
+    static func read(_ folder: String) throws(CommandFailure) -> StoredTrust {
+        do {
+            return try SignerReader(folder: folder).contents()
+        } catch let error as HeraldDatabaseError where error.problem == .missing {
+            return StoredTrust()
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ConfigurationFiles
+import GatewayOperator
+
+/// `herald trust`.
+struct TrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Keep the certificates of signers, and check signed tokens by hand.",
+        discussion: """
+            Signers live in signers.sqlite of the state folder. Each change is one transaction and works with the gateway \
+            running or stopped. Nothing uses the network. No call is verified yet.
+
+            Examples:
+              herald trust import chains.pem sti-pa.jwt sti-pa.crl
+              herald trust list
+              herald trust check TOKEN --caller +12025551000 --called +12025551001 --at 2026-11-29T12:00:00Z
+            """,
+        subcommands: [
+            TrustImportCommand.self, TrustListCommand.self, TrustWhyCommand.self, TrustForgetCommand.self,
+            TrustCheckCommand.self, TrustRegimeCommand.self,
+        ])
+}
+
+/// `herald trust import`.
+struct TrustImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take in certificate chains, lists of authorities, revocation lists and addresses.",
+        discussion: """
+            A file is PEM, one certificate or revocation list in DER, the response of the STI-PA or its JWT, or addresses, \
+            one a line. A line x5u: https://… before a chain names its address; a chain without it is found in tokens \
+            alone. Prints each change and each refused part. With a refused part it ends with 1, and everything else is \
+            stored. Without a file it decides all signers anew by the files that the regimes name.
+
+            Examples:
+              herald trust import chains.pem sti-pa.jwt sti-pa.crl
+              herald trust import
+            """)
+
+    @Argument(help: "Files in any order.")
+    var files: [String] = []
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws { try await TrustImport(options.configuration()).run(files, asJSON: options.json) }
+}
+
+/// `herald trust list`.
+struct TrustListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the signers with their standing under each regime, and the lists in force.",
+        discussion: """
+            Examples:
+              herald trust list
+              herald trust list --unknown --json
+            """)
+
+    @Flag(help: "Addresses without a certificate.")
+    var unknown = false
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws { try TrustListing(options.configuration()).list(unknown: unknown, asJSON: options.json) }
+}
+
+/// `herald trust why`.
+struct TrustWhyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why",
+        abstract: "Show why tokens of a signer count or not, under each regime.",
+        discussion: """
+            Examples:
+              herald trust why 123A
+              herald trust why +12025551000
+              herald trust why https://cert.example.net/spc.pem
+            """)
+
+    @Argument(help: "A provider code, a telephone number, an address, or a # of herald trust list.")
+    var signer: String
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws { try await TrustListing(options.configuration()).why(signer, asJSON: options.json) }
+}
+
+/// `herald trust forget`.
+struct TrustForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Remove signers, or the list of authorities of a regime.",
+        discussion: """
+            Tokens of a removed signer are signer_not_yet_known. Without its list a regime has the anchors of its files \
+            alone, and a list with any sequence can be imported.
+
+            Examples:
+              herald trust forget https://cert.example.net/spc.pem
+              herald trust forget --list us
+            """)
+
+    @Argument(help: "An address, a provider code, a telephone number, or a # of herald trust list.")
+    var signer: String?
+
+    @Option(help: ArgumentHelp("Remove the list of authorities of this regime.", valueName: "regime"))
+    var list: String?
+
+    @OptionGroup var options: OperatorOptions
+
+    func validate() throws {
+        if (signer == nil) == (list == nil) { throw ValidationError("forget needs a signer or --list") }
+    }
+
+    func run() async throws {
+        let change = try TrustImport(options.configuration())
+        if let signer { try await change.forget(signer, asJSON: options.json) }
+        if let list { try await change.forgetList(of: list, asJSON: options.json) }
+    }
+}
+
+/// `herald trust check`.
+struct TrustCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Verify tokens of a call as the call path would, and show each step.",
+        discussion: """
+            A token is the value of an Identity header field, or its three parts alone. Several tokens are those of one \
+            call, such as a forwarded one. A chain inside a token is judged at once; a gateway judges it aside.
+
+            Examples:
+              herald trust check TOKEN --caller +12025551000 --called +12025551001
+              herald trust check TOKEN DIV-TOKEN --caller 12025551000 --called 12025551009 --at 1471375428 --regime fr
+            """)
+
+    @Argument(help: "Values of Identity, in the order of the call.")
+    var tokens: [String]
+
+    @Option(help: ArgumentHelp("The caller's number with its country code.", valueName: "number"))
+    var caller: String
+
+    @Option(help: ArgumentHelp("The called number with its country code.", valueName: "number"))
+    var called: String
+
+    @Option(
+        help: ArgumentHelp("The time of the call, such as 2026-11-29T12:00:00Z; now by default.", valueName: "time"))
+    var at: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The only regime, by name or file; those of the configuration by default.", valueName: "name"))
+    var regime: String?
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws {
+        let call = TrustCheck.Call(caller: caller, called: called, at: at)
+        let check = try TrustCheck(call, regime: regime, options.configuration(), path: options.config)
+        try await check.run(tokens, asJSON: options.json)
+    }
+}
+
+/// `herald trust regime`.
+struct TrustRegimeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "regime",
+        abstract: "List the regimes, or print the file of one.",
+        discussion: """
+            A copy in the folder regimes beside the configuration replaces a regime of the program.
+
+            Examples:
+              herald trust regime
+              herald trust regime us > /etc/herald/regimes/us.yaml
+            """)
+
+    @Argument(help: "The regime to print.")
+    var name: String?
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() throws {
+        let listing = RegimeListing(try? options.configuration(), path: options.config)
+        if let name {
+            try listing.write(name, asJSON: options.json)
+        } else {
+            try listing.list(asJSON: options.json)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestFixtures
+import Testing
+import Trust
+
+@testable import ConfigurationFiles
+
+@Suite("Regimes of signed calls")
+struct RegimeFileTests {
+    private let folder = TemporaryFolder()
+
+    private func regime(_ name: String) throws -> TrustRegime {
+        try RegimeFile(name, beside: folder.path).read(position: 0).regime
+    }
+
+    private func problems(of text: String) throws -> [String] {
+        try folder.write(text, to: "lab.yaml")
+        do {
+            _ = try RegimeFile("lab.yaml", beside: folder.path).read(position: 0)
+            return []
+        } catch {
+            return error.problems.map { $0.description.replacing(folder.path + "/", with: "") }
+        }
+    }
+
+    @Test func `the regimes of the program are valid and have their values`() throws {
+        for name in RegimeFile.builtIn {
+            let regime = try regime(name)
+            #expect(regime.name == name)
+            #expect(regime.maxAge == 60 && regime.maxAhead == 60 && regime.innerAge == 10_800 && regime.diversions == 5)
+            #expect(regime.fetch == false && regime.allowsX5C && regime.codes.isEmpty == (name != "fr"))
+        }
+        let us = try regime("us")
+        #expect(us.anchors == [folder.path + "/regimes/sti-pa.jwt"])
+        #expect(us.listRoot == folder.path + "/regimes/stipa-root.pem" && us.revocationForm == .indirect)
+        #expect(us.keys == .p256 && us.authority == .oneCode && us.reason == .stir && us.verstatFailed == .atis)
+        #expect(us.addresses.ports == [443, 8443] && !us.addresses.allowsHTTP && us.countries == [1])
+        let fr = try regime("fr")
+        #expect(fr.parameters == .strict && fr.called == .requestURIOrTo && fr.checksDate && fr.required)
+        #expect(fr.reason == .sip && fr.reasonPlace == .ok && fr.bypass == .pass && fr.names == .directoryOnly)
+        #expect(fr.codes == [.unsigned: 428, .unsupportedPPT: 438, .notANumber: 400])
+        #expect(fr.verstatFailed.isEmpty && fr.countries.count == 8)
+        let own = try regime("private")
+        #expect(own.keys == .p256RSA && own.authority == .any && own.delegates && own.addresses.ports == nil)
+        #expect(own.addresses.allowsHTTP && own.addresses.allowsPrivate && own.verstatFailed == .failures)
+        #expect(try regime("in").verify == false && regime("br").names == .mustAgree)
+    }
+
+    @Test func `an empty key has the default that us explains`() throws {
+        try folder.write("verify: true\n", to: "lab.yaml")
+        var usual = TrustRegime(name: "lab", position: 0)
+        #expect(try regime("lab.yaml") == usual)
+        try folder.write("fetch: off\nverstat_failed: [revoked, bad_signature]\n", to: "lab.yaml")
+        usual.fetch = false
+        usual.verstatFailed = TrustCauses([.revoked, .badSignature])
+        #expect(try regime("lab.yaml") == usual)
+    }
+
+    @Test func `a file of the operator replaces the regime of the program`() throws {
+        #expect(try regime("us").delegates == false)
+        try FileManager.default.createDirectory(atPath: folder.path + "/regimes", withIntermediateDirectories: true)
+        try folder.write("delegates: true\nanchors: [roots.pem, /etc/other.pem]\n", to: "regimes/us.yaml")
+        let own = try RegimeFile("us", beside: folder.path).read(position: 3)
+        #expect(own.file == folder.path + "/regimes/us.yaml" && own.regime.position == 3)
+        #expect(own.regime.delegates && own.regime.anchors == [folder.path + "/regimes/roots.pem", "/etc/other.pem"])
+    }
+
+    @Test(arguments: [
+        ("delegate: true", "lab.yaml:1:1: delegate: unknown key; did you mean \"delegates\"?"),
+        ("keys: rsa", "lab.yaml:1:7: keys: \"rsa\" is not one of p256, p256_rsa"),
+        ("diversions: 6", "lab.yaml:1:13: diversions: 6 is out of range (1 to 5)"),
+        ("max_age: 60", "lab.yaml:1:10: max_age: must be a time with its unit, such as 500ms, 30s, 5m, 24h or 90d"),
+        ("codes: {stal: 403}", "lab.yaml:1:9: codes.stal: unknown key; did you mean \"stale\"?"),
+        ("codes: {stale: 200}", "lab.yaml:1:16: codes.stale: must be 400 to 699, or 0 for no code"),
+        ("x5u_ports: [0]", "lab.yaml:1:13: x5u_ports[0]: \"0\" is no port (1 to 65535); any alone allows all"),
+        ("x5u_ports: []", "lab.yaml:1:12: x5u_ports: must not be empty; any allows all ports"),
+        (
+            "crl: [https://a.example/crl]",
+            "lab.yaml:1:7: crl[0]: nothing is fetched in this version; write the path of a file"
+        ),
+        (
+            "crl_form: indirect",
+            "lab.yaml:1:11: crl_form: indirect needs crl_signer, the certificate that signs the list"
+        ),
+        ("foreign_mark: on", "lab.yaml:1:15: foreign_mark: \"on\" is not one of off"),
+        ("rcd: {needs: D}", "lab.yaml:1:14: rcd.needs: \"D\" is not one of A, B, C"),
+        ("countries: [0]", "lab.yaml:1:13: countries[0]: \"0\" is no country code (1 to 999, such as 33)"),
+    ])
+    func `a wrong value is an error with its place`(text: String, problem: String) throws {
+        let found = try problems(of: text)
+        #expect(found.count == 1 && found.first?.hasPrefix(problem) == true, "\(found)")
+    }
+
+    @Test func `fetching and causes that count against no call are refused`() throws {
+        #expect(try problems(of: "fetch: on").first?.contains("herald trust import") == true)
+        #expect(try problems(of: "verstat_failed: [unsigned]").first?.contains("counts against a call") == true)
+    }
+}
+
+@Suite("herald.yaml: trust")
+struct TrustSchemaTests {
+    private let folder = TemporaryFolder()
+
+    @Test func `a section has its regimes, limits and rules`() throws {
+        #expect(try folder.load(smallest).trust == nil)
+        try folder.write("delegates: true\n", to: "lab.yaml")
+        let trust = try #require(
+            folder.load(
+                smallest
+                    + "trust: {regimes: [us, lab.yaml], fetch: off, signers: 1000, signer: {\"123A\": deny, 567B: watch}}\n"
+            ).trust)
+        #expect(trust.regimes.map(\.regime.name) == ["us", "lab"])
+        #expect(trust.regimes.map(\.regime.position) == [0, 1] && trust.regimes[1].regime.delegates)
+        #expect(trust.signers == 1000 && trust.rules == ["123A": .deny, "567B": .watch])
+        #expect(try folder.load(smallest + "trust: {regimes: fr}\n").trust?.signers == 50_000)
+    }
+
+    @Test(arguments: [
+        ("trust: {}", "trust.regimes: is missing; write regimes: [us]"),
+        ("trust: {regimes: []}", "leave out trust instead"),
+        ("trust: {regimes: [uk]}", "\"uk\" is no regime: write one of us, ca, fr, br, in, private"),
+        ("trust: {regimes: [us, us]}", "trust.regimes[1]: an earlier entry is named \"us\""),
+        ("trust: {regimes: [us], fetch: on}", "trust.fetch: is off in this version"),
+        ("trust: {regimes: [us], signer: {\"123A\": allow}}", "trust.signer.123A: \"allow\" is not one of deny, watch"),
+        ("trust: {regimes: [us], signers: 5}", "trust.signers: 5 is out of range (100 to 1000000)"),
+        ("trust: {regimes: [missing.yaml]}", "missing.yaml: cannot be read"),
+        ("trust: {regimes: [bad.yaml]}", "bad.yaml:2:1: delegate: unknown key"),
+    ])
+    func `a wrong section is an error with its remedy`(text: String, problem: String) throws {
+        try folder.write("verify: true\ndelegate: true\n", to: "bad.yaml")
+        let found = try folder.problems(in: smallest + text + "\n").joined(separator: "\n")
+        #expect(found.contains(problem), "\(found)")
+    }
+}

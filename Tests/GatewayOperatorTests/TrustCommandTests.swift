@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import GatewaySync
+import Host
+import TestFixtures
+import Testing
+import Trust
+import TrustFixtures
+
+@testable import GatewayOperator
+
+/// The commands of `herald trust` on the laboratory of the vectors, with real files and a real database.
+@Suite("herald trust")
+struct TrustCommandTests {
+    private let lab = SignerLab.shared
+    private let folder = TemporaryFolder()
+
+    /// A configuration with the regimes us, fr and private of the program, whose anchors are those of the laboratory.
+    private func configuration(_ trust: String = "{regimes: [us, fr, private]}") throws -> HeraldConfiguration {
+        try FileManager.default.createDirectory(atPath: folder.path + "/regimes", withIntermediateDirectories: true)
+        try folder.write(lab.pem("pa_root"), to: "regimes/stipa-root.pem")
+        try folder.write(lab.pem("pa_crl"), to: "regimes/sti-pa-crl.pem")
+        try folder.write(lab.pem("root") + "\n" + lab.pem("rsa_root"), to: "regimes/man.pem")
+        try folder.write(lab.pem("root") + "\n" + lab.pem("rsa_root"), to: "regimes/lab.pem")
+        let text = """
+            gateway: {state: state, runtime: run}
+            listen: [{address: 127.83.19.1}]
+            trunks: [{sources: [127.83.19.2]}]
+            pbx: [{address: 127.83.19.3}]
+            trust: \(trust)
+
+            """
+        return try HeraldConfiguration.load(path: try folder.write(text, to: "herald.yaml"))
+    }
+
+    private func importer(at now: Int64? = nil) throws -> TrustImport {
+        try TrustImport(configuration(), now: now ?? lab.now)
+    }
+
+    private func stored() throws -> StoredTrust { try SignerReader(folder: folder.path + "/state").contents() }
+
+    private func standing(_ name: String) throws -> [String] {
+        let address = lab.certificates[name]?.x5u
+        return try #require(stored().signers.first { $0.address == address }).standings.map { TrustWords.cause($0) }
+    }
+
+    /// Imports all signers, and the list that is the anchor of us.
+    @discardableResult
+    private func importAll(_ further: [String] = []) async throws -> TrustImport.Outcome {
+        let files = [
+            try folder.write(lab.file(lab.signers), to: "chains.pem"),
+            try folder.write(lab.listSigner, to: "list-signer.pem"), try folder.write(lab.list("l01"), to: "list.json"),
+        ]
+        return try await importer().take(files + further)
+    }
+
+    // MARK: Import
+
+    @Test func `an import reports each change, and a second one none`() async throws {
+        let first = try await importAll()
+        #expect(first.refused == 0, "\(first.changes)")
+        #expect(
+            first.changes.contains {
+                $0.kind == "list" && $0.detail.hasPrefix("2 authorities, sequence 7, until 2016-08-17")
+            })
+        #expect(first.changes.count { $0.kind == "added" } == lab.signers.count + 1)
+        #expect(first.remarks.contains { $0.contains("sti-pa.jwt cannot be read") })
+        let text = try importer().text(first)
+        #expect(
+            text.contains("https://cert.example.net/spc.pem") && text.contains("us passed, fr passed, private passed"))
+        let second = try await importAll()
+        #expect(second.changes.isEmpty && second.unchanged == lab.signers.count + 1, "\(second.changes)")
+        #expect(try importer().text(second).hasPrefix("nothing changed\n"))
+    }
+
+    @Test func `standings are those of the chain policy, with anchors out of the list`() async throws {
+        try await importAll()
+        #expect(try standing("spc") == ["passed", "passed", "passed"])
+        #expect(try standing("delegate") == ["no_authority", "no_authority", "passed"])
+        #expect(try standing("rsa") == ["certificate_policy", "certificate_policy", "passed"])
+        #expect(try standing("alone") == ["passed", "passed", "passed"])
+        #expect(try standing("alien") == ["untrusted_signer", "untrusted_signer", "untrusted_signer"])
+    }
+
+    @Test func `without its list a regime has no anchor, and gets one with it`() async throws {
+        let chains = try folder.write(lab.file(["spc"]), to: "chains.pem")
+        _ = try await importer().take([chains])
+        #expect(try standing("spc") == ["untrusted_signer", "passed", "passed"])
+        let outcome = try await importAll()
+        #expect(outcome.changes.contains { $0.kind == "decided" && $0.subject.hasSuffix("/spc.pem") })
+        #expect(try standing("spc") == ["passed", "passed", "passed"])
+    }
+
+    @Test(arguments: [
+        ("l03", "its sequence 6 is below 7"), ("l05", "its signature is not by"),
+        ("l06", "no list takes the last one away"),
+    ])
+    func `a refused list leaves the anchors as they are`(id: String, reason: String) async throws {
+        try await importAll()
+        let before = try stored().authorityLists
+        let outcome = try await importer().take([try folder.write(lab.list(id), to: "other.json")])
+        #expect(outcome.refused == 1 && outcome.changes.first?.detail.contains(reason) == true, "\(outcome.changes)")
+        #expect(try stored().authorityLists == before && standing("spc")[0] == "passed")
+    }
+
+    @Test func `a list past its end stays in use, and is not imported anew`() async throws {
+        try await importAll()
+        let late = try #require(lab.lists.first { $0.id == "l04" })
+        let outcome = try await importer(at: late.now).take([try folder.write(late.text, to: "late.json")])
+        #expect(outcome.changes.first?.detail.contains("ended at 2016-08-17") == true, "\(outcome.changes)")
+        #expect(try standing("spc")[0] == "passed")
+        let listing = try TrustListing(configuration(), now: late.now)
+        #expect(listing.text.contains("sequence 7, ended at 2016-08-17T19:23:38Z"), "\(listing.text)")
+        try await importer().forgetList(of: "us", asJSON: true)
+        #expect(try standing("spc")[0] == "untrusted_signer")
+        #expect(try await importer().take([try folder.write(lab.list("l03"), to: "other.json")]).refused == 0)
+    }
+
+    @Test func `a revoked signer counts no more from the next decision on`() async throws {
+        let list = try folder.write(lab.crls["indirect"]?.pem ?? "", to: "indirect.crl")
+        let outcome = try await importAll([list])
+        #expect(
+            outcome.changes.contains { $0.kind == "revocations" && $0.detail.hasPrefix("1 revoked") },
+            "\(outcome.changes)")
+        #expect(try standing("revoked") == ["revoked", "passed", "passed"])
+        _ = try await importer().take([try folder.write(lab.crls["direct"]?.pem ?? "", to: "direct.crl")])
+        #expect(try standing("revoked") == ["revoked", "revoked", "revoked"])
+        _ = try await importer(at: 1_472_153_028).take([])
+        #expect(try standing("spc") == ["crl_stale", "crl_stale", "crl_stale"])
+    }
+
+    @Test func `parts are refused with file and line, and the others are stored`() async throws {
+        let text =
+            lab.file(["spc"]) + "x5u: http://cert.example.net/plain.pem\n" + lab.pem("swapped")
+            + "\n-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\nhttps://a.example/1.pem\nhttps://a.example/?q=1\n"
+        let configured = try configuration("{regimes: [us]}")
+        let outcome = try await TrustImport(configured, now: lab.now).take([try folder.write(text, to: "mixed.pem")])
+        #expect(outcome.refused == 3, "\(outcome.changes)")
+        #expect(outcome.changes.contains { $0.detail.contains("see x5u_ports, x5u_http and x5u_private") })
+        #expect(try stored().signers.count == 1 && stored().unknown.keys.sorted() == ["https://a.example/1.pem"])
+        let crl = try folder.write(lab.crls["indirect"]?.pem ?? "", to: "indirect.crl")
+        try FileManager.default.removeItem(atPath: folder.path + "/regimes/sti-pa-crl.pem")
+        let refused = try await TrustImport(configured, now: lab.now).take([crl])
+        #expect(refused.changes.first?.detail.contains("name it in crl_signer") == true, "\(refused.changes)")
+    }
+
+    @Test func `a file that cannot be read changes nothing`() async throws {
+        let good = try folder.write(lab.file(["spc"]), to: "chains.pem")
+        await #expect(throws: CommandFailure.self) { try await importer().take([good, folder.path + "/missing.pem"]) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/signers.sqlite"))
+    }
+
+    @Test func `the limit of signers holds`() async throws {
+        let text = (0..<101).map { "https://a\($0).example/1.pem\n" }.joined()
+        let configured = try configuration("{regimes: [us], signers: 100}")
+        let outcome = try await TrustImport(configured, now: lab.now).take([try folder.write(text, to: "addresses")])
+        #expect(try outcome.refused == 1 && stored().unknown.count == 100)
+    }
+
+    @Test func `imports at once lose nothing`() async throws {
+        _ = try await importer().take([])
+        let names = lab.signers
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for name in names.prefix(8) {
+                let file = try folder.write(lab.file([name]), to: "\(name).pem")
+                let importer = try TrustImport(
+                    HeraldConfiguration.load(path: folder.path + "/herald.yaml"), now: lab.now)
+                group.addTask { _ = try await importer.take([file]) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try stored().signers.count == 8)
+    }
+
+    // MARK: List, why, forget
+
+    @Test func `lists show signers, lists in force and addresses without a certificate`() async throws {
+        try await importAll([try folder.write("https://a.example/1.pem\n", to: "addresses")])
+        let listing = try TrustListing(
+            configuration("{regimes: [us, fr, private], signer: {\"123A\": watch}}"), now: lab.now)
+        #expect(listing.text.contains("list of authorities of regime us: 2, sequence 7, until 2016-08-17T19:23:38Z"))
+        #expect(listing.text.contains("1 addresses without a certificate") && listing.text.contains("(watch)"))
+        #expect(listing.text.contains("12025551000 and 99 more") && !listing.text.contains("have changed"))
+        let other = try TrustListing(configuration("{regimes: [fr]}"), now: lab.now)
+        #expect(other.text.contains("the regimes or their files have changed since the last import"))
+    }
+
+    @Test func `why explains a signer by code, number, address and row`() async throws {
+        try await importAll([try folder.write("https://a.example/1.pem\n", to: "addresses")])
+        let listing = try TrustListing(configuration(), now: lab.now)
+        let text = try await listing.explanation(of: "https://cert.example.net/text.pem")
+        #expect(text.contains("under us: no_authority: the TNAuthList of the leaf cannot be read"), "\(text)")
+        let alien = try await listing.explanation(of: "https://cert.example.net/alien.pem")
+        #expect(alien.contains("under us: untrusted_signer: no chain to an anchor of regime us; issuer"), "\(alien)")
+        let expired = try await listing.explanation(of: "https://cert.example.net/expired.pem")
+        #expect(expired.contains("so its tokens are certificate_expired"))
+        #expect(try await listing.explanation(of: "123A").contains("signs for   123A"))
+        let number = try await listing.explanation(of: "+12025551000")
+        #expect(number.contains("signers have this number") && number.contains("12025551000 and 99 more"))
+        #expect(try await listing.explanation(of: "#1").hasPrefix("#1 "))
+        #expect(try await listing.explanation(of: "https://a.example/1.pem").contains("signer_not_yet_known"))
+        await #expect(throws: CommandFailure.self) { try await listing.explanation(of: "nobody") }
+    }
+
+    @Test func `a forgotten signer is unknown again`() async throws {
+        try await importAll()
+        let count = try stored().signers.count
+        try await importer().forget("https://cert.example.net/spc.pem", asJSON: true)
+        #expect(try stored().signers.count == count - 1)
+        await #expect(throws: CommandFailure.self) {
+            try await importer().forget("https://cert.example.net/spc.pem", asJSON: true)
+        }
+    }
+
+    // MARK: Check
+
+    /// The cases of the vectors that need no memory of earlier calls.
+    private static let cases = SignerLab.shared.cases.filter { $0.sequence == nil && $0.fetch == nil && $0.date == nil }
+
+    private func check(_ item: SignerLab.Case, known: [String]) async throws -> TrustVerdict {
+        var files = [
+            try folder.write(lab.file(known), to: "chains.pem"),
+            try folder.write(lab.listSigner, to: "list-signer.pem"), try folder.write(lab.list("l01"), to: "list.json"),
+        ]
+        if let crl = item.crl.flatMap({ lab.crls[$0] }) { files.append(try folder.write(crl.pem, to: "list.crl")) }
+        _ = try await importer().take(files)
+        let check = try TrustCheck(
+            .init(caller: item.caller, called: item.called, at: "\(item.now)"), regime: item.regime, configuration(),
+            path: folder.path + "/herald.yaml")
+        return await check.verdict(on: item.identity)
+    }
+
+    // A check judges the chain of x01 at once, which the call path does not.
+    @Test(arguments: cases.filter { ($0.known != nil || $0.crl != nil) && $0.id != "x01" })
+    func `a case with some signers has its causes`(_ item: SignerLab.Case) async throws {
+        let verdict = try await check(item, known: item.known ?? lab.signers)
+        #expect(verdict.causes.map(\.name) == item.expect.causes, "\(item)")
+    }
+
+    @Test func `all other cases have their results after one import`() async throws {
+        try await importAll()
+        let configuration = try configuration()
+        var count = 0
+        for item in Self.cases where item.known == nil && item.crl == nil && item.id != "n03" {
+            guard !item.caller.isEmpty, CanonicalNumber(item.caller) != nil, CanonicalNumber(item.called) != nil else {
+                continue
+            }
+            // The vectors know these chains only by the address.
+            guard !item.identity.isEmpty else { continue }
+            let check = try TrustCheck(
+                .init(caller: item.caller, called: item.called, at: "\(item.now)"), regime: item.regime, configuration,
+                path: folder.path + "/herald.yaml")
+            let verdict = await check.verdict(on: item.identity)
+            #expect(verdict.causes.map(\.name) == item.expect.causes, "\(item)")
+            #expect(
+                TrustVerdictText(verdict).number.replacing("passed without attestation", with: "passed(-)")
+                    == item.expect.number, "\(item)")
+            count += 1
+        }
+        #expect(count > 80, "\(count)")
+    }
+
+    @Test func `a check prints each step with its result`() async throws {
+        try await importAll()
+        let item = try #require(lab.cases.first { $0.id == "c01" })
+        let token = String(try #require(item.identity.first).prefix { $0 != ";" })
+        func text(_ at: String, called: String = "+1 (202) 555-1001") async throws -> String {
+            let check = try TrustCheck(
+                .init(caller: "+12025551000", called: called, at: at), regime: nil, configuration(),
+                path: folder.path + "/herald.yaml")
+            let fields = [TrustCheck.field(token)]
+            return await check.text(fields, await check.verdict(on: fields))
+        }
+        let good = try await text("2016-08-16T19:23:48Z")
+        #expect(
+            good.contains(
+                "token 1     shaken of https://cert.example.net/spc.pem, from 12025551000 to 12025551001, at 2016-08-16T19:23:38Z"
+            ))
+        #expect(
+            good.contains(
+                "  signature     ok\n  result        passed\nverdict     passed(A)\nbound to    called number\n"),
+            "\(good)")
+        let late = try await text("2026-11-29")
+        #expect(
+            late.contains("  time          stale: the token is too old")
+                && late.contains("  numbers       not reached"), "\(late)")
+        #expect(late.contains("verdict     failed") && late.contains("code        403 under us"))
+        let other = try await text("1471375428", called: "12025559999")
+        #expect(other.contains("  numbers       called_mismatch: dest lacks the called number"), "\(other)")
+        #expect(throws: CommandFailure.self) {
+            try TrustCheck(
+                .init(caller: "1", called: "sip:x", at: nil), regime: "us", configuration(), path: "herald.yaml")
+        }
+        #expect(throws: CommandFailure.self) {
+            try TrustCheck(
+                .init(caller: "1", called: "1", at: "noon"), regime: "us", configuration(), path: "herald.yaml")
+        }
+    }
+
+    @Test func `each cause has a step and a text, and hostile text is escaped`() async throws {
+        for cause in TrustCause.allCases { #expect(!TrustCauseText.text(of: cause).isEmpty) }
+        #expect(Set(TrustCause.allCases.map { TrustStep($0) }) == Set(TrustStep.allCases))
+        let check = try TrustCheck(
+            .init(caller: "1", called: "1", at: nil), regime: "us", configuration(), path: folder.path + "/herald.yaml")
+        for field in [
+            "", ";", "a.b.c", "\u{1B}[31m", "e30.e30.AAAA;info=<\u{1B}]0;x\u{7}>;ppt=shaken",
+            String(repeating: "a", count: 70_000),
+        ] {
+            let text = await check.text([field], await check.verdict(on: [field]))
+            #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" })
+        }
+    }
+}
