@@ -9,9 +9,12 @@ import Primitives
 /// Any thread. It ends with its last user, so no thread can use it afterwards: the thread that polls, a task that sends, a
 /// question for metadata.
 final class KafkaHandle: Sendable {
-    // Safe: a constant, and librdkafka locks what is behind it (its INTRODUCTION.md, on threads).
+    // Proof that threads may share the pointer: it is set once, in `init`. Any call of librdkafka but the destructor may come from
+    // any thread at any time (its FAQ, "Is the library thread-safe?"). Only `deinit` destroys, and a thread inside a call
+    // holds a reference to this object.
     nonisolated(unsafe) private let client: OpaquePointer
-    // Safe for the same reasons. Nil for a probe: brokers may create a topic that a producer knows by name.
+    // Proof: as for the client, which `deinit` destroys after the topic. Nil for a probe: brokers may create a topic that a
+    // producer knows by name.
     nonisolated(unsafe) private let topic: OpaquePointer?
     private let settings: KafkaSettings
     /// The callbacks use it without a reference of their own.
