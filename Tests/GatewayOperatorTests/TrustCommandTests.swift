@@ -147,10 +147,31 @@ struct TrustCommandTests {
         #expect(refused.changes.first?.detail.contains("name it in crl_signer") == true, "\(refused.changes)")
     }
 
-    @Test func `a file that cannot be read changes nothing`() async throws {
+    @Test(arguments: [
+        ("missing.pem", "No such file or directory"), ("regimes", "Is a directory"),
+        ("/dev/zero", "has more than 64 MB"),
+    ])
+    func `a file that cannot be read changes nothing`(name: String, reason: String) async throws {
         let good = try folder.write(lab.file(["spc"]), to: "chains.pem")
-        await #expect(throws: CommandFailure.self) { try await importer().take([good, folder.path + "/missing.pem"]) }
+        let path = name.hasPrefix("/") ? name : folder.path + "/" + name
+        let failure = await #expect(throws: CommandFailure.self) { try await importer().take([good, path]) }
+        let text = failure.map { "\($0)" } ?? ""
+        #expect(text.contains(path), "\(text)")
+        #expect(text.contains(reason), "\(text)")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/signers.sqlite"))
+    }
+
+    /// A shell gives the output of another program so: `herald trust import <(program)`.
+    @Test func `a pipe is read to its end`() async throws {
+        let pipe = Pipe()
+        let text = lab.file(lab.signers)
+        let writer = Thread {
+            try? pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try? pipe.fileHandleForWriting.close()
+        }
+        writer.start()
+        let outcome = try await importer().take(["/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"])
+        #expect(outcome.changes.count { $0.kind == "added" } == lab.signers.count, "\(outcome.changes)")
     }
 
     @Test func `the limit of signers holds`() async throws {

@@ -92,14 +92,21 @@ enum TrustFile {
     ///
     /// - Throws: path and cause of an unreadable or oversized file.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
-        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
-        if let size, size > most {
-            throw CommandFailure("\(path) has more than \(most >> 20) MB")
+        guard let file = FileHandle(forReadingAtPath: path) else { throw unreadable(path) }
+        defer { try? file.close() }
+        var bytes: [UInt8] = []
+        do {
+            // A pipe or a device has no size, so the bytes are counted.
+            while bytes.count <= most, let part = try file.read(upToCount: 1 << 20), !part.isEmpty { bytes += part }
+        } catch {
+            throw unreadable(path)
         }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure("\(path) cannot be read: \(SystemError.ofReading(path))")
-        }
-        return Array(data)
+        guard bytes.count <= most else { throw CommandFailure("\(path) has more than \(most >> 20) MB") }
+        return bytes
+    }
+
+    private static func unreadable(_ path: String) -> CommandFailure {
+        CommandFailure("\(path) cannot be read: \(SystemError.ofReading(path))")
     }
 }
 
