@@ -188,7 +188,7 @@ let package = Package(
 
         // Parts: the way of one message, the storage of the directory, the files of both programs.
         .target(
-            name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Primitives", atomics],
+            name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Trust", "Primitives", atomics],
             exclude: ["README.md"], swiftSettings: callThread),
         .target(
             name: "DirectoryStore",
@@ -203,7 +203,7 @@ let package = Package(
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
-            name: "CallAccounting", dependencies: ["Branding", "Primitives", atomics], exclude: ["README.md"],
+            name: "CallAccounting", dependencies: ["Branding", "Trust", "Primitives", atomics], exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "BrandingAPI", dependencies: ["Branding", "Primitives"], exclude: ["README.md"],
@@ -260,7 +260,9 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
-        .target(name: "TrustFixtures", path: "Tests/TrustFixtures", swiftSettings: strict),
+        .target(
+            name: "TrustFixtures", dependencies: ["Trust", crypto, x509, asn1], path: "Tests/TrustFixtures",
+            resources: [.copy("Vectors")], swiftSettings: strict),
         .target(
             name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
             swiftSettings: strict),
@@ -295,7 +297,7 @@ let package = Package(
             name: "GatewayAppTests",
             dependencies: [
                 "GatewayApp", "GatewayOperator", "GatewayConfiguration", "SIPTransport", "GatewayStore", "CallPath",
-                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "ChildPrograms",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "ChildPrograms",
                 "GatewaySyncTesting", "GatewayTesting", "Host", "KafkaTesting", "TestFixtures", grdb, lifecycle, log,
                 signals,
             ],
@@ -305,8 +307,8 @@ let package = Package(
             dependencies: [
                 "GatewayOperator", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "CRDKafka",
-                "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives", "TestFixtures",
-                "TrustFixtures", grdb,
+                "ChildPrograms", "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives",
+                "TestFixtures", "TrustFixtures", grdb,
                 hummingbird, lifecycle, log, nio,
             ],
             swiftSettings: strict),
@@ -352,7 +354,10 @@ let package = Package(
             name: "ScaleLogoTests", dependencies: ["herald-scale-logo", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "TestFixtures", "SeededRandom"],
+            dependencies: [
+                "CallPath", "CallAccounting", "SIPCore", "Branding", "Trust", "TestFixtures", "TrustFixtures",
+                "SeededRandom",
+            ],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
@@ -374,8 +379,8 @@ let package = Package(
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
         .testTarget(
-            name: "TrustTests", dependencies: ["Trust", "SeededRandom", crypto, x509, asn1],
-            resources: [.copy("Vectors")], swiftSettings: strict),
+            name: "TrustTests", dependencies: ["Trust", "TrustFixtures", "SeededRandom", crypto, x509, asn1],
+            swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),

@@ -40,6 +40,8 @@ public struct CallSimulation {
         /// Why the call has no brand; nil for a branded call and a rejected one.
         public let passThrough: PassThroughReason?
         public let isBranded: Bool
+        /// The decision with its evidence, as a trace has it; nil for a rejected call and within a dialog.
+        public let decided: TracedDecision?
     }
 
     private let settings: GatewaySettings
@@ -85,12 +87,18 @@ public struct CallSimulation {
 
     /// Handles the INVITE on brands and gates as they are now.
     ///
-    /// - Parameter updates: a ring that nobody reads.
-    public func run(_ snapshot: BrandingSnapshot, updates: UpdateRing, at now: Moment) -> Result {
+    /// - Parameters:
+    ///   - updates: a ring that nobody reads.
+    ///   - trust: has the signers whose tokens count.
+    ///   - now: the time of the call, by which tokens are fresh or not.
+    public func run(
+        _ snapshot: BrandingSnapshot, updates: UpdateRing, trust: GatewayTrust = GatewayTrust(), at now: Moment
+    ) -> Result {
         let counters = GatewayCounters()
         let shared = GatewayShared(
             settings: CurrentSettings(settings), branding: CurrentBranding(snapshot), counters: counters,
-            updates: updates, probes: TargetProber(seed: 1), calls: CallsInProgress())
+            updates: updates, probes: TargetProber(seed: 1), calls: CallsInProgress(), trust: trust)
+        shared.trace.start(capacity: Self.mostRecords)
         let element = GatewayElement(shards: GatewayShards(shared: shared, count: 1, now: now))
         element.receive(bytes.span, by: flow, at: now)
         let messages = element.outgoing
@@ -99,7 +107,20 @@ public struct CallSimulation {
         let reason = PassThroughReason.allCases.first { counters.count($0) > 0 }
         return Result(
             sent: sent?.bytes, target: sent?.destination, response: sent == nil ? response : nil,
-            passThrough: sent == nil ? nil : reason, isBranded: counters.count(.callsBranded) > 0)
+            passThrough: sent == nil ? nil : reason, isBranded: counters.count(.callsBranded) > 0,
+            decided: Self.decision(in: shared.trace))
+    }
+
+    /// Messages and decisions of one INVITE that a trace keeps: the INVITE, its copy, responses.
+    private static let mostRecords = 16
+
+    /// The first decision that a trace has.
+    private static func decision(in trace: TraceTap) -> TracedDecision? {
+        var record = TraceRecord()
+        while trace.take(into: &record) {
+            if record.kind == .decided { return record.decision }
+        }
+        return nil
     }
 
     /// Status code and phrase of a final response; nil for any other message.

@@ -30,7 +30,7 @@ extension HeraldConfiguration {
             emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
             // Headers of an untrusted trunk must not pass for the attestation of another trunk.
             attestationHeaders: trunk.isTrusted ? trunk.attestationHeaders : trunks.flatMap(\.attestationHeaders),
-            registrar: foundation.trunks.registrar(of: trunk.name))
+            registrar: foundation.trunks.registrar(of: trunk.name), signatures: signatures(of: trunk))
     }
 
     /// Builds a PBX.
@@ -44,7 +44,7 @@ extension HeraldConfiguration {
         }
         return PBXPeer(
             name: pbx.name, sources: pbx.sources.isEmpty ? own : try pbx.sources.map { try $0.source() },
-            targets: group, logo: logoForm(pbx))
+            targets: group, logo: logoForm(pbx), takesVerdict: pbx.takesVerdict)
     }
 
     /// The form of logos for a PBX's phones, if the running gateway makes it.

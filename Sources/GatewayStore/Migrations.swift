@@ -290,13 +290,14 @@ extension Migrations {
     static let signers: Migrations = {
         var signers = Migrations(tables: signerTables)
         signers.add("signers 1")
+        signers.add("signers chains of calls", temporaryChain)
         return signers
     }()
 
     /// The tables of a new file; times are seconds since 1970.
     ///
-    /// `state` has exactly one row: `generation` counts the changes, `regimes` names the set of rules that the standings
-    /// were decided for, one byte for each regime. `issuers` of a signer are SHA-256 digests of 32 bytes, rows of `issuer`.
+    /// `state` has exactly one row: `generation` counts the changes, `regimes` has the rules that the standings were decided
+    /// for (`DecidedRules`). `standings` has one byte for each regime. `issuers` of a signer are SHA-256 digests of 32 bytes, rows of `issuer`.
     /// `chain` is the digest of the chain as a token has it. `unknown_address` has no certificate yet.
     private static let signerTables = """
         CREATE TABLE state (
@@ -341,6 +342,23 @@ extension Migrations {
             der BLOB NOT NULL,
             imported_at INTEGER NOT NULL
         ) WITHOUT ROWID;
+
+        """ + temporaryChain
+
+    // Decisions on chains that calls brought, until the next decision on all signers. A decision is not repeated from its
+    // row, so the certificates are left out. The columns are those of `signer`.
+    private static let temporaryChain = """
+        CREATE TABLE temporary_chain (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            chain BLOB NOT NULL UNIQUE,
+            key BLOB,
+            authority BLOB,
+            constraints BLOB NOT NULL,
+            not_before INTEGER NOT NULL,
+            not_after INTEGER NOT NULL,
+            standings BLOB NOT NULL,
+            subject TEXT NOT NULL
+        );
 
         """
 }

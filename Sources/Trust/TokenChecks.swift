@@ -60,6 +60,7 @@ extension Examination {
                 signer.authority.covers(number)
             else { throw Finding(.noAuthority) }
             guard signer.constraints.allSatisfy({ passport.claims.keep($0) }) else { throw Finding(.constraint) }
+            guard policy.denied.isDisjoint(with: signer.authority.codes) else { throw Finding(.denied) }
         } catch {
             blame(signer)
             throw error
@@ -76,14 +77,21 @@ extension Examination {
     /// The state of a signer under the first of the trunk's regimes that its chain reaches; nil for a state never decided.
     private func standing(of signer: Signer) -> Finding? {
         var isJudged = false
+        // A regime without anchors judges nobody, and might have trusted the signer.
+        var hasGap = false
         for regime in policy.regimes where signer.standings.indices.contains(regime.position) {
             let standing = signer.standings[regime.position]
+            if standing == .signerNotYetKnown {
+                hasGap = true
+                continue
+            }
             if standing != .untrustedSigner { return Finding(standing) }
             isJudged = true
         }
+        if hasGap { return Finding(.signerNotYetKnown) }
         guard isJudged else { return nil }
         // An anchor of another country is no evidence against the call.
-        let isForeign = signer.standings.contains { $0 != .untrustedSigner }
+        let isForeign = signer.standings.contains { $0 != .untrustedSigner && $0 != .signerNotYetKnown }
         return isForeign ? Finding(harmless: .untrustedSigner) : Finding(.untrustedSigner)
     }
 

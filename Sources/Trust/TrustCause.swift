@@ -27,6 +27,8 @@ public enum TrustCause: UInt8, Error, CaseIterable, Sendable {
     case origidForm
     /// The same token came with another Call-ID.
     case seenBefore
+    /// A rule of the operator denies the signer.
+    case denied
 
     // Other modules would call the synthesised operator through a witness table.
     @inline(__always)
@@ -128,6 +130,7 @@ extension TrustCause {
         case .rcdJCL: "rcd_jcl"
         case .origidForm: "origid_form"
         case .seenBefore: "seen_before"
+        case .denied: "denied"
         }
     }
 

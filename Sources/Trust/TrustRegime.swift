@@ -168,7 +168,7 @@ public enum Attestation: UInt8, Comparable, CaseIterable, Sendable {
 }
 
 /// The rules of one trunk for signed header fields.
-public struct TrunkTrustPolicy: Sendable {
+public struct TrunkTrustPolicy: Equatable, Sendable {
     /// A `dest` that has To and not the Request-URI.
     public enum Retargeted: String, CaseIterable, Sendable { case asUnsigned = "as_unsigned", accept }
     /// A header field that breaks the rules of its form.
@@ -191,6 +191,8 @@ public struct TrunkTrustPolicy: Sendable {
     public var replay = Replay.note
     /// Whether certificates of unknown signers are fetched for this trunk.
     public var fetches = false
+    /// Provider codes whose tokens count as none.
+    public var denied: Set<String> = []
     /// Whether the compact form of a PASSporT without ppt counts (RFC 8224 §4.1).
     public var allowsCompactForm = false
 

@@ -33,7 +33,7 @@ public struct SignerKey: Sendable {
 ///
 /// The chain, its policy and its revocation were decided there and are in `standings`.
 public final class Signer: Sendable {
-    /// The row of the store, for records.
+    /// The row of the store, for records; negative for a chain that calls have brought and no import has.
     public let row: Int64
     /// The key; nil for an entry that is bad in each regime, such as an address that cannot be reached.
     public let key: SignerKey?
@@ -51,6 +51,9 @@ public final class Signer: Sendable {
     public let isRenewed: Bool
     /// The subject for the operator, such as `Example Carrier, SHAKEN 123A`. The row has everything else.
     public let subject: String
+
+    /// The first provider code, else the first number without a plus sign; nil without either. Foreign text.
+    public var provider: String? { authority.codes.first ?? authority.ranges.first?.start.text }
 
     /// A signer with its decided state.
     public init(
@@ -125,6 +128,8 @@ public struct TrustSnapshot: Sendable {
     public let regimeSet: UInt64
     private let byAddress: [String: Signer]
     private let byChain: [ChainDigest: Signer]
+    /// In the order of their rows.
+    private let byRow: [Signer]
 
     /// A snapshot of the entries. Of two entries with one address or chain the last one counts.
     public init(generation: UInt64, regimeSet: UInt64, _ entries: [Entry]) {
@@ -139,6 +144,7 @@ public struct TrustSnapshot: Sendable {
         }
         self.byAddress = byAddress
         self.byChain = byChain
+        byRow = entries.map(\.signer).sorted { $0.row < $1.row }
     }
 
     /// The signer with the certificate of an address.
@@ -146,4 +152,17 @@ public struct TrustSnapshot: Sendable {
 
     /// The signer with a chain.
     public func signer(of chain: ChainDigest) -> Signer? { byChain[chain] }
+
+    /// The signer of a row; nil once it is forgotten.
+    public func signer(row: Int64) -> Signer? {
+        var (low, high) = (0, byRow.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if byRow[middle].row < row { low = middle + 1 } else { high = middle }
+        }
+        return low < byRow.count && byRow[low].row == row ? byRow[low] : nil
+    }
+
+    /// The count of signers.
+    public var count: Int { byRow.count }
 }

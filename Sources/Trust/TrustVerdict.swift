@@ -60,6 +60,8 @@ public struct TrustVerdict: Sendable {
     public var binding = Binding.nothing
     /// The signer of the token that decided, nil if no token passed and none with a known signer failed.
     public var signer: Signer?
+    /// The caller's number in the token that decided; nil if no token passed.
+    public var caller: CanonicalNumber?
     /// The diversions of the chain that passed, the first one first.
     public var diversions: [Diversion] = []
     /// The numbers of the first token that was for another call.
@@ -74,6 +76,8 @@ public struct TrustVerdict: Sendable {
     public var icon = SignedIcon.absent
     /// One cause for each header field, in order. Without a header field: `unsigned` or `bypass`.
     public var causes: [TrustCause] = []
+    /// The places of the tokens that `causes` are about, in the message.
+    public var tokens: [Range<Int>] = []
     /// Header fields beyond the budget, which were not read.
     public var unread = 0
     /// Remarks without effect on the number.
@@ -109,11 +113,16 @@ extension TrustVerdict {
     /// The code that is reported for the call: that of the first header field with one.
     public func code(under regime: TrustRegime) -> UInt16? {
         for cause in causes {
-            // RFC 8224 §6.2.2: 436 only if no certificate can be had.
-            if cause == .certificateUnreachable, causes.contains(where: { $0 != cause }) { continue }
-            if let code = regime.code(for: cause) { return code }
+            if let code = code(of: cause, under: regime) { return code }
         }
         return nil
+    }
+
+    /// The code that is reported for one header field with a cause.
+    public func code(of cause: TrustCause, under regime: TrustRegime) -> UInt16? {
+        // RFC 8224 §6.2.2: 436 only if no certificate can be had.
+        if cause == .certificateUnreachable, causes.contains(where: { $0 != cause }) { return nil }
+        return regime.code(for: cause)
     }
 
     /// The verstat that is written for the call.

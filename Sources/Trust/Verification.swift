@@ -8,6 +8,9 @@ public struct TrustMemory: Sendable {
     /// Empty memory. It allocates nothing before the first signed call.
     public init() {}
 
+    /// Seconds of an offset beyond which the clock of this machine is suspect.
+    public static let clockTolerance = ClockGuard.tolerance
+
     /// Seconds by which the tokens of most signers are ahead of this machine's clock; nil with fewer than eight signers.
     public func clockOffset(at now: Int64) -> Int64? { clock.offset(at: now) }
 }
@@ -74,6 +77,8 @@ struct Examination {
     let now: Int64
     /// The cause of each header field that was read; nil until its token is judged.
     var findings: [Finding?] = []
+    /// The token of each of them in the message.
+    private var tokens: [Range<Int>] = []
     var items: [Item] = []
     var proven: [ProvenToken] = []
     var diversions: [TrustVerdict.Diversion] = []
@@ -108,6 +113,7 @@ struct Examination {
                 unread += 1
                 continue
             }
+            tokens.append(field.lowerBound + value.token.lowerBound..<field.lowerBound + value.token.upperBound)
             do {
                 let passport = try passports.read(value, of: values.bytes)
                 items.append(Item(passport: passport, field: findings.count))
@@ -152,6 +158,7 @@ struct Examination {
         takeNumber(&verdict)
         takeRichCallData(&verdict)
         verdict.causes = findings.map { $0?.cause ?? .malformed }
+        verdict.tokens = tokens
         verdict.diversions = diversions
         verdict.claimed = claimed
         verdict.marks = marks
@@ -237,6 +244,7 @@ struct Examination {
             verdict.binding = best.binding
             verdict.signer = best.signer
             verdict.origid = best.passport.claims.origid
+            if case .number(let caller) = best.passport.claims.orig { verdict.caller = caller }
         } else if findings.contains(where: { $0.map(isEvidence) ?? false }) {
             verdict.number = .failed
             verdict.signer = failedSigner

@@ -37,6 +37,11 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only calls of this customer.", valueName: "name"))
     var customer: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Only calls signed by this provider: its code, or the first number of its certificate.", valueName: "code"))
+    var provider: String?
+
     @Option(help: "Only calls with this outcome, such as answered or missed; open for calls in progress.")
     var outcome: String?
 
@@ -103,6 +108,7 @@ struct CallsCommand: AsyncParsableCommand {
         query.name = name
         query.callIDPart = callID
         query.trunk = trunk
+        query.provider = provider
         query.outcome = outcome
         query.since = since
         query.until = until

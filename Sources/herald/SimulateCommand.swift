@@ -22,6 +22,7 @@ struct SimulateCommand: ParsableCommand {
               herald simulate invite.txt
               herald simulate - --trunk carrier < invite.txt
               herald simulate invite.txt --from 203.0.113.5 --json
+              herald simulate signed.txt --at 2026-11-29T12:00:00Z
             """)
 
     @Argument(help: "The file with the INVITE; - reads standard input.")
@@ -33,11 +34,18 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The sender; by default that of the log line or the topmost Via.", valueName: "address"))
     var from: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The time of the call, such as 2026-11-29T12:00:00Z; now by default. A signed token is old after a minute.",
+            valueName: "time"))
+    var at: String?
+
     @OptionGroup var options: OperatorOptions
 
     func run() throws {
-        let report = try CallSimulator(try options.configuration(lists: .read), trunk: trunk, source: from).simulate(
-            try text())
+        let simulator = try CallSimulator(
+            try options.configuration(lists: .read), trunk: trunk, source: from, at: at)
+        let report = try simulator.simulate(try text())
         if options.json { try Output.write(json: report.json) } else { Output.write(report.text) }
     }
 

@@ -11,7 +11,7 @@ struct TrustCommand: AsyncParsableCommand {
         abstract: "Keep the certificates of signers, and check signed tokens by hand.",
         discussion: """
             Signers live in signers.sqlite of the state folder. Each change is one transaction and works with the gateway \
-            running or stopped. Nothing uses the network. No call is verified yet.
+            running or stopped. Nothing uses the network. Calls are verified by signatures of a trunk.
 
             Examples:
               herald trust import chains.pem sti-pa.jwt sti-pa.crl
@@ -57,14 +57,26 @@ struct TrustListCommand: AsyncParsableCommand {
             Examples:
               herald trust list
               herald trust list --unknown --json
+              herald trust list --calls
             """)
 
     @Flag(help: "Addresses without a certificate.")
     var unknown = false
 
+    @Flag(help: "Calls of the last 30 days by signer and outcome, and signers new to a brand's number.")
+    var calls = false
+
     @OptionGroup var options: OperatorOptions
 
-    func run() async throws { try TrustListing(options.configuration()).list(unknown: unknown, asJSON: options.json) }
+    func validate() throws {
+        if unknown && calls { throw ValidationError("list takes --unknown or --calls") }
+    }
+
+    func run() async throws {
+        let configuration = try options.configuration()
+        if calls { return try SignedCallsListing(configuration).list(asJSON: options.json) }
+        try TrustListing(configuration).list(unknown: unknown, asJSON: options.json)
+    }
 }
 
 /// `herald trust why`.

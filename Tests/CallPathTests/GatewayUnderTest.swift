@@ -6,6 +6,7 @@ import CallPath
 import Foundation
 import SIPCore
 import TestFixtures
+import Trust
 
 /// The call path with real parts and no sockets: bytes in by `receive`, datagrams out of `sent`, time by hand.
 final class GatewayUnderTest {
@@ -86,6 +87,14 @@ final class GatewayUnderTest {
         /// The gateway's own copies of logos.
         var hostedLogos: HostedLogos?
         var verstat = VerstatMark.off
+        /// The verification of signed calls of the trunk; nil for none.
+        var signatures: TrunkSignatures?
+        /// Whether the PBX gets header fields with the verdict.
+        var takesVerdict = false
+        /// The signers that are known.
+        var signers = TrustSnapshot(generation: 0, regimeSet: 0, [])
+        /// The wall clock at the start, in Unix seconds.
+        var seconds: Int64 = 1_800_000_000
         /// A second PBX at this address, and the routes that lead to it.
         var otherPBX: PeerAddress?
         var routes: (PBXPeer?) -> CallRoutes = { _ in CallRoutes() }
@@ -108,7 +117,9 @@ final class GatewayUnderTest {
         branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
         shared = GatewayShared(
             settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, updates: ring,
-            probes: TargetProber(seed: 1), calls: CallsInProgress())
+            probes: TargetProber(seed: 1), calls: CallsInProgress(),
+            trust: GatewayTrust(signers: CurrentTrust(options.signers)))
+        now.wallMicroseconds = options.seconds * 1_000_000
         shards = GatewayShards(shared: shared, count: options.shards, now: now)
         gateway = GatewayElement(shards: shards)
     }
@@ -180,7 +191,7 @@ final class GatewayUnderTest {
                 name: "office", targets: options.targets, isProbed: options.areProbed, names: options.targetNames)
         let pbx = PBXPeer(
             name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets,
-            logo: options.logo)
+            logo: options.logo, takesVerdict: options.takesVerdict)
         let carrier = options.trunkAddress
         let carriers =
             options.trunkTargets.isEmpty
@@ -197,7 +208,7 @@ final class GatewayUnderTest {
             takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits),
             emergencyNumbers: EmergencyNumbers(region: Region(options.region), own: options.emergencyNumbers),
             attestationHeaders: options.attestationHeaders,
-            registrar: options.registrar)
+            registrar: options.registrar, signatures: options.signatures)
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(

@@ -287,6 +287,27 @@ struct ReloadTests {
         #expect(next.trace.buffer == 8192 && next.trace.hep != nil)
     }
 
+    @Test(arguments: [
+        ("", "{regimes: [us]}", ["trust"]), ("{regimes: [us]}", "", ["trust"]),
+        ("{regimes: [us]}", "{regimes: [us, fr]}", ["trust.regimes"]),
+        ("{regimes: [us, fr]}", "{regimes: [fr, us], signers: 200}", ["trust.regimes", "trust.signers"]),
+        ("{regimes: [us]}", "{regimes: [us], signer: {\"123A\": deny}}", []),
+    ])
+    func `regimes and the limit of signers wait for a restart, the rules of signers do not`(
+        running: String, next: String, waiting: [String]
+    ) throws {
+        let folder = try GatewayFolder()
+        func configuration(_ trust: String) throws -> HeraldConfiguration {
+            try folder.configuration(trust.isEmpty ? folder.sections : folder.sections.with("trust", trust))
+        }
+        let running = try configuration(running)
+        var next = try configuration(next)
+        let rules = next.trust?.rules
+        #expect(RestartOnlySettings(running, hasStreams: false).restore(in: &next) == waiting)
+        #expect(next.trust?.regimes == running.trust?.regimes && next.trust?.signers == running.trust?.signers)
+        if waiting != ["trust"] { #expect(next.trust?.rules == rules) }
+    }
+
     @Test func `with TCP or TLS the size of a message waits for a restart too`() throws {
         let folder = try GatewayFolder()
         let running = try folder.configuration(folder.sections)

@@ -8,6 +8,7 @@ import GatewayTesting
 import SIPCore
 import SIPTransport
 import Testing
+import Trust
 
 @testable import GatewayApp
 @testable import GatewayConfiguration
@@ -100,6 +101,24 @@ struct SettingsTests {
         #expect(RestartOnlySettings(settings.configuration, hasStreams: false).restore(in: &next) == ["logos.phones"])
         try settings.live.use(next)
         #expect(key() == nil, "the usual form until a restart")
+    }
+
+    @Test func `a trunk has the verification of its keys, and a reload changes it`() throws {
+        func text(_ keys: String) -> ConfigurationText {
+            folder.sections.with("trust", "{regimes: [us, private], signer: {\"123A\": deny, 567B: watch}}").with(
+                "trunks", "[{name: carrier, sources: [127.85.0.1], region: US, trusted: true\(keys)}]")
+        }
+        #expect(try SettingsFixture(folder, folder.sections).current.topology.trunks[0].signatures == nil)
+        let settings = try SettingsFixture(folder, text(", regimes: [private], retargeted: accept"))
+        let shadow = try #require(settings.current.topology.trunks[0].signatures)
+        #expect(shadow.mode == .shadow && shadow.policy.retargeted == .accept && shadow.policy.denied == ["123A"])
+        #expect(shadow.policy.regimes.map(\.name) == ["private"] && shadow.policy.regimes[0].position == 1)
+        #expect(shadow.policy.regimeSet == RegimeSet.number(of: ["us", "private"]))
+        try settings.live.use(try folder.configuration(text(", signatures: decide, on_failed: pass")))
+        let decide = try #require(settings.current.topology.trunks[0].signatures)
+        #expect(decide.mode == .decide && decide.onFailed == .pass && decide.policy.regimes.count == 2)
+        try settings.live.use(try folder.configuration(text(", signatures: off")))
+        #expect(settings.current.topology.trunks[0].signatures == nil)
     }
 
     @Test func `certificate names follow the addresses of their targets`() throws {

@@ -40,21 +40,23 @@ final class LocalLedger: Sendable {
     ///
     /// - Parameters:
     ///   - received: the caller as the carrier wrote it, for a call without `caller`.
+    ///   - trust: the facts of a verdict.
     func begin(
         _ id: Int64, caller: Int64? = 493_012_345, received: String? = nil, brand: String = "Acme",
-        callID: String? = nil, customer: String? = nil, alsoCalled: String? = nil
+        callID: String? = nil, customer: String? = nil, alsoCalled: String? = nil, trust: Int64? = nil,
+        provider: String? = nil
     ) throws {
         try files.ledger.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, brand_name, decision,
-                        invite_at, caller_received, customer, evidence, also_called)
-                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?, ?)
+                        invite_at, caller_received, customer, evidence, also_called, trust, provider)
+                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     id, callID ?? "call-\(id)", "\(id)@carrier", caller, brand,
                     1_795_823_000_000_000 + id * 1_000_000, received, customer, 0x8000_0000 + id,
-                    alsoCalled,
+                    alsoCalled, trust, provider,
                 ])
         }
     }

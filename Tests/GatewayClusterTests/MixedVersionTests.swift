@@ -57,6 +57,13 @@ struct MixedVersionTests {
 
                 """))
         #expect(SharedSchema.steps[6] == "ALTER TABLE ledger.call ADD COLUMN also_called text;\n")
+        #expect(
+            SharedSchema.steps[8].hasPrefix(
+                """
+                ALTER TABLE ledger.call ADD COLUMN trust bigint, ADD COLUMN trust_causes bigint, \
+                ADD COLUMN signature_code bigint, ADD COLUMN origid text, ADD COLUMN provider text, ADD COLUMN signer text;
+
+                """))
         #expect([0, 1, 2, 4, 5, 7].allSatisfy { !SharedSchema.steps[$0].contains("TABLE ledger.call ADD") })
     }
 
@@ -86,6 +93,27 @@ struct MixedVersionTests {
         #expect(try shared.calls().count == 3)
         #expect(try shared.integer("SELECT value FROM ledger.meta WHERE name = 'version'") == Int64(Self.next.count))
         #expect(try shared.integer("SELECT count(*) FROM ledger.call WHERE also = 'none'") == 3)
+    }
+
+    @Test func `verdicts of a gateway are kept while an older one ships its calls, and its calls have none`() throws {
+        let (shared, new) = (try SharedDatabase(), try LocalLedger())
+        let before = Array(SharedSchema.steps.prefix(8))
+        let row = """
+            INSERT INTO ledger.call (node, ledger, id, call_id, direction, decision, invite_at)
+                SELECT min(id), 1, 1, 'of-old', 1, 'matched', 1795823000000000 FROM ledger.node
+            """
+        try SharedSchema.migrate(shared.look, steps: before)
+        _ = try Self.shipper(shared, new, "new", steps: SharedSchema.steps).ship()
+        try new.begin(1, callID: "of-new", trust: 0x1B, provider: "123A")
+        #expect(try Self.shipper(shared, new, "new", steps: SharedSchema.steps).ship().rows == 1)
+        // As a gateway of the version before writes it, while it runs and after its restart.
+        try shared.look.execute(row)
+        try SharedSchema.migrate(shared.look, steps: before)
+        let view = try shared.look.execute("SELECT call_id, signature, provider FROM ledger.calls ORDER BY call_id")
+        #expect(try view.map { try $0.text(0) } == ["of-new", "of-old"])
+        #expect(try view.map { try $0.text(1) } == ["failed", nil])
+        #expect(try view.map { try $0.text(2) } == ["123A", nil])
+        #expect(Set(try shared.calls().map { $0.trust?.result }) == [.failed, nil])
     }
 
     @Test func `a newer gateway without the right to change tables says so, and its changes wait`() throws {

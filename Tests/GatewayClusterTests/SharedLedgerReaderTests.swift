@@ -16,7 +16,7 @@ struct SharedLedgerReaderTests {
         for id in Int64(1)...6 {
             try ledger.begin(
                 id, caller: 493_012_340 + id, brand: id == 3 ? "100 % Söhne_GmbH" : "Acme",
-                customer: id == 4 ? "north" : nil)
+                customer: id == 4 ? "north" : nil, provider: id == 6 ? "123A" : nil)
         }
         try ledger.begin(7, caller: nil, received: "Anonymous Desk")
         try ledger.begin(8, caller: nil, alsoCalled: "+61255501002 1002\n- desk\n+4930555 555")
@@ -34,6 +34,7 @@ struct SharedLedgerReaderTests {
             { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
             { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
             { $0.isBranded = true }, { $0.isBranded = false }, { $0.customer = "north" }, { $0.customer = "south" },
+            { $0.provider = "123A" }, { $0.provider = "123" },
         ]
         for change in changes {
             var filter = CallFilter()
@@ -58,6 +59,36 @@ struct SharedLedgerReaderTests {
         _ = try shared.shipper(ledger).ship()
         #expect(try shared.calls { $0.name = name }.map(\.brandName) == [name])
         #expect(try shared.calls { $0.callID = name }.map(\.callID) == [name])
+    }
+
+    /// Facts of verdicts: result from bit 1, counts 4, bound 8, diversions from 9, name from 12.
+    @Test(
+        arguments: [
+            nil, 1, 0b10_0001_0001_0011, 0b01_0011_0000_0101, 0b00_1011_0001_0111, 0b00_0001_0000_1001,
+            0b00_0110_0001_1011, 0x8000_0001,
+        ] as [Int64?])
+    func `the view has the verdict of a call as the records have it`(trust: Int64?) throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        try ledger.begin(1, trust: trust)
+        _ = try shared.shipper(ledger).ship()
+        let names = ["signature", "attestation", "signature_counts", "diversions", "signed_name"]
+        let row = try #require(
+            try shared.look.execute(
+                "SELECT \(names.map { "\($0)::text" }.joined(separator: ", ")) FROM ledger.calls"
+            ).first)
+        let fields = Dictionary(
+            uniqueKeysWithValues: CallColumn.all.flatMap(\.fields).map { ($0.name, $0.value) })
+        let call = try #require(try shared.calls().first)
+        for (place, name) in names.enumerated() {
+            let expected: String? =
+                switch fields[name]?(call) {
+                case .text(let text): text
+                case .integer(let number): number.map(String.init)
+                case .flag(let flag): flag.map(String.init)
+                default: "no field"
+                }
+            #expect(try row.text(place) == expected, "\(name)")
+        }
     }
 
     @Test func `the view for reports has one row for each call, with times and gateway`() throws {

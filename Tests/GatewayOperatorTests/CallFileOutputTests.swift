@@ -59,9 +59,11 @@ struct CallFileOutputTests {
         try calls.end(2)
         _ = try output.round(at: 0)
         let lines = try lines()
+        let signed =
+            "signature,attestation,signature_counts,diversions,signed_name,signature_causes,signature_code,origid,provider,signer"
         #expect(lines.count == 3)
         #expect(lines[0] == LedgerCallRow.recordTitles.joined(separator: ","))
-        #expect(lines[0].hasSuffix("caller_received,customer,gateway,written,also_called"))
+        #expect(lines[0].hasSuffix("caller_received,customer,gateway,written,also_called,\(signed)"))
         #expect(lines[1].contains("\"Acme, \"\"Bank\"\"\""))
         let call = try #require(try calls.queue.due(.webhook, limit: 1, now: 0).first?.call)
         #expect(Set(call.recordJSON.keys) == Set(LedgerCallRow.recordTitles))

@@ -35,11 +35,12 @@ struct CallSimulatorTests {
     }
 
     private func simulate(
-        _ text: String, trunk: String? = nil, from: String? = nil,
+        _ text: String, trunk: String? = nil, from: String? = nil, at time: String? = nil,
         _ change: (ConfigurationText) -> ConfigurationText = { $0 }
     ) throws -> SimulationReport {
         let sections = change(folder.sections.with("brands", "{file: brands.psv}"))
-        return try CallSimulator(try folder.configuration(sections), trunk: trunk, source: from).simulate(text)
+        return try CallSimulator(try folder.configuration(sections), trunk: trunk, source: from, at: time)
+            .simulate(text)
     }
 
     @Test func `a branded call shows each step and the lines that change`() throws {
@@ -149,6 +150,21 @@ struct CallSimulatorTests {
             $0.with("pbx", "[{name: office, address: 'pbx.example.net:5070'}]")
         }
         #expect(report.text.contains("target      pbx.example.net:5070 over UDP, of pbx office\n"), "\(report.text)")
+    }
+
+    @Test func `the walk is at the time of --at`() throws {
+        let text = invite("<sip:+61255501001@h>")
+        let report = try simulate(text, at: "2026-01-31T12:00:00Z")
+        #expect(report.text.hasPrefix("time        2026-01-31T12:00:00Z\nsender      "), "\(report.text)")
+        #expect(report.json["at"] == .string("2026-01-31T12:00:00Z"))
+        #expect(try simulate(text).json.compactMapValues { $0 }["at"] == nil)
+        let failure = #expect(throws: CommandFailure.self) { try simulate(text, at: "noon") }
+        #expect(failure?.description.hasPrefix("--at takes 2026-01-31, ") == true)
+    }
+
+    @Test func `a trunk without signatures has no step of them`() throws {
+        let report = try simulate(invite("<sip:+61255501001@h>", more: "Identity: a.b.c;info=<https://h/c>\n"))
+        #expect(!report.text.contains("signature") && report.json.compactMapValues { $0 }["signature"] == nil)
     }
 
     @Test func `nothing is stored`() throws {

@@ -35,7 +35,8 @@ struct DecisionStepsTests {
         #expect(
             Self.steps(evidence, nil, brand: "Acme Bank (b-7)") == [
                 "caller <+61491570156> from P-Asserted-Identity",
-                "trusted trunk, attestation A in P-Attestation-Indicator", "policy standard: satisfied",
+                "trusted trunk, attestation A in P-Attestation-Indicator, the trunk's word",
+                "policy standard: satisfied",
                 "brand Acme Bank (b-7)", "gates open",
                 "name written, Call-Info with the brand's reason, logo left out for max_datagram",
             ])
@@ -66,8 +67,8 @@ struct DecisionStepsTests {
         }
         #expect(
             Self.steps(failed, .failedVerification)[1...3].joined(separator: "; ") == """
-                trusted trunk, failed check in verstat of P-Asserted-Identity; policy standard: no brand after a failed check; \
-                no lookup
+                trusted trunk, failed check in verstat of P-Asserted-Identity, the trunk's word; \
+                policy standard: no brand after a failed check; no lookup
                 """)
         let strict = Self.evidence { ($0.policy, $0.lookup) = (.strict, .notMade) }
         #expect(Self.steps(strict, .policy)[2] == "policy strict: needs a better attestation")
@@ -80,6 +81,27 @@ struct DecisionStepsTests {
         #expect(Self.steps(unknown, .noMatch)[3...4] == ["no brand has the number", "gates not asked"])
         let foreign = Self.evidence { ($0.isTrusted, $0.header, $0.lookup) = (false, .from, .notMade) }
         #expect(Self.steps(foreign, .untrusted)[1] == "untrusted trunk, its attestation does not count")
+    }
+
+    private static let own: [(isTrusted: Bool, verification: Verification, finding: String)] = [
+        (true, .passedA, "trusted trunk, attestation A by the signature, checked here"),
+        (false, .passedA, "untrusted trunk, attestation A by the signature, checked here"),
+        (false, .failed, "untrusted trunk, failed check by the signature, checked here"),
+    ]
+
+    @Test(arguments: own.indices) func `an attestation that was checked here is not the trunk's word`(place: Int) {
+        let (isTrusted, verification, finding) = Self.own[place]
+        let evidence = Self.evidence {
+            ($0.isTrusted, $0.verification, $0.source) = (isTrusted, verification, .ownSignature)
+        }
+        #expect(Self.steps(evidence, .noMatch)[1] == finding)
+    }
+
+    @Test func `each source of an attestation but none is the trunk's word or checked here`() {
+        for source in AttestationSource.allCases where source != .none {
+            let finding = Self.steps(Self.evidence { ($0.verification, $0.source) = (.passedB, source) }, .noMatch)[1]
+            #expect(finding.hasSuffix(source == .ownSignature ? ", checked here" : ", the trunk's word"), "\(finding)")
+        }
     }
 
     @Test func `a route without brands is the finding, not its policy`() {

@@ -38,11 +38,13 @@ struct GatewayPagesTests {
     /// - Parameter text: the text of all columns that come from the network.
     static func call(_ caller: Caller, text: String? = nil, customer: String? = nil) -> LedgerCallRow {
         var values: [String: ColumnValue] = [
-            "id": .integer(7), "call_id": .text("id"), "sip_call_id": .text(text), "direction": .integer(1),
-            "trunk": .text("carrier"), "customer": .text(customer), "destination": .integer(61_255_501_002),
+            "id": .integer(7), "call_id": .text("\(CallIdentifier(high: 0, low: 7))"), "sip_call_id": .text(text),
+            "direction": .integer(1), "trunk": .text("carrier"), "customer": .text(customer),
+            "destination": .integer(61_255_501_002),
             "brand_name": .text(text), "decision": .text("matched"), "invite_at": .integer(1_700_000_000_000_000),
             "evidence": .integer(Int64(DecisionEvidence().rawValue)), "answered_at": .integer(1_700_000_003_000_000),
-            "answered_by": .text(text), "attempts": .integer(1),
+            "answered_by": .text(text), "attempts": .integer(1), "trust": .integer(Int64(TrustEvidence().facts)),
+            "provider": .text(text), "signer": .text(text),
         ]
         switch caller {
         case .number(let number): values["caller"] = .integer(number)

@@ -66,6 +66,16 @@ struct OperatorTests {
         #expect(query.filter.numberEnd == digits)
     }
 
+    @Test(
+        arguments: [
+            ("2016-08-16", 1_471_305_600), ("2016-08-16T19:23:48Z", 1_471_375_428), ("1471375428", 1_471_375_428),
+            ("253402300799", 253_402_300_799), ("253402300800", nil), ("-1", nil), ("9223372036854775807", nil),
+            ("noon", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func `the time of a call is a day, a moment or seconds`(text: String, seconds: Int64?) {
+        #expect((try? OperatorTime.ofCall(text)) == seconds)
+    }
+
     @Test func `a file that this user may not read is passed by standard input`() {
         #expect(
             CommandFile.remedy(for: EACCES, path: "a.txt") == "; pass it by standard input: - in its place, and <a.txt")

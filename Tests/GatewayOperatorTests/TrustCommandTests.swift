@@ -15,7 +15,7 @@ import TrustFixtures
 /// The commands of `herald trust` on the laboratory of the vectors, with real files and a real database.
 @Suite("herald trust")
 struct TrustCommandTests {
-    private let lab = SignerLab.shared
+    private let lab = TrustLab.shared
     private let folder = TemporaryFolder()
 
     /// A configuration with the regimes us, fr and private of the program, whose anchors are those of the laboratory.
@@ -88,7 +88,7 @@ struct TrustCommandTests {
     @Test func `without its list a regime has no anchor, and gets one with it`() async throws {
         let chains = try folder.write(lab.file(["spc"]), to: "chains.pem")
         _ = try await importer().take([chains])
-        #expect(try standing("spc") == ["untrusted_signer", "passed", "passed"])
+        #expect(try standing("spc") == ["signer_not_yet_known", "passed", "passed"])
         let outcome = try await importAll()
         #expect(outcome.changes.contains { $0.kind == "decided" && $0.subject.hasSuffix("/spc.pem") })
         #expect(try standing("spc") == ["passed", "passed", "passed"])
@@ -115,7 +115,7 @@ struct TrustCommandTests {
         let listing = try TrustListing(configuration(), now: late.now)
         #expect(listing.text.contains("sequence 7, ended at 2016-08-17T19:23:38Z"), "\(listing.text)")
         try await importer().forgetList(of: "us", asJSON: true)
-        #expect(try standing("spc")[0] == "untrusted_signer")
+        #expect(try standing("spc")[0] == "signer_not_yet_known")
         #expect(try await importer().take([try folder.write(lab.list("l03"), to: "other.json")]).refused == 0)
     }
 
@@ -239,9 +239,9 @@ struct TrustCommandTests {
     // MARK: Check
 
     /// The cases of the vectors that need no memory of earlier calls.
-    private static let cases = SignerLab.shared.cases.filter { $0.sequence == nil && $0.fetch == nil && $0.date == nil }
+    private static let cases = TrustLab.shared.cases.filter { $0.sequence == nil && $0.fetch == nil && $0.date == nil }
 
-    private func check(_ item: SignerLab.Case, known: [String]) async throws -> TrustVerdict {
+    private func check(_ item: TrustLab.Case, known: [String]) async throws -> TrustVerdict {
         var files = [
             try folder.write(lab.file(known), to: "chains.pem"),
             try folder.write(lab.listSigner, to: "list-signer.pem"), try folder.write(lab.list("l01"), to: "list.json"),
@@ -256,9 +256,9 @@ struct TrustCommandTests {
 
     // A check judges the chain of x01 at once, which the call path does not.
     @Test(arguments: cases.filter { ($0.known != nil || $0.crl != nil) && $0.id != "x01" })
-    func `a case with some signers has its causes`(_ item: SignerLab.Case) async throws {
+    func `a case with some signers has its causes`(_ item: TrustLab.Case) async throws {
         let verdict = try await check(item, known: item.known ?? lab.signers)
-        #expect(verdict.causes.map(\.name) == item.expect.causes, "\(item)")
+        #expect(verdict.causes.map(\.name) == item.expect.us.causes, "\(item)")
     }
 
     @Test func `all other cases have their results after one import`() async throws {
@@ -275,10 +275,10 @@ struct TrustCommandTests {
                 .init(caller: item.caller, called: item.called, at: "\(item.now)"), regime: item.regime, configuration,
                 path: folder.path + "/herald.yaml")
             let verdict = await check.verdict(on: item.identity)
-            #expect(verdict.causes.map(\.name) == item.expect.causes, "\(item)")
+            #expect(verdict.causes.map(\.name) == item.expect.us.causes, "\(item)")
             #expect(
                 TrustVerdictText(verdict).number.replacing("passed without attestation", with: "passed(-)")
-                    == item.expect.number, "\(item)")
+                    == item.expect.us.number, "\(item)")
             count += 1
         }
         #expect(count > 80, "\(count)")

@@ -21,6 +21,9 @@ struct CallColumnTests {
         record.callerReceived = "0491 570 156"
         record.alsoCalled = [CalledParty(number: E164Number("+61255501002"), user: "1002")]
         record.evidence = DecisionEvidence(rawValue: 0x8000_0001)
+        record.trust = TrustEvidence(
+            facts: 0x8000_1113, causes: 0xFE00_0000_0000_022D, origid: CallIdentifier(high: 11, low: 12), code: 438)
+        (record.provider, record.signer) = ("123A", "CN=SHAKEN 123A,O=Example Carrier")
         (record.progressAt, record.ringingAt, record.answeredAt) = (11_000_000, 12_000_000, 15_000_000)
         (record.cancelledAt, record.refusedAt, record.endedAt) = (15_100_000, 9_000_000, 75_000_000)
         (record.status, record.q850Cause, record.sipCause, record.attempts) = (200, 16, 487, 3)
@@ -62,7 +65,9 @@ struct CallColumnTests {
 
     @Test func `a rare column is stored for a call that has a value there alone`() throws {
         let full = try stored { try CallStatement.insert([Self.written(Self.call())], in: $0) }
-        let rare = zip(CallColumn.all, full.values).filter { $0.0.isRare && $0.0.name != "attempt_sip_call_id" }
+        // These belong to a value of another column.
+        let parts: Set = ["attempt_sip_call_id", "trust_causes", "signature_code", "origid"]
+        let rare = zip(CallColumn.all, full.values).filter { $0.0.isRare && !parts.contains($0.0.name) }
         #expect(rare.count > 5)
         try HeraldDatabase(folder: folder.path).ledger.write { database in
             for (place, (column, value)) in rare.enumerated() {

@@ -54,6 +54,19 @@ struct CallSearchTests {
         #expect(try found { $0.name = "_" } == [])
     }
 
+    @Test func `the provider of the signer finds its calls`() throws {
+        for (number, provider) in [(3, "123A"), (4, "123B"), (5, "123A")] as [(UInt64, String)] {
+            ledger.signers.store(.of(provider, row: Int64(number)))
+            var call = ScriptedCall(ledger.ring, number)
+            call.caller = 4_930_123_450 + number
+            call.trust = TrustEvidence(facts: 3, causes: 0, signer: Int64(number))
+            call.invite()
+            try ledger.recorder.drain()
+        }
+        #expect(try found { $0.provider = "123A" } == ["+4930123453", "+4930123455"])
+        #expect(try found { $0.provider = "123" } == [])
+    }
+
     @Test func `a time leaves older calls out, also where rows are in the order of time`() throws {
         for number in 3...40 as ClosedRange<UInt64> {
             try invite(

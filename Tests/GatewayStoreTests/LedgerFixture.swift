@@ -16,6 +16,7 @@ final class LedgerFixture {
     private let temporary = TemporaryFolder()
     var folder: String { temporary.path }
     let clock = Clock()
+    let signers = CurrentTrust()
     var settings: OutcomeRecorder.Settings
     private(set) var database: HeraldDatabase
     private(set) var ring: UpdateRing
@@ -58,14 +59,16 @@ final class LedgerFixture {
         self.capacity = capacity
         database = try HeraldDatabase(folder: folder)
         ring = try UpdateRing(path: folder + "/0.ring", capacity: capacity)
-        recorder = try Self.recorder(database, ring, settings, clock)
+        recorder = Self.recorder(database, ring, settings, signers, clock)
     }
 
     private static func recorder(
-        _ database: HeraldDatabase, _ ring: UpdateRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
-    ) throws -> OutcomeRecorder {
+        _ database: HeraldDatabase, _ ring: UpdateRing, _ settings: OutcomeRecorder.Settings, _ signers: CurrentTrust,
+        _ clock: Clock
+    ) -> OutcomeRecorder {
         OutcomeRecorder(
-            database: database, ring: ring, settings: settings, now: { clock.now }, clockSteps: clock.steps)
+            database: database, ring: ring, settings: settings, signers: signers, now: { clock.now },
+            clockSteps: clock.steps)
     }
 
     /// Kills this process's part at once and starts the next on what it left.
@@ -83,7 +86,7 @@ final class LedgerFixture {
         }
         database = try HeraldDatabase(folder: folder)
         ring = try UpdateRing(path: new, capacity: capacity)
-        recorder = try Self.recorder(database, ring, settings, clock)
+        recorder = Self.recorder(database, ring, settings, signers, clock)
     }
 
     /// Everything in the tables, so that two ways to the same state can be compared row by row.
@@ -121,6 +124,7 @@ struct ScriptedCall {
     var carrierName = ""
     /// The mark of the customer.
     var customer: UInt32 = 0
+    var trust: TrustEvidence?
 
     init(_ ring: UpdateRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
@@ -161,6 +165,7 @@ struct ScriptedCall {
         var invite = update(.invite, second)
         invite.marks = marks
         invite.customer = customer
+        invite.trust = trust
         ring.append(invite, texts: texts)
     }
 

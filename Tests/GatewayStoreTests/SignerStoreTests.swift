@@ -12,6 +12,8 @@ import Trust
 struct SignerStoreTests {
     private let folder = TemporaryFolder()
 
+    private static let rules = DecidedRules(digest: Array(repeating: 9, count: 32), names: ["us", "lab"]).bytes
+
     /// A signer with invented certificates; `number` makes it unlike others.
     private func signer(_ number: Int, address: String? = nil, standings: [TrustCause] = [.passed]) -> StoredSigner {
         let bytes = withUnsafeBytes(of: UInt64(number)) { Array($0) }
@@ -29,7 +31,7 @@ struct SignerStoreTests {
         let former = try store.contents()
         var present = former
         present.signers = signers
-        present.regimes = [1, 2, 3]
+        present.regimes = Self.rules
         try await store.replace(former, by: present)
         try store.close()
     }
@@ -120,7 +122,7 @@ struct SignerStoreTests {
         other.address = nil
         try await store([signer(1, standings: [.passed, .untrustedSigner]), other])
         let snapshot = try SignerReader(folder: folder.path).snapshot()
-        #expect(snapshot.regimeSet == SignerReader.regimeSet(of: [1, 2, 3]))
+        #expect(snapshot.regimeSet == RegimeSet.number(of: ["us", "lab"]))
         let first = try #require(snapshot.signer(at: "https://cert1.example.net/v1/1/certificate.pem"))
         #expect(first.standings == [.passed, .untrustedSigner] && first.key != nil && first.row == 1)
         #expect(first.authority.codes == ["123A"] && first.validity == 1_400_000_000...1_900_000_000)
@@ -145,5 +147,140 @@ struct SignerStoreTests {
         for number in stride(from: 0, to: 20_000, by: 1000) {
             #expect(snapshot.signer(at: "https://cert\(number % 250).example.net/v1/\(number)/certificate.pem") != nil)
         }
+    }
+
+    // MARK: Rules
+
+    @Test(
+        arguments: [
+            (0, "", nil), (32, "", nil), (32, "us\n", ["us"]), (32, "us\nfr\nprivate\n", ["us", "fr", "private"]),
+        ] as [(Int, String, [String]?)])
+    func `stored rules have the names of their regimes`(digest: Int, text: String, names: [String]?) {
+        // A line end in the digest is none of a name.
+        let bytes = Array(repeating: UInt8(ascii: "\n"), count: digest) + Array(text.utf8)
+        let rules = DecidedRules(stored: bytes)
+        #expect(rules?.names == names)
+        #expect(rules?.regimeSet == names.map { RegimeSet.number(of: $0) })
+        if let rules { #expect(rules.bytes == bytes) }
+    }
+
+    @Test func `other files of the same regimes leave the number of the set, and other names do not`() {
+        let names = ["us", "private"]
+        let (one, other) = (
+            DecidedRules(digest: Array(repeating: 1, count: 32), names: names),
+            DecidedRules(digest: Array(repeating: 2, count: 32), names: names)
+        )
+        #expect(one.bytes != other.bytes && one.regimeSet == other.regimeSet)
+        #expect(one.regimeSet != DecidedRules(digest: one.bytes, names: names.reversed()).regimeSet)
+    }
+
+    @Test func `a snapshot of rules without names is one that no policy reads`() async throws {
+        let store = try SignerStore(folder: folder.path)
+        let former = try store.contents()
+        var present = former
+        present.signers = [signer(1)]
+        present.regimes = Array(repeating: 1, count: 32)
+        try await store.replace(former, by: present)
+        #expect(try SignerReader(folder: folder.path).snapshot().regimeSet == 0)
+        try store.close()
+    }
+
+    @Test func `a file of the first form gets its table at the next change`() async throws {
+        try await store([signer(1)])
+        let queue = try DatabaseQueue(path: HeraldDatabase.signersPath(in: folder.path))
+        try await queue.write {
+            try $0.execute(
+                sql:
+                    "DROP TABLE temporary_chain; DELETE FROM grdb_migrations WHERE identifier = 'signers chains of calls'"
+            )
+        }
+        try queue.close()
+        let error = #expect(throws: HeraldDatabaseError.self) { try SignerReader(folder: folder.path) }
+        #expect(error?.problem == .older)
+        try SignerStore(folder: folder.path).close()
+        #expect(try SignerReader(folder: folder.path).snapshot().count == 1)
+    }
+
+    // MARK: Signers of calls
+
+    @Test func `addresses of calls are stored once, up to the limit, and without those of signers`() async throws {
+        try await store([signer(1, address: "https://known.example/1.pem")])
+        let store = try SignerStore(folder: folder.path)
+        let generation = try store.contents().generation
+        #expect(
+            try await store.add(
+                unknown: ["https://a.example/1.pem", "https://known.example/1.pem", "https://b.example/1.pem"], at: 7,
+                limit: 4) == 0)
+        #expect(try await store.add(unknown: ["https://a.example/1.pem"], at: 9, limit: 4) == 0)
+        let further = (0..<5).map { "https://c.example/\($0).pem" }
+        #expect(try await store.add(unknown: further, at: 8, limit: 4) == 4)
+        let trust = try store.contents()
+        #expect(
+            trust.unknown == [
+                "https://a.example/1.pem": 7, "https://b.example/1.pem": 7, "https://c.example/0.pem": 8,
+            ])
+        #expect(trust.generation == generation, "an import beside it would begin anew")
+        try store.close()
+    }
+
+    @Test func `an import goes on beside addresses that calls name`() async throws {
+        let store = try SignerStore(folder: folder.path)
+        let former = try store.contents()
+        _ = try await store.add(unknown: ["https://a.example/1.pem", "https://b.example/1.pem"], at: 1, limit: 100)
+        var present = former
+        present.signers = [signer(1, address: "https://a.example/1.pem")]
+        present.unknown = ["https://b.example/1.pem": 5, "https://c.example/1.pem": 5]
+        try await store.replace(former, by: present)
+        let trust = try store.contents()
+        #expect(trust.unknown == ["https://b.example/1.pem": 1, "https://c.example/1.pem": 5])
+        try store.close()
+    }
+
+    @Test func `temporary chains are bounded, have negative rows, and leave with the next import`() async throws {
+        try await store([signer(1)])
+        let store = try SignerStore(folder: folder.path)
+        let reader = try SignerReader(folder: folder.path)
+        var generations = [try reader.snapshot().generation]
+        for first in [100, 110] {
+            let chains = (first..<first + 8).map { signer($0, standings: [.untrustedSigner]) }
+            try await store.add(
+                lasting: [], temporary: chains, decidedAt: try store.contents().generation, limit: 100,
+                mostTemporary: 10)
+            generations.append(try reader.snapshot().generation)
+        }
+        #expect(Set(generations).count == 3, "\(generations)")
+        let snapshot = try reader.snapshot()
+        #expect(snapshot.count == 11 && snapshot.signer(row: 1) != nil)
+        func found(_ number: Int) throws -> Signer? {
+            snapshot.signer(of: try #require(ChainDigest(bytes: signer(number).chain)))
+        }
+        #expect(try found(105) == nil && found(106)?.standings == [.untrustedSigner])
+        let last = try #require(try found(117))
+        #expect(last.row < 0 && snapshot.signer(row: last.row) === last)
+        #expect(try reader.figures().signers == 1 && store.contents().signers.count == 1)
+        let former = try store.contents()
+        try await store.replace(former, by: former)
+        #expect(try reader.snapshot().count == 1)
+        #expect(!generations.contains(try reader.snapshot().generation))
+        try store.close()
+    }
+
+    @Test func `lasting chains are signers up to the limit, and overtaken ones are refused`() async throws {
+        try await store([signer(1)])
+        let store = try SignerStore(folder: folder.path)
+        let generation = try store.contents().generation
+        var chains = [signer(2), signer(3)]
+        for index in chains.indices { chains[index].address = nil }
+        try await store.add(
+            lasting: chains, temporary: [], decidedAt: generation, limit: 2, mostTemporary: 10)
+        let trust = try store.contents()
+        #expect(trust.signers.map(\.row) == [1, 2] && trust.signers[1].chain == chains[0].chain)
+        #expect(trust.signers[1].certificates == chains[0].certificates)
+        #expect(try SignerReader(folder: folder.path).snapshot().count == 3)
+        await #expect(throws: SignerStore.Overtaken.self) {
+            try await store.add(
+                lasting: [signer(4)], temporary: [], decidedAt: generation, limit: 9, mostTemporary: 10)
+        }
+        try store.close()
     }
 }

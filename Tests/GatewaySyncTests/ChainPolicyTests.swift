@@ -12,7 +12,7 @@ import X509
 
 @Suite("Chains of signers")
 struct ChainPolicyTests {
-    private let lab = SignerLab.shared
+    private let lab = TrustLab.shared
 
     /// Regimes as the files of the program have them, with the anchors of the laboratory.
     private func regimes(_ anchors: [String] = ["root", "rsa_root"]) -> [RegimeAnchors] {
@@ -28,7 +28,7 @@ struct ChainPolicyTests {
 
     private func policy(_ lists: [String] = [], at now: Int64? = nil) -> ChainPolicy {
         ChainPolicy(
-            regimes(), issuers: [lab.der("mid")], revocationLists: lists.map { SignerLab.der(lab.crls[$0]?.pem ?? "") },
+            regimes(), issuers: [lab.der("mid")], revocationLists: lists.map { TrustLab.der(lab.crls[$0]?.pem ?? "") },
             at: now ?? lab.now)
     }
 
@@ -79,16 +79,16 @@ struct ChainPolicyTests {
         #expect(await causes("spc", policy) == [.passed, .passed])
     }
 
-    @Test func `regimes without anchors trust nobody`() async {
+    @Test func `regimes without anchors trust nobody, and judge nobody`() async {
         let policy = ChainPolicy(regimes([]), issuers: [lab.der("root")], at: lab.now)
         let standings = await policy.decide(lab.chain("spc")).standings
-        #expect(standings.map(\.cause) == [.untrustedSigner, .untrustedSigner])
-        #expect(standings[0].reason == "regime us has no anchor")
+        #expect(standings.map(\.cause) == [.signerNotYetKnown, .signerNotYetKnown])
+        #expect(standings[0].reason == "regime us has no anchor: see herald doctor")
     }
 
     @Test(arguments: [
         [[UInt8]](), [[1, 2, 3]], [Array(repeating: 0x30, count: 4000)],
-        Array(repeating: SignerLab.shared.der("spc"), count: 7),
+        Array(repeating: TrustLab.shared.der("spc"), count: 7),
     ])
     func `a chain that is none is malformed`(chain: [[UInt8]]) async {
         #expect(await policy().decide(chain).standings.map(\.cause) == [.certificateMalformed, .certificateMalformed])
@@ -125,7 +125,7 @@ struct ChainPolicyTests {
         ) throws {
             let subject = try DistinguishedName { CommonName(name) }
             let own = Certificate.PublicKey(key.publicKey)
-            let now = Date(timeIntervalSince1970: TimeInterval(SignerLab.shared.now))
+            let now = Date(timeIntervalSince1970: TimeInterval(TrustLab.shared.now))
             let parent = issuer?.key ?? key
             let identifier = Array(SHA256.hash(data: key.publicKey.x963Representation))[..<20]
             let above = Array(SHA256.hash(data: parent.publicKey.x963Representation))[..<20]
@@ -223,7 +223,7 @@ struct ChainPolicyTests {
 
     @Test(arguments: ["indirect", "direct"])
     func `a revoked certificate counts no more`(form: String) async throws {
-        let list = try #require(RevocationList(der: SignerLab.der(lab.crls[form]?.pem ?? "")))
+        let list = try #require(RevocationList(der: TrustLab.der(lab.crls[form]?.pem ?? "")))
         #expect(list.count == 1 && list.isIndirect == (form == "indirect"))
         #expect(list.thisUpdate == 1_471_371_818 && list.nextUpdate == lab.crls[form]?.next)
         #expect(await causes("revoked", policy([form])) == [.revoked, .revoked])
@@ -237,7 +237,7 @@ struct ChainPolicyTests {
     }
 
     @Test func `a list of an unknown signer, and a damaged one, revoke nothing`() async throws {
-        let der = SignerLab.der(lab.crls["indirect"]?.pem ?? "")
+        let der = TrustLab.der(lab.crls["indirect"]?.pem ?? "")
         let stranger = ChainPolicy(
             [RegimeAnchors(TrustRegime(name: "us", position: 0), anchors: [lab.der("root")])],
             issuers: [lab.der("mid")],
@@ -263,14 +263,14 @@ struct ChainPolicyTests {
         let list = try #require(lab.crls["direct"])
         let policy = ChainPolicy(
             [RegimeAnchors(regime, anchors: [lab.der("root")])], issuers: [lab.der("mid")],
-            revocationLists: [SignerLab.der(list.pem)], at: list.next + 1)
+            revocationLists: [TrustLab.der(list.pem)], at: list.next + 1)
         #expect(await causes("spc", policy) == [.crlStale])
     }
 }
 
 @Suite("Files with certificates and lists")
 struct TrustMaterialTests {
-    private let lab = SignerLab.shared
+    private let lab = TrustLab.shared
 
     private func material(_ text: String) -> TrustMaterial {
         var material = TrustMaterial()
@@ -295,7 +295,7 @@ struct TrustMaterialTests {
         #expect(material(lab.pem("root") + "\n" + lab.pem("mid")).authorities.count == 2)
         var binary = TrustMaterial()
         binary.add(lab.der("spc"), of: "f")
-        binary.add(SignerLab.der(crl), of: "f")
+        binary.add(TrustLab.der(crl), of: "f")
         binary.add(lab.der("root"), of: "f")
         #expect(binary.chains.count == 1 && binary.revocations.count == 1 && binary.authorities.count == 1)
         #expect(material(lab.list("l01")).lists.count == 1 && material(lab.list("l02") + "\n").lists.count == 1)
@@ -334,7 +334,7 @@ struct TrustMaterialTests {
 
 @Suite("Lists of authorities")
 struct AuthorityListTokenTests {
-    private let lab = SignerLab.shared
+    private let lab = TrustLab.shared
 
     private func verified(
         _ text: String, roots: [String] = ["pa_root"], known: Bool = true

@@ -9,7 +9,7 @@ import TrustFixtures
 /// `herald trust` as a program, also killed in the middle of an import.
 @Suite("herald trust as a program", .timeLimit(.minutes(8)))
 struct TrustImportTests {
-    private let lab = SignerLab.shared
+    private let lab = TrustLab.shared
     private let folder = TemporaryFolder()
 
     init() throws {

@@ -16,12 +16,15 @@ RULES = os.path.join(ROOT, "Config", "prometheus", "herald.rules.yml")
 RULE_TESTS = os.path.join(ROOT, "Tests", "Monitoring", "herald.rules.test.yml")
 DASHBOARD = os.path.join(ROOT, "Config", "grafana", "herald.json")
 PAGE = os.path.join(ROOT, "docs", "monitoring.md")
-# Families that only a mishap, a server of logos, an output of calls, a cluster or PostgreSQL makes; their tests are elsewhere.
+# Families that only a mishap, a server of logos, an output, signed calls, a cluster or PostgreSQL makes; their tests are elsewhere.
 RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_total"} | {
     f"herald_sibling_{name}" for name in (
         "calls_corrected_total", "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total",
         "waiting")} | {
     f"herald_call_records_{name}" for name in ("failures_total", "sent_total", "waiting")} | {
+    f"herald_trust_{name}" for name in (
+        "calls_total", "causes_total", "changed_calls_total", "clock_offset_seconds", "contradictions_total",
+        "list_expires_seconds", "requests_dropped_total", "signers", "unknown_addresses")} | {
     f"herald_shared_{name}" for name in (
         "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "redials_total", "returns_total",
         "rows_total", "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TrustFixtures
 
 @testable import Trust
 
@@ -153,6 +154,32 @@ struct CallRulesTests {
     }
 
     // MARK: Signers
+
+    /// Standings under two regimes of a trunk; the first one may have no anchor.
+    @Test(
+        arguments: [
+            ([.signerNotYetKnown, .passed], .passed), ([.signerNotYetKnown, .untrustedSigner], .signerNotYetKnown),
+            ([.untrustedSigner, .signerNotYetKnown], .signerNotYetKnown), ([.signerNotYetKnown, .revoked], .revoked),
+            ([.untrustedSigner, .untrustedSigner], .untrustedSigner),
+        ] as [([TrustCause], TrustCause)])
+    func `a regime without anchors is no evidence against a signer`(
+        _ standings: [TrustCause], _ expected: TrustCause
+    ) throws {
+        let signer = try Self.lab.signer("spc", standings: standings)
+        var policy = TrustLab.policy("us")
+        policy.regimes = Array(TrustLab.regimes[..<2])
+        let verdict = Self.lab.snapshot(of: signer).verify([try Self.lab.signed(TrustLab.claims())], under: policy)
+        #expect(verdict.causes == [expected])
+    }
+
+    @Test func `a denied signer counts as none`() throws {
+        let signer = try Self.lab.signer("spc")
+        var policy = TrustLab.policy("us")
+        policy.denied = ["567B", "123A"]
+        let verdict = Self.lab.snapshot(of: signer).verify([try Self.lab.signed(TrustLab.claims())], under: policy)
+        #expect(verdict.causes == [.denied])
+        #expect(verdict.number == .none)
+    }
 
     @Test(
         arguments: [

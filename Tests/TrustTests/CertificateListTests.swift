@@ -2,6 +2,7 @@
 
 import SeededRandom
 import Testing
+import TrustFixtures
 
 @testable import Trust
 

@@ -3,6 +3,7 @@
 import Foundation
 import SeededRandom
 import Testing
+import TrustFixtures
 
 @testable import Trust
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TrustFixtures
 
 @testable import Trust
 

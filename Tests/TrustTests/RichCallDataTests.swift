@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import Testing
+import TrustFixtures
 
 @testable import Trust
 

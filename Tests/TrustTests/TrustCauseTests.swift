@@ -2,6 +2,7 @@
 
 import Testing
 import Trust
+import TrustFixtures
 
 /// Causes as they are stored, shown and reported.
 @Suite("Causes of signed identity")
@@ -31,6 +32,7 @@ struct TrustCauseTests {
         (45, "passed", .passes, nil), (46, "bad_signature", .fails, 438), (47, "rcd_digest_whole", .none, nil),
         (48, "rcd_jcl", .none, nil),
         (49, "origid_form", .none, nil), (50, "seen_before", .none, nil),
+        (51, "denied", .none, nil),
     ]
 
     @Test func `each cause has its stored value, name, effect and code`() throws {

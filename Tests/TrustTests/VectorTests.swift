@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import Trust
+import TrustFixtures
 
 /// Cases and tokens that were made and verified by other programs.
 @Suite("Vectors of signed identity")

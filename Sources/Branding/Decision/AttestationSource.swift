@@ -18,4 +18,6 @@ public enum AttestationSource: UInt8, Hashable, Sendable, CaseIterable {
     case attestationInfo
     /// A header field of the trunk's `attestation_headers`.
     case configuredHeader
+    /// A signature that Herald has verified itself (RFC 8224); no claim of the trunk.
+    case ownSignature
 }

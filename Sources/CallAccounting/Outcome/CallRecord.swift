@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Branding
+public import Trust
 
 /// The data of one call: filled update by update, stored as one row of the ledger.
 ///
@@ -82,7 +83,10 @@ public struct CallRecord: Hashable, Sendable {
     /// - Parameters:
     ///   - trunk: the configured name of the update's trunk.
     ///   - customer: the name of the update's customer.
-    public init(_ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil) {
+    ///   - signer: the signer of the update's verdict; nil if it is not known any more.
+    public init(
+        _ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil, signer: Signer? = nil
+    ) {
         let isBranded = update.isBranded
         let texts = texts ?? CallTexts()
         // The call path leaves a withheld number out. This is the second check.
@@ -101,6 +105,7 @@ public struct CallRecord: Hashable, Sendable {
         if direction == .inbound, !isBranded, caller == nil, update.reason != .privacy {
             callerReceived = Self.text(texts.callerReceived)
         }
+        if let trust = update.trust { take(trust, of: signer) }
     }
 
     public var sipCallID: String { shared.texts.sipCallID }
@@ -125,13 +130,31 @@ public struct CallRecord: Hashable, Sendable {
         get { shared.texts.alsoCalled }
         set { texts.alsoCalled = newValue }
     }
+    /// The verdict on the signed header fields of the first INVITE, without the row of the signer; nil for none.
+    ///
+    /// A withheld caller has no `origid` here: it may be the same for all calls of one customer (RFC 8588 §5).
+    public var trust: TrustEvidence? {
+        get { shared.texts.trust }
+        set { texts.trust = newValue }
+    }
+    /// The first provider code of the signer's certificate, else its first number without plus sign; nil for none.
+    public var provider: String? {
+        get { shared.texts.provider }
+        set { texts.provider = newValue }
+    }
+    /// The subject of the signer's certificate; nil for an unknown signer. Foreign text.
+    public var signer: String? {
+        get { shared.texts.signer }
+        set { texts.signer = newValue }
+    }
     /// Calls of other gateways that were earlier attempts of this one, and are counted in `attempts`.
     public var earlierAttempts: [CallIdentifier] {
         get { shared.texts.earlierAttempts }
         set { texts.earlierAttempts = newValue }
     }
 
-    /// True for one attempt of a certain caller that rang one party, without a forward, a machine and a cause in SIP.
+    /// True for one attempt of a certain caller that rang one party, without a forward, a machine, a cause in SIP and a
+    /// verdict.
     public var isUsual: Bool {
         attemptCall == nil && attemptAt == nil && refusedAt == nil && sipCause == 0 && !isForwarded && machine == nil
             && shared.texts.isUsual
@@ -251,8 +274,14 @@ extension CallRecord {
         var alsoCalled: [CalledParty] = []
         var earlierAttempts: [CallIdentifier] = []
         var attemptSIPCallID = ""
+        var trust: TrustEvidence?
+        var provider: String?
+        var signer: String?
 
-        var isUsual: Bool { callerReceived == nil && alsoCalled.isEmpty && earlierAttempts.isEmpty }
+        var isUsual: Bool {
+            callerReceived == nil && alsoCalled.isEmpty && earlierAttempts.isEmpty && trust == nil && provider == nil
+                && signer == nil
+        }
     }
 
     /// One object, because a record is copied some ten times a call.
@@ -270,6 +299,27 @@ extension CallRecord {
     private var texts: Texts {
         get { shared.texts }
         set { if newValue != shared.texts { shared = Shared(newValue) } }
+    }
+}
+
+extension CallRecord {
+    /// Takes the verdict on the INVITE, with the texts that name its signer.
+    ///
+    /// A certificate without a provider code is one for numbers (RFC 9060). Its numbers and its subject may name a
+    /// withheld caller. The row of the signer is left out: it has another meaning once the signers are imported anew.
+    private mutating func take(_ verdict: TrustEvidence, of signer: Signer?) {
+        let isWithheld = reason == .privacy
+        var texts = texts
+        var verdict = verdict
+        verdict.signer = 0
+        if isWithheld { verdict.origid = nil }
+        texts.trust = verdict
+        if let signer, !isWithheld || !signer.authority.codes.isEmpty {
+            // Anybody can name a signer. A good signature alone proves that the call is the signer's.
+            if verdict.hasPassed { texts.provider = signer.provider }
+            texts.signer = signer.subject.isEmpty ? nil : signer.subject
+        }
+        self.texts = texts
     }
 }
 

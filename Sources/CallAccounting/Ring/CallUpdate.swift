@@ -90,6 +90,9 @@ public struct CallUpdate: Hashable, Sendable {
     ///
     /// Takes the place of the status and the Q.850 cause, which an INVITE does not have.
     public var evidence: DecisionEvidence?
+    /// The verdict on the call's signed header fields, of an `invite` alone; nil without such a field, or where the trunk's
+    /// calls are not verified.
+    public var trust: TrustEvidence?
     /// The mark of the customer's name, below 2^28, in an `invite` update alone; 0 for no customer.
     public var customer: UInt32 = 0
     /// Of a 2xx, which of the parties that a call rings at once has answered (`CallIdentifier.mark`); 0 if it rings one.

@@ -19,6 +19,8 @@ struct OverloadAdmission {
 
     /// The filling of the receive queue: 1 is full.
     var filling = 0.0
+    /// Whether the queue of a local address is close to shedding calls.
+    func isPressed(at socket: Int) -> Bool { socket < guards.count && guards[socket].isPressed }
     /// One guard for each local address, since an empty queue must not hide a full one.
     private var guards: [OverloadGuard] = []
     private var tags = RefusalTags()

@@ -65,6 +65,9 @@ public struct OverloadGuard: Sendable {
         return true
     }
 
+    /// True at half of the held pressure from which calls are shed: work that a call can do without is left out first.
+    public var isPressed: Bool { held > Self.patience / 2 }
+
     /// The held pressure beyond `patience`.
     private var firm: Double { max(held - Self.patience, 0) }
 

@@ -53,6 +53,8 @@ public struct Rejection: Sendable {
         case noTarget
         /// No route matches the called number, and `routes.default` is `reject`.
         case noRoute
+        /// The signature of the call failed, and the trunk has `on_failed: reject`.
+        case signature
     }
 
     /// The measure that exceeds a limit, and the longest header field.

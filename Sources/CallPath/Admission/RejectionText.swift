@@ -52,6 +52,7 @@ extension Rejection {
         case .draining: "the gateway stops"
         case .noTarget: "no target is up, or the last one did not respond"
         case .noRoute: "no route has the called number"
+        case .signature: "the signature of the call failed: \(phrase)"
         }
     }
 
@@ -78,6 +79,7 @@ extension Rejection {
         case .draining: "try again later"
         case .noTarget: "see the targets in /status"
         case .noRoute: "add the number to a route, or set routes.default: trunk"
+        case .signature: "set signatures: shadow on the trunk to see the causes of its calls, or on_failed: no_brand"
         }
     }
 }

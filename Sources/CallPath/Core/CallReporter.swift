@@ -61,6 +61,9 @@ final class CallReporter {
             destination: context.called.number?.digits ?? 0, reason: decorated.reason)
         update.marks = settings.answerers.marks(ofInvite: invite)
         update.evidence = evidence
+        update.trust = context.signed?.evidence
+        // It may be the same for all calls of one customer (RFC 8588 §5).
+        if identity.isWithheld { update.trust?.origid = nil }
         update.customer = context.called.customer?.mark ?? 0
         append(update, invite, isWithheld: identity.isWithheld, subscriber: context.called.uri?.user) { texts in
             if let entry = decorated.entry {

@@ -128,7 +128,7 @@ extension ProxyCore {
                 }
             } else if case .trunk(let trunk) = peer {
                 let isCleaned = HeaderHygiene.clean(
-                    request, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices
+                    request, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: false, into: &splices
                 )
                 onward.changesFrom = isRenamed || isCleaned
             }

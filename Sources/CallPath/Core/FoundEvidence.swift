@@ -16,8 +16,8 @@ extension DecisionEvidence {
         isRouteUnbranded = !context.called.brands
         writesCallInfo = settings.writesCallInfo
         if !identity.isWithheld { header = Header(identity.header) }
-        verification = identity.attestation.verification
-        source = identity.attestation.source
+        verification = context.signed?.verification ?? identity.attestation.verification
+        source = context.signed?.source ?? identity.attestation.source
         isUnchecked = identity.attestation.isUnchecked
         lookup = Lookup(context.decision)
         guard let entry = decorated.entry else { return }

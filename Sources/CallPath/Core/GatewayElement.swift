@@ -11,6 +11,8 @@ public final class GatewayElement: SIPElement {
     let shards: GatewayShards
     let shared: GatewayShared
     var overload: OverloadAdmission
+    /// The memory of this worker for signed calls.
+    let trust = WorkerTrust()
     var held: HeldSettings
     /// Limits the responses to unknown peers, so that nobody floods a third party through the gateway.
     let unknownPeerResponses = RateLimit(perSecond: 20, burst: 40)

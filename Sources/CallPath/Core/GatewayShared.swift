@@ -20,14 +20,17 @@ public struct GatewayShared: Sendable {
     public let calls: CallsInProgress
     /// Rejected messages, for the log and the status page.
     public let rejections = RejectionTable()
+    /// The verification of signed calls.
+    public let trust: GatewayTrust
     /// Copies messages for traces while somebody traces.
     public let trace = TraceTap()
     private let drainState = DrainState()
 
     public init(
         settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, updates: UpdateRing,
-        probes: TargetProber, calls: CallsInProgress
+        probes: TargetProber, calls: CallsInProgress, trust: GatewayTrust = GatewayTrust()
     ) {
+        self.trust = trust
         self.settings = settings
         self.branding = branding
         self.counters = counters

@@ -14,6 +14,8 @@ struct TransactionFacts {
     var reportedAt: UInt32 = 0
     /// True for a REGISTER with the gateway's address in Path (RFC 3327 §5.2).
     let carriesPath: Bool
+    /// The report of the call's signatures that a response to the trunk is to have; empty for none, and once it was sent.
+    var signatureReport: [UInt8] = []
     /// Responses and the CANCEL that were reported, a bit each.
     private var reported: UInt8 = 0
 

@@ -13,6 +13,8 @@ struct InboundContext: ~Copyable {
     let called: CalledRoute
     let call: CallIdentifier
     let identity: CallerIdentity
+    /// The verdict on the signed header fields; nil without such fields, and where nothing is verified.
+    let signed: SignedVerdict?
     let decision: BrandingDecision
     /// The records and gates that the decision was taken from.
     let snapshot: BrandingSnapshot

@@ -41,10 +41,11 @@ extension GatewayElement {
             if followsPause, isLate(arrival, branch, from: peer, settings) { return }
             let verdict = overload.admit(arrival, branch, from: peer, settings) { isKnown($0) }
             if case .shed(let response) = verdict { return outgoing.append(response) }
+            trust.isPressed = overload.isPressed(at: arrival.flow.socket)
         }
         shards.shard(of: branch ?? Branch(token: 0)).perform(settings, into: &outgoing) { core in
             if arrival.message.status == nil {
-                core.receiveRequest(arrival, branch, from: peer)
+                core.receiveRequest(arrival, branch, from: peer, trust)
             } else {
                 core.receiveResponse(arrival, branch, from: peer)
             }
@@ -59,7 +60,9 @@ extension ProxyCore {
     /// for the rest, in the order of RFC 3261 §16.3.
     ///
     /// - Parameter branch: nil only where the topmost Via cannot be read, which validation rejects.
-    func receiveRequest(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
+    func receiveRequest(
+        _ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer, _ worker: WorkerTrust
+    ) {
         let request = arrival.message
         if let refusal = RequestValidity.formRefusal(of: request) { return refuse(arrival, refusal) }
         guard let branch else { return }
@@ -76,12 +79,14 @@ extension ProxyCore {
         case .cancel:
             reporter.cancelledWithoutMemory(request, from: peer, at: arrival.now)
             forwardStatelessly(arrival, marks, from: peer)
-        default: open(arrival, marks, from: peer)
+        default: open(arrival, marks, from: peer, worker)
         }
     }
 
     /// Rejects a loop and what memory has no capacity for, and starts the walk of the request's kind.
-    private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
+    private func open(
+        _ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer, _ worker: WorkerTrust
+    ) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
         if marks.loop.isPresent(in: arrival.message, sockets: settings.topology.sockets) {
             counters.add(.loopsFound)
@@ -95,7 +100,7 @@ extension ProxyCore {
         // No request of a call in progress, and no emergency call, is rejected for want of memory (RFC 3261 §16.11).
         guard !transactions.isFull(forDialogs: true) else { return forwardStatelessly(arrival, marks, from: peer) }
         switch peer {
-        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
+        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk, worker)
         case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, marks, from: pbx)
         default: relay(arrival, marks, from: peer)
         }
@@ -105,7 +110,9 @@ extension ProxyCore {
 // MARK: - Route, admit the call, identity, trust verdict, decision, target, decoration, forward: a call from a trunk
 
 extension ProxyCore {
-    private func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
+    private func placeInboundCall(
+        _ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer, _ worker: WorkerTrust
+    ) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
         let facts = CallFacts(of: invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
@@ -113,12 +120,26 @@ extension ProxyCore {
         let parties = CallParties(trunk: trunk.mark, pbx: called.pbx.key)
         guard admit(call, on: trunk, called.route, parties, isProtected: facts.isProtected, arrival) else { return }
         let snapshot = (called.customer?.branding ?? branding).load()
-        // The identity has the trust verdict too: the trunk's claims about the number, as far as it is trusted.
+        // The identity has the trunk's word about the number, as far as it is trusted. The signature is checked here.
         let identity = CallerIdentity(of: invite, trunk: trunk)
-        let decision = decideBranding(of: invite, facts, identity, trunk, called, snapshot)
+        let isSpiral = isSpiral(invite)
+        let signed = verifySignatures(arrival, call, facts, identity, on: trunk, isSpiral: isSpiral, worker)
+        let decision = decideBranding(
+            of: invite, facts, identity, signed?.verification ?? identity.verification, isSpiral, trunk, called,
+            snapshot)
+        if let signed {
+            let other = signed.otherVerification(than: identity.verification).map {
+                decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
+            }
+            shared.trust.counters.add(signed.evidence, changesCall: other.map { $0 != decision } ?? false)
+            if let refusal = signed.refusal(under: trunk.signatures) {
+                shared.calls.end(call)
+                return reject(arrival, refusal, for: .signature)
+            }
+        }
         let context = InboundContext(
             arrival: arrival, marks: marks, trunk: trunk, called: called, call: call, identity: identity,
-            decision: decision, snapshot: snapshot)
+            signed: signed, decision: decision, snapshot: snapshot)
         var targets = order(context.called.pbx.targets, for: call, at: arrival.now, isEmergency: facts.isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
@@ -126,6 +147,9 @@ extension ProxyCore {
         let transaction = newTransaction(
             arrival, marks, decorated.dialog, call,
             originalFrom: originalFrom(of: invite, if: decorated.changesFrom), targets)
+        if let signed, let rules = trunk.signatures {
+            transaction.ownerState.signatureReport = SignatureReport.lines(of: signed.verdict, in: invite, under: rules)
+        }
         transactions.open(transaction, at: arrival.now)
         let evidence = DecisionEvidence(context, decorated, settings)
         reporter.inboundInvite(context, decorated, evidence, settings)
@@ -138,18 +162,21 @@ extension ProxyCore {
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }
 
+    /// True for a call with the gateway's own Via, which passed here before (RFC 5393 §4).
+    private func isSpiral(_ invite: SIPMessage) -> Bool {
+        let sockets = settings.topology.sockets
+        return invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
+    }
+
     /// Weighs the facts of the INVITE against the directory's gates and the policy of route or trunk.
     private func decideBranding(
-        of invite: SIPMessage, _ facts: CallFacts, _ identity: CallerIdentity, _ trunk: TrunkPeer,
-        _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
+        of invite: SIPMessage, _ facts: CallFacts, _ identity: CallerIdentity, _ verification: Verification,
+        _ isSpiral: Bool, _ trunk: TrunkPeer, _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
         guard settings.brands, called.brands else { return .passThrough(.policy) }
-        // A call with the gateway's own Via passed here before (RFC 5393 §4).
-        let sockets = settings.topology.sockets
-        let isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
-            verification: identity.verification, isInitialInvite: !invite.isInDialog, isEmergency: facts.isEmergency,
+            verification: verification, isInitialInvite: !invite.isInDialog, isEmergency: facts.isEmergency,
             isSpiral: isSpiral, hasReplaces: invite.has(.replaces))
         return decide(evidence, policy: called.policy(on: trunk), gates: snapshot.gates, index: snapshot.index)
     }

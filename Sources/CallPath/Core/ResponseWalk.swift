@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import SIPCore
+import Trust
 
 // The walk of a response of a configured peer (RFC 3261 §16.7).
 
@@ -87,7 +88,7 @@ extension ProxyCore: TransactionUser {
     private func clean(_ response: SIPMessage, from trunk: TrunkPeer, _ dialog: DialogFacts?) -> [UInt8]? {
         withSplices { splices in
             HeaderHygiene.clean(
-                response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
+                response, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: false, into: &splices)
             if let dialog, dialog.isOf(.trunk(trunk)) { renameInResponse(response, trunk, dialog, into: &splices) }
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
@@ -138,11 +139,26 @@ extension ProxyCore: TransactionUser {
             if !transaction.originalTo.isEmpty {
                 ResponseForwarding.restoreTo(transaction.originalTo, in: response, into: &splices)
             }
+            addReport(of: transaction, status, response, at: now, into: &splices)
             return splices.applied(to: response.bytes)
         }
         recordRegistrar(response, status, of: transaction, at: now)
         counters.add(.responsesForwarded)
         transactions.respond(upstream, bytes, in: transaction, at: now)
+    }
+
+    /// Adds what was found out about the call's signatures to the response that has it by the trunk's regime, once.
+    private func addReport(
+        of transaction: GatewayTransaction, _ status: Int, _ response: SIPMessage, at now: Moment,
+        into splices: inout Splices
+    ) {
+        guard !transaction.ownerState.signatureReport.isEmpty, let first = response.first(.from),
+            let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now),
+            let regime = trunk.signatures?.policy.regimes.first,
+            SignatureReport.belongs(in: status, under: regime)
+        else { return }
+        splices.insert(at: first.start) { $0.append(contentsOf: transaction.ownerState.signatureReport) }
+        transaction.ownerState.signatureReport = []
     }
 
     func rings(_ transaction: GatewayTransaction) -> Bool { reporter.ringsElsewhere(transaction) }

@@ -14,17 +14,17 @@ enum HeaderHygiene {
     /// (RFC 8688 §3.2) and the ringing tone of a 180. Only the callee's picture and card need trust there too.
     ///
     /// - Parameters:
-    ///   - trunkHeaders: names of the headers with the trunk's name, which only the gateway writes.
+    ///   - ownHeaders: names of the header fields that only the gateway writes.
     ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
     /// - Returns: true when From changes, which responses must not show (RFC 3261 §8.2.6.2).
     @discardableResult
     static func clean(
-        _ message: SIPMessage, from trunk: TrunkPeer, trunkHeaders: [ArraySlice<UInt8>], isBranded: Bool,
+        _ message: SIPMessage, from trunk: TrunkPeer, ownHeaders: [ArraySlice<UInt8>], isBranded: Bool,
         into splices: inout Splices
     ) -> Bool {
         // Most messages of a trusted trunk have none of these fields.
         guard
-            !trunk.isTrusted || !trunkHeaders.isEmpty || message.has(.callInfo) || message.has(.pPreferredIdentity)
+            !trunk.isTrusted || !ownHeaders.isEmpty || message.has(.callInfo) || message.has(.pPreferredIdentity)
                 || message.has(.answering) || message.has(.proxyVouched)
         else { return false }
         var changesFrom = false
@@ -47,7 +47,7 @@ enum HeaderHygiene {
                 if removeVerstat(message, field.value, into: &splices) { changesFrom = true }
             case .other where !trunk.isTrusted && AttestationHeaders.isNamed(field, in: message, on: trunk):
                 splices.remove(field.start..<field.end)
-            case .other where trunkHeaders.contains { message[field.start..<field.nameEnd].equalsIgnoringCase($0) }:
+            case .other where ownHeaders.contains { message[field.start..<field.nameEnd].equalsIgnoringCase($0) }:
                 splices.remove(field.start..<field.end)
             default: break
             }
@@ -76,6 +76,23 @@ enum HeaderHygiene {
             default: break
             }
         }
+    }
+
+    /// Removes what a trusted trunk states about its caller's number, where the gateway's own verdict contradicts it.
+    ///
+    /// - Returns: true when From changes.
+    static func removeVerstat(of message: SIPMessage, into splices: inout Splices) -> Bool {
+        var changesFrom = false
+        for field in message.headers {
+            switch field.name {
+            case .pAssertedIdentity, .remotePartyID, .from:
+                for value in HeaderValues(message.bytes, field.value)
+                where removeVerstat(message, value, into: &splices) && field.name == .from { changesFrom = true }
+            case .attestation: splices.remove(field.start..<field.end)
+            default: break
+            }
+        }
+        return changesFrom
     }
 
     /// Removes `;verstat=…` (TS 24.229 §7.2A.20) from the user part, from the URI, and behind a URI without brackets.

@@ -13,7 +13,7 @@ extension ProxyCore {
             let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
             let plan = DecoratedInvite(dialog: dialog, reason: reason)
             let decorated = write(plan, context, leadingTo: hop)
-            let isTooLarge = settings.verstat != .off && decorated.bytes.count > context.largest
+            let isTooLarge = marksVerification(context) && decorated.bytes.count > context.largest
             return isTooLarge ? write(plan, context, leadingTo: hop, hasVerstat: false) : decorated
         }
         switch context.decision {
@@ -34,7 +34,7 @@ extension ProxyCore {
                 let decorated = write(plan, context, leadingTo: hop)
                 guard decorated.dialog.isNamed || hasMore else { continue }
                 if decorated.bytes.count <= context.largest { return decorated }
-                if decorate == .name, settings.verstat != .off {
+                if decorate == .name, marksVerification(context) {
                     // The name counts more than the mark.
                     let unmarked = write(plan, context, leadingTo: hop, hasVerstat: false)
                     if unmarked.bytes.count <= context.largest { return unmarked }
@@ -43,6 +43,11 @@ extension ProxyCore {
             }
             return plain(reason)
         }
+    }
+
+    /// Whether the INVITE may have a mark of its verification, which counts less than the name.
+    private func marksVerification(_ context: borrowing InboundContext) -> Bool {
+        settings.verstat != .off || context.called.pbx.takesVerdict
     }
 
     /// Whether a level writes anything beside the name.
@@ -68,7 +73,7 @@ extension ProxyCore {
             addHop(
                 context.arrival, context.marks, dialog: decorated.dialog, isRenamed: isNamed, to: hop, into: &splices)
             let isCleaned = HeaderHygiene.clean(
-                invite, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: plan.entry != nil,
+                invite, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: plan.entry != nil,
                 into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)
             if let entry = plan.entry, settings.writesCallInfo {
@@ -76,7 +81,8 @@ extension ProxyCore {
                     of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
                     splices: &splices)
             }
-            let isMarked = hasVerstat && VerstatMark.write(settings.verstat, context, into: &splices)
+            if hasVerstat { VerdictHeaders.write(context, into: &splices) }
+            let isMarked = VerstatMark.write(hasVerstat ? settings.verstat : .off, context, into: &splices)
             decorated.bytes = splices.applied(to: invite.bytes)
             decorated.changesFrom = isCleaned || isNamed || isMarked
         }

@@ -2,29 +2,53 @@
 
 import Branding
 import SIPCore
+import Trust
 
 extension VerstatMark {
     /// Writes the parameter into the URIs of P-Asserted-Identity with the caller's number; into From without that header.
     ///
+    /// A verdict of the gateway's own that decides is written for an untrusted trunk too, into From, because its other fields
+    /// do not pass. It replaces a trunk's word that it contradicts, or a phone would show a tick on a call that failed.
     /// Nothing is written for a withheld or unclear number, an emergency call, a spiral, or a request inside a dialog. A URI
     /// without angle brackets stays as received, because a parameter behind it would belong to the header field.
     ///
     /// - Returns: true when From changes.
     static func write(_ mark: VerstatMark, _ context: borrowing InboundContext, into splices: inout Splices) -> Bool {
-        guard mark != .off, context.trunk.isTrusted, isForMark(context.decision),
-            let number = context.identity.number, let value = mark.value(for: context.identity.verification)
-        else { return false }
+        guard isForMark(context.decision) else { return false }
         let invite = context.invite
-        guard invite.has(.pAssertedIdentity) else {
-            guard let from = invite.first(.from) else { return false }
-            return write(value, of: number, context.trunk, invite, from.value, into: &splices)
+        let isReplaced = context.signed?.replacesTrunkClaim ?? false
+        let changesFrom = isReplaced && HeaderHygiene.removeVerstat(of: invite, into: &splices)
+        guard context.trunk.isTrusted || context.signed?.source == .ownSignature,
+            let number = context.identity.number, let value = value(of: mark, for: context)
+        else { return changesFrom }
+        guard context.trunk.isTrusted, invite.has(.pAssertedIdentity) else {
+            guard let from = invite.first(.from) else { return changesFrom }
+            let isWritten = write(
+                value, of: number, context.trunk, invite, from.value, isReplaced: isReplaced, into: &splices)
+            return isWritten || changesFrom
         }
         for field in invite.fields(.pAssertedIdentity) {
             for address in HeaderValues(invite.bytes, field.value) {
-                _ = write(value, of: number, context.trunk, invite, address, into: &splices)
+                _ = write(
+                    value, of: number, context.trunk, invite, address, isReplaced: isReplaced, into: &splices)
             }
         }
-        return false
+        return changesFrom
+    }
+
+    /// The value of the mark; nil for none.
+    ///
+    /// Phones paint a failed call red, so a failed verdict of the gateway's own is shown only for the causes of the regime.
+    private static func value(of mark: VerstatMark, for context: borrowing InboundContext) -> StaticString? {
+        guard let signed = context.signed, signed.source == .ownSignature else {
+            return mark.value(for: context.signed?.verification ?? context.identity.verification)
+        }
+        if signed.verification == .failed, let regime = context.trunk.signatures?.policy.regimes.first,
+            signed.verdict.verstat(under: regime) != .failed
+        {
+            return nil
+        }
+        return mark.value(for: signed.verification)
     }
 
     private static func isForMark(_ decision: BrandingDecision) -> Bool {
@@ -37,10 +61,10 @@ extension VerstatMark {
 
     private static func write(
         _ value: StaticString, of number: E164Number, _ trunk: TrunkPeer, _ message: SIPMessage, _ address: Range<Int>,
-        into splices: inout Splices
+        isReplaced: Bool, into splices: inout Splices
     ) -> Bool {
         let extent = NameAddressExtent.scan(message.bytes, address)
-        guard extent.hasBrackets, !message.bytes.mentions("verstat", in: address),
+        guard extent.hasBrackets, isReplaced || !message.bytes.mentions("verstat", in: address),
             let uri = NameAddress(message.bytes, address, extent)?.uri,
             CallerIdentity.number(of: uri, trunk: trunk) == number,
             let end = userEnd(message, extent.uri, uri.scheme)

@@ -16,8 +16,8 @@ public final class GatewayTopology: Sendable {
     public let former: FormerPeers
     /// Whether any local address is one of TCP or TLS.
     let hasStreams: Bool
-    /// The trunk headers of all trunks, each once.
-    let trunkHeaders: [ArraySlice<UInt8>]
+    /// Names in lower case of the header fields that only the gateway writes, each once.
+    let ownHeaders: [ArraySlice<UInt8>]
     /// The emergency numbers of all trunks.
     let emergencyNumbers: EmergencyNumbers
     private let pbxAddresses: PBXAddresses
@@ -41,7 +41,9 @@ public final class GatewayTopology: Sendable {
         pbxAddresses = PBXAddresses(pbxs)
         emergencyNumbers = EmergencyNumbers(of: trunks.map(\.emergencyNumbers))
         hasStreams = sockets.contains { $0.transport.isReliable }
-        trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
+        let verdictHeader = pbxs.contains(where: \.takesVerdict) ? [PBXPeer.verdictHeader] : []
+        ownHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() } + verdictHeader).sorted()
+            .map { Array($0.utf8)[...] }
     }
 
     /// The same topology with the former peers of the one it replaces.

@@ -2,6 +2,7 @@
 
 public import Branding
 public import SIPCore
+public import Trust
 
 /// A trunk: the sources of its calls, the trust in them, and the targets of calls to it.
 ///
@@ -42,6 +43,8 @@ public final class TrunkPeer: Sendable {
     public let trunkHeader: String?
     /// That header field with the trunk's name and its line end; empty for none.
     let trunkHeaderLine: [UInt8]
+    /// The verification of signed calls; nil where it is off.
+    public let signatures: TrunkSignatures?
     /// The PBX of its calls.
     public let pbx: PBXPeer
     /// Its limits and its calls in progress.
@@ -56,8 +59,9 @@ public final class TrunkPeer: Sendable {
         pbxSocket: Int? = nil, carrierName: CarrierNamePolicy = .replace, takesWithheldIdentity: Bool = true,
         admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
         emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = [],
-        registrar: RegistrarState? = nil
+        registrar: RegistrarState? = nil, signatures: TrunkSignatures? = nil
     ) {
+        self.signatures = signatures
         self.emergencyNumbers = emergencyNumbers ?? EmergencyNumbers(region: normaliser.region)
         self.attestationHeaders = attestationHeaders.map { Array($0.lowercased().utf8)[...] }
         self.registrar = registrar

@@ -48,6 +48,8 @@ public struct TracedDecision: Hashable, Sendable {
     public var caller: E164Number?
     /// The findings of the walk.
     public var evidence = DecisionEvidence()
+    /// The verdict on signed header fields; nil for a call that was not verified.
+    public var signature: TracedSignature?
 
     public init() {}
 }

@@ -87,6 +87,10 @@ extension TracedDecision {
         reason = decorated.entry == nil ? decorated.reason : nil
         caller = evidence.isWithheld ? nil : context.identity.number
         self.evidence = evidence
+        signature = context.signed.map {
+            TracedSignature(
+                $0.verdict, $0.evidence, called: context.called.number, isWithheld: evidence.isWithheld)
+        }
     }
 }
 

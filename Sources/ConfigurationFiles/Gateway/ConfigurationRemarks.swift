@@ -3,6 +3,7 @@
 import Foundation
 import PostgreSQL
 import SIPCore
+import Trust
 
 // Remarks about valid configurations that are probably not intended.
 
@@ -52,9 +53,10 @@ extension HeraldConfiguration {
             remarks.append(
                 "customer \(customer) has no route: no call is its own; add customer: \(customer) to a route")
         }
-        remarks += peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks
+        remarks += peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks + signatureRemarks
         for trunk in trunks where !trunk.isTrusted {
-            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
+            let calls = signatures(of: trunk)?.mode == .decide ? "calls without a good signature" : "calls"
+            remarks.append("trunk \(trunk.name) is not trusted: its \(calls) are not branded")
         }
         for trunk in trunks where !trunk.takesWithheldIdentity {
             remarks.append(
@@ -78,6 +80,25 @@ extension HeraldConfiguration {
     private var unroutedCustomers: [String] {
         let routed = Set(routes.table.compactMap(\.customer))
         return customers.indices.filter { !routed.contains($0) }.map { customers[$0].name }
+    }
+
+    /// Remarks about signed calls: keys without effect, a section without use, and calls that end.
+    private var signatureRemarks: [String] {
+        var remarks = trunks.filter { !$0.signatures.unused.isEmpty }.map { trunk in
+            "trunk \(trunk.name) has signatures: off: no effect of \(trunk.signatures.unused.joined(separator: ", "))"
+        }
+        if trust != nil, trunks.allSatisfy({ signatures(of: $0) == nil }) {
+            remarks.append(
+                "trust has no use: no trunk verifies signed calls, by signatures: off or a first regime that verifies nothing"
+            )
+        }
+        for trunk in trunks {
+            guard let signatures = signatures(of: trunk), signatures.onFailed == .reject else { continue }
+            remarks.append(
+                "trunk \(trunk.name) rejects calls whose signature counts against them (on_failed: reject)"
+                    + (signatures.mode == .shadow ? " once signatures is decide" : ""))
+        }
+        return remarks
     }
 
     /// Remarks about targets that loop back, shared addresses and wide trusted sources.

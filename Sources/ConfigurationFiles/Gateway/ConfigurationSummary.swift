@@ -86,10 +86,24 @@ package struct ConfigurationSummary {
         }
         if let trust = configuration.trust {
             let names = trust.regimes.map(\.regime.name).joined(separator: ", ")
-            lines.append("trust   regimes \(names); for herald trust, no call is verified yet")
+            lines.append("trust   regimes \(names); certificates come from herald trust import")
+            lines += configuration.trunks.compactMap(signatures)
         }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
+    }
+
+    /// The verification of a trunk's signed calls; nil where it is off.
+    private func signatures(_ trunk: HeraldConfiguration.Trunk) -> String? {
+        guard let signatures = configuration.signatures(of: trunk) else { return nil }
+        let regimes = signatures.policy.regimes.map(\.name).joined(separator: ", ")
+        let effect =
+            switch signatures.mode {
+            case .shadow: ""
+            case .decide:
+                ", verification_source \(signatures.source.rawValue), on_failed \(signatures.onFailed.rawValue)"
+            }
+        return "signed  \(trunk.name): \(signatures.mode.rawValue), regimes \(regimes)" + effect
     }
 
     /// The receivers of call records.

@@ -112,7 +112,7 @@ package struct HeraldConfiguration: Sendable {
     }
 
     /// A carrier.
-    package struct Trunk: Hashable, Sendable {
+    package struct Trunk: Equatable, Sendable {
         /// Name in events, metrics and the trunk header.
         package var name: String
         /// Source addresses; at least one, unless `certificateNames` identifies the trunk.
@@ -147,6 +147,8 @@ package struct HeraldConfiguration: Sendable {
         package var phoneContexts: [String] = []
         /// Header fields with the carrier's attestation, in addition to the standard ones.
         package var attestationHeaders: [String] = []
+        /// The treatment of signed calls; see `HeraldConfiguration.signatures(of:)`.
+        package var signatures = TrunkSignatureKeys()
         /// Position in `pbx`.
         package var pbx: Int
         package var limits: TrunkLimits
@@ -175,6 +177,8 @@ package struct HeraldConfiguration: Sendable {
         package var sources: [SourceRange]
         /// The family of its phones, for the form of logos in Call-Info; nil for the usual form.
         package var phones: PhoneFamily?
+        /// Whether its calls have header fields with the verdict on their signatures.
+        package var takesVerdict = false
     }
 
     /// The rules for marking a target as down.

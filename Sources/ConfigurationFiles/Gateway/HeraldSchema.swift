@@ -13,7 +13,8 @@ struct HeraldSchema {
     func read() -> HeraldConfiguration? {
         let gateway = gateway()
         let listen = listeners()
-        let peers = PeersSchema(root: root, listen: listen ?? [])
+        let trust = trust()
+        let peers = PeersSchema(root: root, listen: listen ?? [], trust: trust)
         let pbx = peers.pbxs()
         let trunks = peers.trunks(pbx ?? [])
         let branding = branding()
@@ -36,7 +37,6 @@ struct HeraldSchema {
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         let cluster = cluster(listen ?? [])
-        let trust = trust()
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(

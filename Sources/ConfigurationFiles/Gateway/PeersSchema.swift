@@ -8,9 +8,14 @@ struct PeersSchema {
     let root: ConfigurationSection
     let listen: [HeraldConfiguration.Listener]
     private let listenNames: NamePositions
+    private let signatures: TrunkSignatureSchema
 
-    init(root: ConfigurationSection, listen: [HeraldConfiguration.Listener]) {
+    /// - Parameter trust: the section `trust`; nil without one, and for one with problems.
+    init(
+        root: ConfigurationSection, listen: [HeraldConfiguration.Listener], trust: HeraldConfiguration.TrustSettings?
+    ) {
         (self.root, self.listen) = (root, listen)
+        signatures = TrunkSignatureSchema(trust: trust, hasTrust: root.has("trust"))
         listenNames = NamePositions(listen.map(\.name))
     }
 
@@ -25,11 +30,15 @@ struct PeersSchema {
             if section.has("targets") { _ = self.position(section, "listen", among: listenNames) }
             let sources = section.list("sources", SourceRange.read)
             let phones = phones(section)
+            let takesVerdict = section.bool("attestation_headers", default: false)
+            if takesVerdict, !root.has("trust") {
+                section.problem("attestation_headers", "needs a section trust with its regimes; see docs/trust.md")
+            }
             guard !targets.isEmpty else { return nil }
             return HeraldConfiguration.PBX(
                 name: name, targets: targets, isProbed: section.bool("probe", default: true),
                 mustRespond: section.has("probe") || targets.count > 1, sources: sources,
-                phones: phones)
+                phones: phones, takesVerdict: takesVerdict)
         }
     }
 
@@ -88,6 +97,7 @@ struct PeersSchema {
             let emergencyNumbers = TrunkIdentitySchema.emergencyNumbers(section)
             let phoneContexts = TrunkIdentitySchema.phoneContexts(section)
             let attestationHeaders = TrunkIdentitySchema.attestationHeaders(section)
+            let signatures = self.signatures.read(section)
             let target = self.position(section, "pbx", among: pbxNames)
             let pbxListener = pbxListener(section, toReach: target < pbx.count ? pbx[target] : nil)
             guard !targets.isEmpty, !sources.isEmpty || !certificateNames.isEmpty else { return nil }
@@ -98,7 +108,7 @@ struct PeersSchema {
                 keepsForeignCallInfo: callInfo.isKept,
                 carrierName: carrierName, takesWithheldIdentity: withheld.isKept, trunkHeader: header,
                 emergencyNumbers: emergencyNumbers, phoneContexts: phoneContexts,
-                attestationHeaders: attestationHeaders, pbx: target, limits: limits)
+                attestationHeaders: attestationHeaders, signatures: signatures, pbx: target, limits: limits)
         }
     }
 

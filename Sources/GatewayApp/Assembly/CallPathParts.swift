@@ -18,6 +18,8 @@ struct CallPathParts {
     let names: LiveNameLookup
     let resolver: NextHopResolver
     let budget: TransactionBudget
+    /// Nil without a `trust` section.
+    let trust: TrustServices?
     let shared: GatewayShared
     let workers: GatewayWorkers
     let addresses: AddressWatch
@@ -37,10 +39,11 @@ struct CallPathParts {
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         names = LiveNameLookup(configuration.nameServers)
         resolver = NextHopResolver(configuration, asking: names, settings: settings, logger: start.logger)
+        trust = TrustServices(configuration, state.signers)
         shared = GatewayShared(
             settings: settings.current, branding: state.accounts.usual.current, counters: GatewayCounters(),
             updates: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
-            calls: CallsInProgress())
+            calls: CallsInProgress(), trust: trust?.shared ?? GatewayTrust(signers: state.signers))
         workers = GatewayWorkers(shared, threads: transport.workers)
         addresses = AddressWatch(
             away: shared.away, bound: transport.bound, isClustered: configuration.cluster != nil,

@@ -105,7 +105,7 @@ struct GatewayServices {
             accounts: { accounts.all }, routed: { [stored = state.accounts] in stored.customers },
             logos: state.accounts.usual.logos, rejections: rejections, lastReload: configurationReload.last,
             endedCalls: endedCalls, traces: traces, siblings: cluster?.metrics,
-            sharedLedger: sharedLedger?.metrics, outputs: outputs)
+            sharedLedger: sharedLedger?.metrics, trust: callPath.trust?.metrics, outputs: outputs)
     }
 
     /// Builds all services; called once.
@@ -113,7 +113,8 @@ struct GatewayServices {
     /// - Throws: the error of a page's template.
     func build() throws -> [any Service] {
         try admin.begin(pageReport)
-        return accounting + links + operation + [admin.services, systemd, reload, resolving, calls]
+        let signers = callPath.trust?.services ?? []
+        return accounting + links + operation + signers + [admin.services, systemd, reload, resolving, calls]
     }
 
     private var accounting: [any Service] {

@@ -18,6 +18,8 @@ struct StoredState {
     /// The brands of the directory accounts.
     let accounts: StoredAccounts
     let ring: UpdateRing
+    /// The signers of calls, by which the recorder names them; none before `TrustServices` reads them.
+    let signers = CurrentTrust()
     let recorder: OutcomeRecorder
 
     /// Loads everything.
@@ -29,7 +31,7 @@ struct StoredState {
         accounts = try await StoredAccounts(usual, start.configuration)
         ring = try Self.ring(start.configuration, resources.troubles)
         recorder = OutcomeRecorder(
-            database: database, ring: ring, settings: try start.configuration.recorderSettings(),
+            database: database, ring: ring, settings: try start.configuration.recorderSettings(), signers: signers,
             log: Logger(label: "herald.outcome"))
     }
 

@@ -48,6 +48,7 @@ struct RestartOnlySettings: Sendable {
             next.cluster?.listen = listen
         }
         changed += restorePhones(in: &next)
+        changed += restoreTrust(in: &next)
         keep("outcomes.ring_slots", \.outcomes.ringSlots)
         keep("trace.buffer", \.trace.buffer)
         keep("streams", \.streams)
@@ -55,6 +56,27 @@ struct RestartOnlySettings: Sendable {
         // Open streams frame messages by the limit of their start.
         if hasStreams { keep("limits.max_message", \.limits.maxMessage) }
         if next.renderingProfile != running.renderingProfile { changed.append("branding (how names are written)") }
+        return changed
+    }
+
+    /// Puts back the regimes, since standings of signers belong to them by position, and the limit of the store.
+    ///
+    /// The rules of signers are those of `next`.
+    private func restoreTrust(in next: inout HeraldConfiguration) -> [String] {
+        guard let running = self.running.trust, let other = next.trust else {
+            guard (self.running.trust == nil) != (next.trust == nil) else { return [] }
+            next.trust = self.running.trust
+            return ["trust"]
+        }
+        var changed: [String] = []
+        if other.regimes.map(\.regime) != running.regimes.map(\.regime) {
+            changed.append("trust.regimes")
+            next.trust?.regimes = running.regimes
+        }
+        if other.signers != running.signers {
+            changed.append("trust.signers")
+            next.trust?.signers = running.signers
+        }
         return changed
     }
 

@@ -245,6 +245,7 @@ enum SharedSchema {
         CREATE INDEX IF NOT EXISTS call_received ON ledger.call (invite_at) WHERE caller_received IS NOT NULL;
         DROP INDEX IF EXISTS ledger.call_invite_at;
         """,
+        calls(where: isShown, signature),
     ]
 
     /// The settings of a gateway's connection.
@@ -255,7 +256,9 @@ enum SharedSchema {
         "SELECT set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false)"
 
     /// The view for reports.
-    private static func calls(where condition: String) -> String {
+    ///
+    /// - Parameter further: columns behind those of the first steps, each with a comma before it.
+    private static func calls(where condition: String, _ further: String = "") -> String {
         """
         CREATE OR REPLACE VIEW ledger.calls AS SELECT
             node.name AS gateway, call.call_id, call.sip_call_id,
@@ -264,12 +267,23 @@ enum SharedSchema {
             call.decision, to_timestamp(call.invite_at / 1e6) AS invite_at,
             to_timestamp(call.answered_at / 1e6) AS answered_at, to_timestamp(call.ended_at / 1e6) AS ended_at,
             coalesce(call.outcome, 'OPEN') AS outcome, call.ring_seconds, call.call_seconds, call.status, call.q850,
-            to_timestamp(coalesce(call.returned_at, returned.at) / 1e6) AS returned_at
+            to_timestamp(coalesce(call.returned_at, returned.at) / 1e6) AS returned_at\(further)
         FROM ledger.call JOIN ledger.node ON node.id = call.node
             LEFT JOIN ledger.returned ON returned.call_id = call.call_id AND returned.return_call_id IS NOT NULL
         WHERE \(condition);
         """
     }
+
+    /// The verdict of a call, from the bits of `TrustEvidence.facts`; null for a call without one.
+    private static let signature = """
+        ,
+            (ARRAY['none', 'passed', 'passed', 'passed', 'passed', 'failed'])[((call.trust >> 1) & 7)::integer + 1]
+                AS signature,
+            (ARRAY['A', 'B', 'C'])[((call.trust >> 1) & 7)::integer] AS attestation, call.provider, call.signer,
+            call.origid, call.signature_code, (call.trust & 16) <> 0 AS signature_counts,
+            CASE WHEN (call.trust & 256) <> 0 THEN (call.trust >> 9) & 7 END AS diversions,
+            (ARRAY['absent', 'verified', 'unverified'])[((call.trust >> 12) & 3)::integer + 1] AS signed_name
+        """
 
     /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them, and one
     /// that was tried again elsewhere is the call there.

@@ -14,6 +14,8 @@ package struct CallQuery: Hashable, Sendable {
     package var trunk: String?
     /// Name of a customer.
     package var customer: String?
+    /// The provider code of the signer, or the first number of its certificate.
+    package var provider: String?
     /// An outcome, or `open` for calls in progress; upper or lower case.
     package var outcome: String?
     /// First day or moment of the INVITE, as `OperatorTime` reads it.
@@ -62,6 +64,7 @@ package struct CallQuery: Hashable, Sendable {
         filter.callIDPart = callIDPart
         filter.trunk = trunk
         filter.customer = customer
+        filter.provider = provider
         filter.outcome = outcome?.uppercased()
         filter.since = since.flatMap(OperatorTime.first)
         filter.until = until.flatMap(OperatorTime.last)

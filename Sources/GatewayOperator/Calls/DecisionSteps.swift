@@ -15,27 +15,42 @@ struct DecisionSteps {
     let isCertain: Bool
     /// The brand with its identifier; nil without one.
     let brand: String?
+    /// The steps of the verified signatures; empty for a call that was not verified.
+    var signature: [Step] = []
 
-    /// A step with its finding, which may have a telephone number inside.
+    /// A step with its finding, which may have telephone numbers inside.
     struct Step {
+        /// A part of a finding.
+        enum Part: Hashable {
+            case text(String)
+            /// A number, or the text of the carrier instead of one; pages may mask it.
+            case number(String)
+        }
+
         let name: String
-        let before: String
-        /// A number, or the text of the carrier instead of one; pages may mask it.
-        let number: String?
-        let after: String
+        let parts: [Part]
+
+        init(_ name: String, _ parts: [Part]) { (self.name, self.parts) = (name, parts) }
 
         init(_ name: String, _ before: String, number: String? = nil, _ after: String = "") {
-            (self.name, self.before, self.number, self.after) = (name, before, number, after)
+            self.init(name, [.text(before)] + (number.map { [.number($0)] } ?? []) + [.text(after)])
         }
 
         /// The whole finding.
         ///
-        /// - Parameter shown: the form in which the reader may see the number.
-        func finding(shown: (String) -> String) -> String { before + (number.map(shown) ?? "") + after }
+        /// - Parameter shown: the form in which the reader may see a number.
+        func finding(shown: (String) -> String) -> String {
+            parts.map { part in
+                switch part {
+                case .text(let text): text
+                case .number(let number): shown(number)
+                }
+            }.joined()
+        }
     }
 
     /// All steps in the order of the walk.
-    var all: [Step] { [identity, trust, policy, lookup, gates, decoration] }
+    var all: [Step] { [identity] + signature + [trust, policy, lookup, gates, decoration] }
 
     /// Every finding in one line.
     ///
@@ -54,9 +69,14 @@ struct DecisionSteps {
     }
 
     private var trust: Step {
+        let finding = evidence.verification.finding(evidence.isUnchecked)
+        if evidence.source == .ownSignature {
+            let trunk = evidence.isTrusted ? "trusted" : "untrusted"
+            return .init("trust", "\(trunk) trunk, \(finding) by the signature, checked here")
+        }
         guard evidence.isTrusted else { return .init("trust", "untrusted trunk, its attestation does not count") }
-        let source = evidence.source.title.map { " in \($0)" } ?? ""
-        return .init("trust", "trusted trunk, \(evidence.verification.finding(evidence.isUnchecked))\(source)")
+        let source = evidence.source.title.map { " in \($0), the trunk's word" } ?? ""
+        return .init("trust", "trusted trunk, \(finding)\(source)")
     }
 
     private var policy: Step {
@@ -146,9 +166,11 @@ extension DecisionSteps {
     init?(_ call: LedgerCallRow) {
         guard let evidence = call.evidence else { return nil }
         let brand = call.brandName.map { name in call.brandID.map { "\(name) (\($0))" } ?? name }
+        let signature = call.record.flatMap { SignatureSteps($0)?.all } ?? []
         self.init(
             evidence: evidence, reason: CallRecord.reason(ofDecision: call.decision),
-            caller: call.caller ?? call.callerReceived, isCertain: call.caller != nil, brand: brand)
+            caller: call.caller ?? call.callerReceived, isCertain: call.caller != nil, brand: brand,
+            signature: signature)
     }
 }
 
@@ -173,6 +195,7 @@ extension AttestationSource {
         case .attestationIndicator: "P-Attestation-Indicator"
         case .attestationInfo: "Attestation-Info"
         case .configuredHeader: "a field of attestation_headers"
+        case .ownSignature: "the signature"
         }
     }
 }

@@ -19,7 +19,11 @@ enum DecisionText {
         case .privacy: "The caller withheld the number. Such calls get no brand."
         case .untrusted:
             "The trunk is not trusted. Set trusted: true for the trunk if the carrier vouches for its callers."
-        case .failedVerification: "The carrier reports that the number is not the caller's."
+        case .failedVerification:
+            """
+            The check of the number failed, by the carrier's report or by the signature of the call. \
+            The steps trust and signature have the cause.
+            """
         case .numberUnclear:
             """
             There is no number, one that cannot exist in the region of the trunk, or one that may belong to several countries. \

@@ -12,7 +12,7 @@ struct StatusText {
     init(_ state: ControlledState) { self.state = state }
 
     var text: String {
-        let facts = [general, calls, branding, directory, accounting, operation].joined()
+        let facts = [general, calls, branding, directory, trust, accounting, operation].joined()
         return facts.map { name, value in
             name + String(repeating: " ", count: max(1, 10 - name.count)) + TerminalText.visible(value) + "\n"
         }.joined()
@@ -68,6 +68,17 @@ struct StatusText {
         let next = sync.nextAt.map { ", next in \(AgeText.text($0 - state.at))" } ?? ""
         let failure = sync.lastError.map { [("sync", "failed \(sync.failuresInARow) in a row: \($0)")] } ?? []
         return [("sync", age + next)] + failure
+    }
+
+    private var trust: [(String, String)] {
+        guard let trust = gateway.trust else { return [] }
+        let unknown = trust.unknownAddresses > 0 ? ", \(trust.unknownAddresses) addresses without a certificate" : ""
+        let decided = trust.decidedAt.map { ", decided \(AgeText.text(state.at - $0)) ago" } ?? ", not decided yet"
+        let clock = trust.clockOffset.map { offset in
+            [("signed", "tokens of most signers are \(abs(offset)) s \(offset < 0 ? "behind" : "ahead of") this clock")]
+        }
+        return [("signers", "\(trust.signers) with a certificate\(unknown)\(decided)"), ("signed", trust.callsText)]
+            + (clock ?? []) + (trust.problem.map { [("signers", $0)] } ?? [])
     }
 
     private var accounting: [(String, String)] {

@@ -40,7 +40,8 @@ package struct Doctor: Sendable {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
                 + DoctorState(configuration).findings + DoctorReturns(configuration).findings
                 + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
-                + Self.certificates(configuration)
+                + Self.certificates(configuration) + DoctorTrust.findings(configuration)
+                + DoctorTrust.running(running?.gateway.trust)
                 + DoctorMachine.findings(configuration)
         }
         let resolved = await peers

@@ -39,6 +39,8 @@ struct GatewayStatus: Hashable, Sendable, Codable {
     var callRecords: [CallRecords]?
     /// Nil if logos are neither fetched nor served.
     var logos: Logos?
+    /// Nil without a `trust` section.
+    var trust: Trust?
     /// Transactions in memory.
     var transactions = 0
     /// The reason why outcomes cannot be stored at present; nil normally.
@@ -191,7 +193,7 @@ struct GatewayStatus: Hashable, Sendable, Codable {
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
         case sharedLedger = "shared_ledger"
-        case rejected, siblings, standby, targets, trunks
+        case rejected, siblings, standby, targets, trunks, trust
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
         case unknownCallers = "unknown_callers"

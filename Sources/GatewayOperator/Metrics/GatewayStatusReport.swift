@@ -44,6 +44,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
     let siblings: SiblingMetrics?
     /// Nil without a shared ledger.
     let sharedLedger: SharedLedgerMetrics?
+    /// Nil without a `trust` section.
+    let trust: TrustMetrics?
     let outputs: CallOutputs
 
     /// - Parameters:
@@ -59,7 +61,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
         accounts: @escaping @Sendable () -> [DirectoryAccount], routed: @escaping @Sendable () -> [CallCustomer],
         logos: LogoServices?,
         rejections: RejectionService, lastReload: LastReload, endedCalls: EndedCallCounts, traces: TraceServices,
-        siblings: SiblingMetrics?, sharedLedger: SharedLedgerMetrics?, outputs: CallOutputs
+        siblings: SiblingMetrics?, sharedLedger: SharedLedgerMetrics?, trust: TrustMetrics?,
+        outputs: CallOutputs
     ) {
         self.id = id
         self.listening = listening
@@ -85,6 +88,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         self.traces = traces
         self.siblings = siblings
         self.sharedLedger = sharedLedger
+        self.trust = trust
         self.outputs = outputs
     }
 
@@ -95,17 +99,18 @@ package struct GatewayStatusReport: GatewayStatusSource {
     private var isSettledWithoutSync: Bool { directory == nil || !shards.shared.settings.load().brands }
 
     func counters() async -> [CounterSample] {
-        callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
+        let shared = (sharedLedger?.counters ?? []) + (await trust?.counters() ?? [])
+        return callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (directory?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
-            + (sharedLedger?.counters ?? []) + customers.counters + outputs.counters
+            + shared + customers.counters + outputs.counters
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
+        let shared = (sharedLedger?.gauges ?? []) + (await trust?.gauges() ?? [])
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
-            + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + (sharedLedger?.gauges ?? [])
-            + customers.gauges() + outputs.gauges
+            + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + shared + customers.gauges() + outputs.gauges
     }
 
     func histograms() async -> [HistogramSample] { durations() }
@@ -124,6 +129,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
             GatewayStatus.UnknownCallers($0, settings.configuration.trunks)
         }
         status.sharedLedger = sharedLedger?.status
+        status.trust = await trust?.status()
         status.callRecords = outputs.status
         status.siblings = siblings?.status ?? []
         status.customers = customers.status

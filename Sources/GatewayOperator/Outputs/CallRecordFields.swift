@@ -8,7 +8,7 @@ import GatewayStore
 extension LedgerCallRow {
     /// The fields of a record for the operator's systems; docs/records.md explains each.
     private static let fields =
-        CallColumn.all.compactMap(\.field) + [
+        CallColumn.all.flatMap(\.fields) + [
             CallField("gateway") { .text($0.node) }, CallField("written") { .text($0.written) },
         ]
 
@@ -65,7 +65,9 @@ extension JSONValue {
         switch value {
         case .text(let text): self.init(text)
         case .integer(let number): self.init(number.map(Int.init))
-        case .flag(let flag): self = .bool(flag)
+        case .flag(let flag):
+            guard let flag else { return nil }
+            self = .bool(flag)
         case .time(let time): self.init(microseconds: time)
         case .list(let texts): self.init(texts)
         }

@@ -69,6 +69,9 @@ struct OverviewValues: Sendable {
         let waiting: Int
         let refused: Int
         let logos: String?
+        let signers: String?
+        /// Verified calls by result.
+        let signedCalls: String?
         let customers: String?
         let gates: [Gate]
         let hasGates: Bool
@@ -188,6 +191,8 @@ extension OverviewValues.Brands {
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }
+        signers = status.trust.map { "\($0.signers), \($0.unknownAddresses) addresses without a certificate" }
+        signedCalls = status.trust?.callsText
         customers = status.customers.map { customers in
             let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"
             return "\(customers.count), \(sets) of brands"

@@ -104,7 +104,14 @@ struct PageTroubles {
                     "herald events --state refused lists them with the reason; herald events --retry-refused sends them again."
                 ))
         }
-        return found
+        return found + signers(status)
+    }
+
+    /// Problems of signed calls.
+    private static func signers(_ status: GatewayStatus) -> [PageTrouble] {
+        (status.trust?.problem).map {
+            [PageTrouble(isError: false, "Signed calls are judged by old signers, or by none", sentence($0))]
+        } ?? []
     }
 
     /// Problems of the other gateways of a cluster.

@@ -6,7 +6,8 @@ import CallPath
 package import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
-import Host
+import GatewayStore
+package import Host
 import SIPCore
 import SIPTransport
 
@@ -17,12 +18,19 @@ package struct CallSimulator {
     private let configuration: HeraldConfiguration
     private let trunk: String?
     private let source: String?
+    /// The time of the call in Unix seconds; nil for now.
+    private let time: Int64?
 
     /// - Parameters:
     ///   - trunk: name of the trunk that brings the call; nil finds it by the source.
     ///   - source: address of the sender, such as `203.0.113.5:5060`; nil for the one in the paste.
-    package init(_ configuration: HeraldConfiguration, trunk: String?, source: String?) {
+    ///   - time: the time of the call, as `OperatorTime.ofCall(_:)` reads it; nil for now.
+    /// - Throws: for a time that cannot be read.
+    package init(
+        _ configuration: HeraldConfiguration, trunk: String?, source: String?, at time: String? = nil
+    ) throws(CommandFailure) {
         (self.configuration, self.trunk, self.source) = (configuration, trunk, source)
+        self.time = try OperatorTime.ofCall(time)
     }
 
     /// Simulates the call.
@@ -47,14 +55,33 @@ package struct CallSimulator {
         defer { try? FileManager.default.removeItem(at: folder) }
         let ring = try UpdateRing(path: folder.path + "/updates.ring", capacity: 64)
         let result = simulation.run(
-            BrandingSnapshot(index: stored.index, gates: stored.gates), updates: ring, at: .now())
+            BrandingSnapshot(index: stored.index, gates: stored.gates), updates: ring, trust: try trust(of: trunk),
+            at: moment)
         let names = Dictionary(
             hops.flatMap { name, hops in hops.map { ($0.address, "\(name)") } }, uniquingKeysWith: { first, _ in first }
         )
         return SimulationReport(
-            paste: paste, sender: "\(arrival.flow.source) (\(arrival.origin))", trunk: trunk, route: route,
+            paste: paste, time: time, sender: "\(arrival.flow.source) (\(arrival.origin))", trunk: trunk, route: route,
             customer: customer?.name, caller: caller, isInDialog: simulation.isInDialog, stored: stored, result: result,
             target: result.target.map { names[$0] ?? "\($0)" }, isEnabled: configuration.branding.isEnabled)
+    }
+
+    private var moment: Moment {
+        var moment = Moment.now()
+        if let time { moment.wallMicroseconds = time * 1_000_000 }
+        return moment
+    }
+
+    /// The stored signers, for a trunk whose calls are verified.
+    private func trust(of trunk: TrunkPeer) throws(CommandFailure) -> GatewayTrust {
+        guard trunk.signatures != nil else { return GatewayTrust() }
+        do {
+            return GatewayTrust(signers: CurrentTrust(try SignerReader(folder: configuration.state).snapshot()))
+        } catch let error as HeraldDatabaseError where error.problem == .missing {
+            return GatewayTrust()
+        } catch {
+            throw CommandFailure("\(error)")
+        }
     }
 
     private func settings(_ hops: [NextHopName: [ResolvedHop]]) throws -> GatewaySettings {

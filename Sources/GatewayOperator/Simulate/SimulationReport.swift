@@ -9,6 +9,8 @@ import Primitives
 /// The result of `herald simulate` as text and as JSON: the step of each decision, and the lines that change.
 package struct SimulationReport {
     let paste: PastedInvite
+    /// The time of the call in Unix seconds; nil for now.
+    let time: Int64?
     /// Address of the sender, and where it was found.
     let sender: String
     let trunk: TrunkPeer
@@ -45,6 +47,7 @@ package struct SimulationReport {
             "customer": JSONValue(customer), "caller_header": JSONValue(caller.header),
             "number": JSONValue(caller.number?.description), "withheld": .bool(caller.isWithheld),
             "attestation": .string(attestation), "gate": JSONValue(stored.gates.closed?.description),
+            "at": JSONValue(seconds: time), "signature": signature?.json,
         ]
         let outcome: [String: JSONValue?] = [
             "decision": .string(decision), "branded": .bool(result.isBranded), "target": JSONValue(target),
@@ -59,20 +62,25 @@ package struct SimulationReport {
     private var steps: [(String, String)] {
         let trust = trunk.isTrusted ? "trusted" : "not trusted"
         let region = trunk.normaliser.region.map { "region \($0)" } ?? "no region"
-        return [
+        let policy = "policy \(trunk.policy.rawValue)"
+        var steps: [(String, String)] = []
+        if let time { steps.append(("time", OperatorTime.text(time))) }
+        steps += [
             ("sender", sender),
-            (
-                "trunk",
-                "\(trunk.name): \(trust), policy \(trunk.policy.rawValue), \(region); its calls go to "
-                    + "pbx \(trunk.pbx.name)"
-            ),
-        ] + (routeText.map { [("route", $0)] } ?? []) + [
+            ("trunk", "\(trunk.name): \(trust), \(policy), \(region); its calls go to pbx \(trunk.pbx.name)"),
+        ]
+        if let routeText { steps.append(("route", routeText)) }
+        steps += [
             ("caller", callerText), ("number", numberText),
             ("privacy", caller.isWithheld ? "asked for: no lookup, no name" : "not asked for"),
+        ]
+        if let signature { steps += signature.steps }
+        steps += [
             ("attestation", attestation), ("brands", stored.origin),
             ("gates", stored.gates.closed.map { "closed: \($0.description)" } ?? "open"),
             ("lookup", lookup), ("decision", decisionText), ("written", written), ("target", targetText),
         ]
+        return steps
     }
 
     /// The values of the route that replace those of the trunk; nil where no route matches.
@@ -112,6 +120,9 @@ package struct SimulationReport {
         case .failed: "the check failed"
         }
     }
+
+    /// The verified signatures; nil on a trunk whose calls are not verified.
+    private var signature: SimulatedSignature? { trunk.signatures == nil ? nil : SimulatedSignature(result.decided) }
 
     private var lookup: String {
         guard let number = caller.number else { return "none without a number" }

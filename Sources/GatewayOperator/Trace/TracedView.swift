@@ -99,7 +99,7 @@ extension TracedDecision {
     func evidence(_ exposure: TraceRedaction.Exposure, brand: String) -> String {
         let steps = DecisionSteps(
             evidence: evidence, reason: reason, caller: caller?.description, isCertain: caller != nil,
-            brand: brand.isEmpty ? nil : "\"\(brand)\"")
+            brand: brand.isEmpty ? nil : "\"\(brand)\"", signature: signature.map { [$0.step] } ?? [])
         return steps.line { number in
             switch exposure {
             case .full: number

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
+package import ConfigurationFiles
 import Crypto
 import Foundation
 import GatewayStore
@@ -22,10 +22,26 @@ struct RegimeSources {
         var revocations: [(der: [UInt8], place: String)] = []
     }
 
+    /// A file, or a part of one, that cannot be used.
+    struct Obstacle: CustomStringConvertible {
+        let regime: String
+        /// The key of the regime with the file.
+        let key: String
+        /// Place and cause.
+        let text: String
+        /// Whether the whole file cannot be read.
+        let isUnreadable: Bool
+
+        var description: String { "regime \(regime): \(key): \(text)" }
+    }
+
     /// In the order of the regimes.
     private(set) var regimes: [Files] = []
     /// Files that are missing or cannot be used.
-    private(set) var remarks: [String] = []
+    private(set) var obstacles: [Obstacle] = []
+
+    /// The same for the operator, one a line.
+    var remarks: [String] { obstacles.map(\.description) }
 
     init(_ configured: [ConfiguredRegime]) {
         for regime in configured.map(\.regime) {
@@ -48,25 +64,32 @@ struct RegimeSources {
             do throws(CommandFailure) {
                 material.add(try TrustFile.read(path), of: path)
             } catch {
-                remarks.append("regime \(regime.name): \(key): \(error)")
+                obstacles.append(Obstacle(regime: regime.name, key: key, text: "\(error)", isUnreadable: true))
             }
         }
-        remarks += material.refusals.map { "regime \(regime.name): \(key): \($0.place) \($0.reason)" }
+        obstacles += material.refusals.map {
+            Obstacle(regime: regime.name, key: key, text: "\($0.place) \($0.reason)", isUnreadable: false)
+        }
         return material
     }
 
     /// The anchors of each regime: those of its files, and those of its stored list of authorities.
     func anchors(_ trust: StoredTrust) -> [RegimeAnchors] {
         regimes.map { files in
-            let list = trust.authorityLists.first { $0.regime == files.regime.name }
-            return RegimeAnchors(
-                files.regime, anchors: files.anchors + (list.map { AuthorityListToken.stored($0.token) } ?? []),
+            RegimeAnchors(
+                files.regime, anchors: files.anchors + Self.listed(files.regime, trust),
                 revocationSigners: files.revocationSigners)
         }
     }
 
-    /// A digest of all rules and files, by which standings of other rules are recognised.
-    var fingerprint: [UInt8] {
+    /// The anchors of a regime in its stored list of authorities, in DER.
+    static func listed(_ regime: TrustRegime, _ trust: StoredTrust) -> [[UInt8]] {
+        let list = trust.authorityLists.first { $0.regime == regime.name }
+        return list.map { AuthorityListToken.stored($0.token) } ?? []
+    }
+
+    /// The names of the regimes with a digest of all rules and files, by which standings of other rules are recognised.
+    var rules: DecidedRules {
         var hash = SHA256()
         for files in regimes {
             // A dictionary has another order in each process.
@@ -79,8 +102,11 @@ struct RegimeSources {
             hash.update(data: Array("\(rules) \(codes)".utf8))
             for part in files.anchors + files.revocationSigners { hash.update(data: part) }
         }
-        return Array(hash.finalize())
+        return DecidedRules(digest: Array(hash.finalize()), names: regimes.map(\.regime.name))
     }
+
+    /// The stored form of `rules`.
+    var fingerprint: [UInt8] { rules.bytes }
 }
 
 /// A file of the operator with certificates or lists.
@@ -108,6 +134,11 @@ enum TrustFile {
     private static func unreadable(_ path: String) -> CommandFailure {
         CommandFailure("\(path) cannot be read: \(SystemError.ofReading(path))")
     }
+}
+
+extension HeraldConfiguration.TrustSettings {
+    /// The names of the regimes in their order.
+    package var names: [String] { regimes.map(\.regime.name) }
 }
 
 extension HeraldConfiguration {

@@ -4,8 +4,19 @@ import Trust
 
 /// The meaning of each cause in one sentence, with the remedy where the operator has one.
 enum TrustCauseText {
-    static func text(of cause: TrustCause) -> String {
-        formText(cause) ?? callText(cause) ?? signerText(cause) ?? nameText(cause)
+    /// For a check by hand.
+    static func text(of cause: TrustCause) -> String { sentence(cause, TrustRemedyText.byHand(cause)) }
+
+    /// For a call of the gateway.
+    ///
+    /// - Parameter provider: the provider code of its signer, for the command with the reasons; nil if unknown.
+    static func call(_ cause: TrustCause, provider: String?) -> String {
+        sentence(cause, TrustRemedyText.ofCall(cause, provider: provider))
+    }
+
+    private static func sentence(_ cause: TrustCause, _ remedy: String?) -> String {
+        let meaning = formText(cause) ?? callText(cause) ?? signerText(cause) ?? nameText(cause)
+        return remedy.map { "\(meaning); \($0)" } ?? meaning
     }
 
     private static func formText(_ cause: TrustCause) -> String? {
@@ -30,8 +41,8 @@ enum TrustCauseText {
 
     private static func callText(_ cause: TrustCause) -> String? {
         switch cause {
-        case .stale: "the token is too old; for a recorded call give its time with --at"
-        case .future: "the token lies in the future; for a recorded call give its time with --at"
+        case .stale: "the token is too old"
+        case .future: "the token lies in the future"
         case .date: "Date and the time of the token differ"
         case .clockSuspect: "the clock of this machine differs from those of most signers"
         case .callerMismatch: "orig is another number than the caller's"
@@ -44,20 +55,21 @@ enum TrustCauseText {
         case .shed: "not verified under overload"
         case .bypass: "unsigned by permission"
         case .seenBefore: "the same token came with another call"
+        case .denied: "a rule of the operator denies the signer"
         default: nil
         }
     }
 
     private static func signerText(_ cause: TrustCause) -> String? {
         switch cause {
-        case .signerNotYetKnown: "no certificate of the signer is stored; import its chain with herald trust import"
+        case .signerNotYetKnown: "no certificate of the signer is stored"
         case .certificateUnreachable: "the certificate could not be fetched"
         case .certificateMalformed: "a certificate of the chain cannot be used"
         case .untrustedSigner: "the chain reaches no anchor of the regime"
         case .certificatePolicy: "a key or an algorithm of the chain is not allowed"
         case .certificateExpired: "the certificate was not in force"
         case .revoked: "a certificate of the chain is revoked"
-        case .crlStale: "the revocation list is too old; import a new one"
+        case .crlStale: "the revocation list is too old"
         case .noAuthority: "the certificate does not cover the number, or lacks the TNAuthList that the regime wants"
         case .constraint: "a claim breaks a constraint of the certificate"
         case .signerChanged: "the signature is not by the stored certificate, which may have been replaced"

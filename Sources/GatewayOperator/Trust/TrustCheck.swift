@@ -49,14 +49,7 @@ package struct TrustCheck {
         trust = try StoredTrust.read(configuration.state)
         let called = try Self.number(call.called, "--called")
         self.call = SignedCall(caller: try Self.number(call.caller, "--caller"), called: called, to: called)
-        guard let at = call.at else {
-            now = Int64(Date().timeIntervalSince1970)
-            return
-        }
-        guard let seconds = Int64(at) ?? OperatorTime.first(at) else {
-            throw CommandFailure("--at takes 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970")
-        }
-        now = seconds
+        now = try OperatorTime.ofCall(call.at) ?? Int64(Date().timeIntervalSince1970)
     }
 
     private static func number(_ text: String, _ option: String) throws(CommandFailure) -> CanonicalNumber {

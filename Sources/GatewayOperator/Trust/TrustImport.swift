@@ -71,7 +71,7 @@ package struct TrustImport {
             guard merge.removeList(of: regime) else {
                 throw CommandFailure("regime \(TerminalText.visible(regime)) has no stored list of authorities")
             }
-            await merge.decide()
+            try await merge.decide()
         }
         try write(outcome, asJSON)
     }
@@ -87,7 +87,7 @@ package struct TrustImport {
         var material = TrustMaterial()
         for path in paths { material.add(try TrustFile.read(path), of: path) }
         let taken = material
-        return try await change { merge in await merge.take(taken) }
+        return try await change { merge in try await merge.take(taken) }
     }
 
     private func change(_ work: (inout TrustMerge) async throws -> Void) async throws -> Outcome {

@@ -39,14 +39,14 @@ struct TrustMerge {
     }
 
     /// Takes in the material and the files of the regimes.
-    mutating func take(_ material: TrustMaterial) async {
+    mutating func take(_ material: TrustMaterial) async throws {
         for refusal in material.refusals { refuse(refusal.place, refusal.reason) }
         addIssuers(material.authorities)
         await takeLists(material)
         takeRevocations(material)
         takeChains(material.chains)
         takeAddresses(material.addresses)
-        await decide()
+        try await decide()
     }
 
     private mutating func refuse(_ place: String, _ reason: String) {
@@ -208,7 +208,7 @@ struct TrustMerge {
                 append("replaced", index, chain.address ?? chain.place)
                 continue
             }
-            guard hasSpace else {
+            guard trust.signers.count < settings.signers else {
                 refuse(chain.place, "the store has \(settings.signers) signers, the limit of trust.signers")
                 continue
             }
@@ -223,6 +223,21 @@ struct TrustMerge {
                     address: chain.address, certificates: chain.certificates, chain: [], key: nil, authority: nil,
                     constraints: [], validity: 0...0, standings: [], subject: "", importedAt: now))
             append("added", trust.signers.count - 1, chain.address ?? chain.place)
+        }
+        removeAddressesBeyondLimit()
+    }
+
+    /// Removes the oldest addresses without a certificate if signers need their space: calls may have invented them.
+    private mutating func removeAddressesBeyondLimit() {
+        let surplus = trust.signers.count + trust.unknown.count - settings.signers
+        guard surplus > 0 else { return }
+        let oldest = trust.unknown.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(surplus)
+        for address in oldest { trust.unknown[address.key] = nil }
+        if !oldest.isEmpty {
+            changes.append(
+                Change(
+                    kind: "removed", subject: "\(oldest.count) addresses", detail: "without a certificate, for signers")
+            )
         }
     }
 
@@ -255,11 +270,18 @@ struct TrustMerge {
     // MARK: Decision
 
     /// Decides all signers by the present rules, lists and time.
-    mutating func decide() async {
+    ///
+    /// Many signers take seconds, between which other tasks of the thread go on.
+    /// - Throws: `CancellationError`.
+    mutating func decide() async throws {
         let policy = ChainPolicy(
             sources.anchors(trust), issuers: pool(), revocationLists: trust.revocationLists.map(\.der), at: now)
         let described = Set(lines.values)
         for index in trust.signers.indices {
+            if index.isMultiple(of: 16) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             let decision = await policy.decide(trust.signers[index].certificates)
             let former = trust.signers[index].standings
             trust.signers[index].take(decision)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Trust
 
 /// The steps of the verification of one header field, in their order.
@@ -21,7 +22,7 @@ enum TrustStep: Int, CaseIterable, Comparable {
                 .signer
             case .certificateExpired: .validity
             case .noAuthority: .authority
-            case .constraint: .constraints
+            case .constraint, .denied: .constraints
             case .badSignature, .signerChanged, .tooMany, .seenBefore: .signature
             case .passed, .rcdMalformed, .rcdName, .rcdIcon, .rcdAlone, .rcdAttestation, .rcdDigestBare,
                 .rcdDigestWhole, .rcdJCL, .origidForm:
@@ -57,23 +58,14 @@ struct TrustVerdictText {
     init(_ verdict: TrustVerdict) { self.verdict = verdict }
 
     /// `none`, `failed`, or `passed` with the attestation.
-    var number: String {
-        switch verdict.number {
-        case .none: "none"
-        case .failed: "failed"
-        case .passed(nil): "passed without attestation"
-        case .passed(.a?): "passed(A)"
-        case .passed(.b?): "passed(B)"
-        case .passed(.c?): "passed(C)"
-        }
-    }
+    var number: String { TrustWords.result(TrustEvidence.Result(verdict.number)) }
 
     /// The tie between token and call.
     var binding: String {
         switch verdict.binding {
-        case .nothing: "nothing"
-        case .calledNumber: "called number"
-        case .chain(let count): "chain of \(count) diversion\(count == 1 ? "" : "s")"
+        case .nothing: TrustWords.binding(isBound: false, diversions: 0)
+        case .calledNumber: TrustWords.binding(isBound: true, diversions: 0)
+        case .chain(let count): TrustWords.binding(isBound: true, diversions: count)
         }
     }
 

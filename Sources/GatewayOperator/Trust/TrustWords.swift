@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
+import CallAccounting
 import GatewayStore
 import Trust
 
@@ -8,6 +10,35 @@ enum TrustWords {
     /// The standings by regime, such as `us passed, fr untrusted_signer`.
     static func standings(_ standings: [UInt8], _ regimes: [String]) -> String {
         zip(regimes, standings).map { "\($0) \(cause($1))" }.joined(separator: ", ")
+    }
+
+    /// `none`, `failed`, or `passed` with the attestation.
+    static func result(_ result: TrustEvidence.Result) -> String {
+        switch result {
+        case .none: "none"
+        case .failed: "failed"
+        case .passed: "passed without attestation"
+        case .passedA: "passed(A)"
+        case .passedB: "passed(B)"
+        case .passedC: "passed(C)"
+        }
+    }
+
+    /// `A`, `B`, `C` or `failed`; nil for no attestation.
+    static func attestation(_ verification: Verification) -> String? {
+        switch verification {
+        case .none: nil
+        case .passedA: "A"
+        case .passedB: "B"
+        case .passedC: "C"
+        case .failed: "failed"
+        }
+    }
+
+    /// `called number`, `nothing`, or the count of diversions.
+    static func binding(isBound: Bool, diversions: Int) -> String {
+        guard isBound else { return "nothing" }
+        return diversions == 0 ? "called number" : "chain of \(diversions) diversion\(diversions == 1 ? "" : "s")"
     }
 
     /// The name of a stored cause.

@@ -54,8 +54,8 @@ package struct CallColumn: Sendable {
     let bind: Binding
     /// Nil for columns with which a record begins, and for those of the row alone.
     let set: Setter?
-    /// Its field in JSON and CSV.
-    package let field: CallField?
+    /// Its fields in JSON and CSV; mostly one.
+    package let fields: [CallField]
     let added: Added?
 
     private init(
@@ -65,7 +65,7 @@ package struct CallColumn: Sendable {
     ) {
         (self.name, self.kind, self.constraint, self.changes) = (name, kind, constraint, changes)
         (self.isRare, self.added, self.bind, self.set) = (isRare, added, bind, set)
-        field = shown.map { CallField(name, kind, $0) }
+        fields = shown.map { CallField.fields(name, kind, $0) } ?? []
     }
 }
 
@@ -170,7 +170,29 @@ extension CallColumn {
             "also_called", .text, shown: .made { .list($0.alsoCalled) }, on: .parties, isRare: true,
             added: ("ledger called parties", 7), bind: { $1(CalledParty.stored($0.record.alsoCalled)) },
             set: { $0.alsoCalled = CalledParty.parties(stored: $1.text) }),
+        .init(
+            "trust", .integer, shown: .parts(CallField.verdict), isRare: true, added: signed,
+            bind: { $1($0.record.trust.map { Int64($0.facts) }) },
+            set: { $0.trust = TrustEvidence(stored: $1.integer) }),
+        .init(
+            "trust_causes", .integer, shown: .parts(CallField.causes), isRare: true, added: signed,
+            bind: { $1($0.record.trust.map { Int64(bitPattern: $0.packedCauses) }) },
+            set: { $0.trust?.packedCauses = UInt64(bitPattern: $1.integer ?? 0) }),
+        .init(
+            "signature_code", .integer, isRare: true, added: signed,
+            bind: { $1($0.record.trust.flatMap { filled($0.code) }) }, set: { $0.trust?.code = code($1) }),
+        .init(
+            "origid", .text, isRare: true, added: signed, bind: { $1($0.record.trust?.origid?.description) },
+            set: { $0.trust?.origid = $1.text.flatMap { CallIdentifier($0) } }),
+        .init(
+            "provider", .text, isRare: true, added: signed, bind: { $1($0.record.provider) },
+            set: { $0.provider = $1.text }),
+        .init(
+            "signer", .text, isRare: true, added: signed, bind: { $1($0.record.signer) },
+            set: { $0.signer = $1.text }),
     ]
+
+    private static let signed: Added = ("ledger signed identity", 9)
 
     /// The column in the SQL of a file.
     private var declaration: String {
@@ -204,16 +226,17 @@ package struct CallField: Sendable {
     package enum Value: Sendable {
         case text(String?)
         case integer(Int64?)
-        case flag(Bool)
+        case flag(Bool?)
         case time(Int64?)
         case list([String]?)
     }
 
-    /// The field of a column: its stored value, the same under another name, or a value that is made of the row.
+    /// The field of a column: its stored value, the same under another name, a value that is made of the row, or several.
     enum Form {
         case stored
         case named(String)
         case made(@Sendable (LedgerCallRow) -> Value)
+        case parts([CallField])
     }
 
     package let name: String
@@ -223,13 +246,21 @@ package struct CallField: Sendable {
         (self.name, self.value) = (name, value)
     }
 
-    init(_ column: String, _ kind: CallColumn.Kind, _ form: Form) {
-        switch (form, kind) {
-        case (.made(let value), _): self.init(column, value)
-        case (.named(let name), _): self.init(name, CallField(column, kind, .stored).value)
-        case (.stored, .integer): self.init(column) { .integer($0.integer(column)) }
-        case (.stored, .time): self.init(column) { .time($0.integer(column)) }
-        case (.stored, .text): self.init(column) { .text($0.text(column)) }
+    static func fields(_ column: String, _ kind: CallColumn.Kind, _ form: Form) -> [CallField] {
+        switch form {
+        case .made(let value): [CallField(column, value)]
+        case .named(let name): [CallField(name, of: column, kind)]
+        case .stored: [CallField(column, of: column, kind)]
+        case .parts(let fields): fields
+        }
+    }
+
+    /// The stored value of a column.
+    private init(_ name: String, of column: String, _ kind: CallColumn.Kind) {
+        switch kind {
+        case .integer: self.init(name) { .integer($0.integer(column)) }
+        case .time: self.init(name) { .time($0.integer(column)) }
+        case .text: self.init(name) { .text($0.text(column)) }
         }
     }
 }

@@ -17,6 +17,8 @@ package struct CallFilter: Hashable, Sendable {
     package var name: String?
     package var trunk: String?
     package var customer: String?
+    /// The signer's provider code, or its first number (`LedgerCallRow.provider`).
+    package var provider: String?
     /// An outcome, or `OPEN` for calls in progress.
     package var outcome: String?
     /// SIP Call-ID or call id; of a longer SIP Call-ID the part that the ledger keeps.

@@ -68,6 +68,18 @@ extension LedgerCallRow {
     package var decision: String { text("decision") ?? "" }
     /// The findings behind the decision; nil for outbound calls and calls of an earlier version.
     package var evidence: DecisionEvidence? { DecisionEvidence(stored: integer("evidence")) }
+    /// The verdict on the signed header fields, without the row of the signer; nil for a call without one.
+    package var trust: TrustEvidence? {
+        var trust = TrustEvidence(stored: integer("trust"))
+        trust?.packedCauses = UInt64(bitPattern: integer("trust_causes") ?? 0)
+        trust?.code = integer("signature_code").flatMap(UInt16.init(exactly:)) ?? 0
+        trust?.origid = text("origid").flatMap { CallIdentifier($0) }
+        return trust
+    }
+    /// The first provider code of the signer's certificate, else its first number; nil for none.
+    package var provider: String? { text("provider") }
+    /// The subject of the signer's certificate; nil for an unknown signer.
+    package var signer: String? { text("signer") }
     package var inviteAt: Int64 { integer("invite_at") ?? 0 }
     package var progressAt: Int64? { integer("progress_at") }
     package var ringingAt: Int64? { integer("ringing_at") }
@@ -121,7 +133,7 @@ extension LedgerCallRow {
     }
 
     /// The record of the call; nil for a row that no gateway wrote.
-    var record: CallRecord? {
+    package var record: CallRecord? {
         guard let call = text("call_id").flatMap({ CallIdentifier($0) }),
             let direction = integer("direction").flatMap(UInt8.init(exactly:)).flatMap(
                 CallUpdate.Direction.init(rawValue:))
@@ -142,6 +154,14 @@ extension LedgerCallRow {
 
     static func number(_ digits: Int64?) -> E164Number? {
         digits.flatMap(UInt64.init(exactly:)).flatMap(E164Number.init(digits:))
+    }
+}
+
+extension TrustEvidence {
+    /// The facts of a verdict; nil for none, and for those of another program.
+    init?(stored: Int64?) {
+        guard let facts = stored.flatMap(UInt32.init(exactly:)) else { return nil }
+        self.init(facts: facts, causes: 0)
     }
 }
 

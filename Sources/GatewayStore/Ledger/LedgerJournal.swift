@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import Trust
 
 /// The calls in progress and the changes that their updates make; it uses no database.
 ///
@@ -27,6 +28,8 @@ struct LedgerJournal {
     var trunks: [UInt16: String]
     /// Names by the mark of the customer.
     var customers: CustomerNames
+    /// The signers that verdicts name by their row.
+    private let signers: CurrentTrust
     private var nextCall: Int64
     private(set) var nextEvent: Int64
     private(set) var ended: EndedCalls
@@ -45,7 +48,7 @@ struct LedgerJournal {
     /// Continues with the calls and row numbers of the ledger.
     init(
         _ state: LedgerState, position: UInt64, minter: EventMinter, limits: CallStateMachine.Limits,
-        trunks: [UInt16: String], customers: CustomerNames
+        trunks: [UInt16: String], customers: CustomerNames, signers: CurrentTrust
     ) {
         batch = LedgerBatch(position: position)
         lookedAt = position
@@ -57,6 +60,7 @@ struct LedgerJournal {
         self.limits = limits
         self.trunks = trunks
         self.customers = customers
+        self.signers = signers
         inherited = Set(state.calls.map(\.name))
         for call in state.calls {
             open[call.name] = call
@@ -222,7 +226,9 @@ struct LedgerJournal {
     }
 
     private func record(of update: CallUpdate, texts: CallTexts?) -> CallRecord {
-        CallRecord(update, texts: texts, trunk: trunks[update.trunk], customer: customers.name(of: update.customer))
+        CallRecord(
+            update, texts: texts, trunk: trunks[update.trunk], customer: customers.name(of: update.customer),
+            signer: update.trust.flatMap { signers.load().snapshot.signer(row: $0.signer) })
     }
 
     private mutating func begin(_ update: CallUpdate, texts: CallTexts?) {

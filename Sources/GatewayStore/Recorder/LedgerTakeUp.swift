@@ -78,7 +78,7 @@ extension OutcomeRecorder {
                 // The position in the ledger takes precedence. For an unknown ring the ring's own position is used.
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
-                    trunks: trunks.withLock { $0 }, customers: customers.withLock { $0 })
+                    trunks: trunks.withLock { $0 }, customers: customers.withLock { $0 }, signers: signers)
                 if !state.adopted.isEmpty {
                     journal.cluster = ClusterJournal(cluster, adopted: state.adopted, open: state.calls)
                 }

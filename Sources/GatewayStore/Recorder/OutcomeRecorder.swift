@@ -96,6 +96,8 @@ package final class OutcomeRecorder: Sendable {
     let trunks: Mutex<[UInt16: String]>
     /// Names by the mark of the customer.
     let customers: Mutex<CustomerNames>
+    /// The signers that verdicts name by their row.
+    let signers: CurrentTrust
     let clockSteps: Mutex<ClockStepDetector>
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
@@ -110,17 +112,19 @@ package final class OutcomeRecorder: Sendable {
     ///
     /// Without a readable ledger the ring is not read, and the rounds look for a ledger (`takeUp`).
     /// - Parameters:
+    ///   - signers: the signers that verdicts name by their row; a call of an unknown row has no provider and no subject.
     ///   - now: microseconds since 1970; a test may have its own clock.
     ///   - clockSteps: detects steps of that clock.
     package init(
         database: HeraldDatabase, ring: UpdateRing, settings: Settings = .init(),
-        log: Logger = Logger(label: "herald.outcome"),
+        signers: CurrentTrust = CurrentTrust(), log: Logger = Logger(label: "herald.outcome"),
         now: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, clockSteps: ClockStepDetector = .init()
     ) {
         self.clockSteps = Mutex(clockSteps)
         self.database = database
         self.ring = ring
         settingsInForce = Mutex(settings)
+        self.signers = signers
         self.log = log
         self.now = now
         trunks = Mutex(settings.trunks)

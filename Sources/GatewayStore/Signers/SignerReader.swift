@@ -10,44 +10,106 @@ package import Trust
 /// Opens the file read-only. Safe from any thread.
 package struct SignerReader: Sendable {
     private let database: any DatabaseReader
+    private let path: String
 
     /// Opens the signers in a gateway's state folder.
     ///
     /// - Throws: `HeraldDatabaseError` without signers, or for those of an older or newer program.
     package init(folder: String) throws(HeraldDatabaseError) {
+        path = HeraldDatabase.signersPath(in: folder)
         database = try HeraldDatabase.signersReader(folder: folder)
     }
 
-    /// Everything in the file.
+    /// Everything in the file but temporary chains.
     package func contents() throws -> StoredTrust { try database.read { try Self.contents(of: $0) } }
 
-    /// The signers as the call path reads them, from the decided columns alone: no certificate is parsed.
-    ///
-    /// `regimeSet` of the snapshot is `regimeSet(of:)` of the stored rules.
-    package func snapshot() throws -> TrustSnapshot {
-        try database.read { database in
-            let state = try Row.fetchOne(database, sql: "SELECT generation, regimes FROM state")
-            let regimes: Data = state?["regimes"] ?? Data()
-            var entries: [TrustSnapshot.Entry] = []
-            entries.reserveCapacity(try Int.fetchOne(database, sql: "SELECT count(*) FROM signer") ?? 0)
-            var shared = SharedStandings()
-            let rows = try Row.fetchCursor(
-                database,
-                sql: """
-                    SELECT id, address, chain, key, authority, constraints, not_before, not_after, standings, subject
-                    FROM signer ORDER BY id
-                    """)
-            while let row = try rows.next() { entries.append(Self.entry(row, &shared)) }
-            return TrustSnapshot(
-                generation: UInt64(bitPattern: state?["generation"] ?? 0),
-                regimeSet: Self.regimeSet(of: Array(regimes)),
-                entries)
+    /// Rules, certificates of authorities and lists: everything that a decision on one chain needs.
+    package func authorities() async throws -> StoredTrust {
+        try await explained { try await database.read { try Self.authorities(of: $0) } }
+    }
+
+    /// Addresses without a certificate.
+    package func unknownAddresses() async throws -> [String] {
+        try await explained {
+            try await database.read { try String.fetchAll($0, sql: "SELECT address FROM unknown_address") }
         }
     }
 
-    /// The number of a set of rules, for snapshots and the policies of trunks.
-    package static func regimeSet(of regimes: [UInt8]) -> UInt64 {
-        SHA256.hash(data: regimes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// Counts and times.
+    package func figures() throws -> SignerFigures { try database.read { try Self.figures(of: $0) } }
+
+    /// The signers as the call path reads them, from the decided columns alone: no certificate is parsed.
+    ///
+    /// `regimeSet` of the snapshot is that of the stored rules; 0 for rules without names.
+    package func snapshot() throws -> TrustSnapshot {
+        try database.read { try Self.snapshot(of: $0, try Self.figures(of: $0)) }
+    }
+
+    /// A number that differs from that of an earlier call if another connection has changed the file in between.
+    package func version() async throws -> Int64 {
+        try await explained {
+            try await database.read { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+        }
+    }
+
+    /// The figures, and the signers if they are others than those of `known`.
+    ///
+    /// - Throws: `HeraldDatabaseError` with path, cause and remedy.
+    package func changes(since known: SignerFigures?) async throws -> (figures: SignerFigures, signers: TrustSnapshot?)
+    {
+        try await explained {
+            try await database.read { database -> (figures: SignerFigures, signers: TrustSnapshot?) in
+                let figures = try Self.figures(of: database)
+                if let known, figures.hasSignersOf(known) { return (figures, nil) }
+                return (figures, try Self.snapshot(of: database, figures))
+            }
+        }
+    }
+
+    private func explained<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch let error as DatabaseError {
+            throw HeraldDatabase.damage(shownBy: error, path: path)
+                ?? HeraldDatabaseError(path: path, problem: .open(error.message ?? "\(error.resultCode)"))
+        }
+    }
+
+    // MARK: Snapshot
+
+    private static func figures(of database: Database) throws -> SignerFigures {
+        let state = try Row.fetchOne(database, sql: "SELECT generation, regimes, decided_at FROM state")
+        func count(_ table: String) throws -> Int {
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+        }
+        let added = try Int64.fetchOne(
+            database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'temporary_chain'")
+        let lists = try Row.fetchAll(database, sql: "SELECT regime, expires FROM authority_list ORDER BY regime")
+        return SignerFigures(
+            generation: state?["generation"] ?? 0, temporaryAdded: added ?? 0,
+            regimes: state.map { bytes($0, 1) } ?? [], decidedAt: state?["decided_at"] ?? 0,
+            signers: try count("signer"), unknown: try count("unknown_address"),
+            lists: lists.map { SignerFigures.ListEnd(regime: $0[0], expires: $0[1]) })
+    }
+
+    private static func snapshot(of database: Database, _ figures: SignerFigures) throws -> TrustSnapshot {
+        var entries: [TrustSnapshot.Entry] = []
+        entries.reserveCapacity(figures.signers)
+        var shared = SharedStandings()
+        // Rows of temporary chains have negative numbers, so none is that of a signer.
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT -id, NULL, chain, key, authority, constraints, not_before, not_after, standings, subject
+                FROM temporary_chain
+                UNION ALL
+                SELECT id, address, chain, key, authority, constraints, not_before, not_after, standings, subject
+                FROM signer
+                """)
+        while let row = try rows.next() { entries.append(Self.entry(row, &shared)) }
+        return TrustSnapshot(
+            generation: figures.snapshotGeneration,
+            regimeSet: DecidedRules(stored: figures.regimes)?.regimeSet ?? 0, entries)
     }
 
     private static func entry(_ row: Row, _ shared: inout SharedStandings) -> TrustSnapshot.Entry {
@@ -86,17 +148,9 @@ package struct SignerReader: Sendable {
     // MARK: Contents
 
     static func contents(of database: Database) throws -> StoredTrust {
-        var trust = StoredTrust()
-        if let state = try Row.fetchOne(database, sql: "SELECT generation, regimes, decided_at FROM state") {
-            trust.generation = state[0]
-            trust.regimes = bytes(state, 1)
-            trust.decidedAt = state[2]
-        }
-        var issuers: [[UInt8]: [UInt8]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT digest, der FROM issuer") {
-            issuers[bytes(row, 0)] = bytes(row, 1)
-        }
-        trust.issuers = Array(issuers.values)
+        var trust = try authorities(of: database)
+        let issuers = Dictionary(
+            trust.issuers.map { (CertificateDigest.bytes(of: $0), $0) }, uniquingKeysWith: { one, _ in one })
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -108,6 +162,17 @@ package struct SignerReader: Sendable {
         for row in try Row.fetchAll(database, sql: "SELECT address, added_at FROM unknown_address") {
             trust.unknown[row[0]] = row[1]
         }
+        return trust
+    }
+
+    private static func authorities(of database: Database) throws -> StoredTrust {
+        var trust = StoredTrust()
+        if let state = try Row.fetchOne(database, sql: "SELECT generation, regimes, decided_at FROM state") {
+            trust.generation = state[0]
+            trust.regimes = bytes(state, 1)
+            trust.decidedAt = state[2]
+        }
+        trust.issuers = try Row.fetchAll(database, sql: "SELECT der FROM issuer").map { bytes($0, 0) }
         trust.authorityLists = try Row.fetchAll(database, sql: "SELECT * FROM authority_list ORDER BY regime").map {
             StoredAuthorityList(
                 regime: $0["regime"], sequence: $0["sequence"], expires: $0["expires"], token: $0["token"],
@@ -134,7 +199,7 @@ package struct SignerReader: Sendable {
 
     private static func isNull(_ row: Row, _ index: Int) -> Bool { row.hasNull(atIndex: index) }
 
-    /// The constraints of one value; see `SignerChanges`.
+    /// The constraints of one value; see `SignerRows`.
     private static func constraints(_ packed: [UInt8]) -> [StoredSigner.Constraint] {
         var constraints: [StoredSigner.Constraint] = []
         var position = 0

@@ -6,8 +6,9 @@ import Primitives
 
 /// The signers of calls in `signers.sqlite`, of which each change is one transaction.
 ///
-/// A change that another process has overtaken is refused, and its owner begins anew. Safe from any thread; never used on
-/// the call path. Every function may block on the disk.
+/// A change that another process has overtaken is refused, and its owner begins anew. Addresses and temporary chains of calls
+/// overtake nothing: an import of minutes would never end beside them. Safe from any thread; never used on the call path.
+/// Every function may block on the disk.
 package struct SignerStore: Sendable {
     private let database: any DatabaseWriter
 
@@ -27,8 +28,9 @@ package struct SignerStore: Sendable {
         if isNew { Self.giveToOwner(of: folder, path) }
     }
 
-    /// Gives a file that root has made to the user of the gateway.
+    /// Gives a file that root has made to the user of the gateway, and closes it to others as the other databases are.
     private static func giveToOwner(of folder: String, _ path: String) {
+        for ending in ["", "-wal", "-shm"] { _ = chmod(path + ending, 0o640) }
         var owner = stat()
         guard geteuid() == 0, stat(folder, &owner) == 0 else { return }
         for ending in ["", "-wal", "-shm"] { _ = chown(path + ending, owner.st_uid, owner.st_gid) }
@@ -37,7 +39,9 @@ package struct SignerStore: Sendable {
     /// Everything in the file.
     package func contents() throws -> StoredTrust { try database.read { try SignerReader.contents(of: $0) } }
 
-    /// Replaces the contents as a whole, writing the differences alone.
+    /// Replaces the contents as a whole, writing the differences alone, and removes temporary chains.
+    ///
+    /// Calls bring temporary chains again, and they are decided then by the present rules.
     ///
     /// - Parameters:
     ///   - former: the contents that `present` was made from.
@@ -48,6 +52,57 @@ package struct SignerStore: Sendable {
             let generation = try Int64.fetchOne(database, sql: "SELECT generation FROM state")
             guard generation == former.generation else { throw Overtaken() }
             try SignerChanges(from: former, to: present).write(to: database)
+        }
+    }
+
+    /// Adds addresses without a certificate that calls have named, as long as the limit allows.
+    ///
+    /// An address that is there already is left as it is.
+    /// - Parameters:
+    ///   - time: seconds since 1970.
+    ///   - limit: the most signers and addresses together.
+    /// - Returns: the count of addresses beyond the limit.
+    package func add(unknown addresses: [String], at time: Int64, limit: Int) async throws -> Int {
+        try await database.change { database in
+            let present = try Int.fetchOne(
+                database, sql: "SELECT (SELECT count(*) FROM signer) + (SELECT count(*) FROM unknown_address)")
+            var space = max(0, limit - (present ?? 0))
+            let insert = try database.makeStatement(
+                sql: """
+                    INSERT OR IGNORE INTO unknown_address SELECT ?1, ?2
+                    WHERE NOT EXISTS (SELECT 1 FROM signer WHERE address = ?1)
+                    """)
+            for (position, address) in addresses.enumerated() {
+                guard space > 0 else { return addresses.count - position }
+                try insert.execute(arguments: [address, time])
+                space -= database.changesCount
+            }
+            return 0
+        }
+    }
+
+    /// Adds decisions on chains that calls have brought.
+    ///
+    /// - Parameters:
+    ///   - lasting: chains that are stored as an import stores them, as long as the limit allows.
+    ///   - temporary: chains without certificates, until the next `replace`; the oldest ones leave.
+    ///   - generation: that of the contents by which the chains were decided.
+    ///   - limit: the most signers.
+    ///   - mostTemporary: the most temporary chains.
+    /// - Throws: `Overtaken` after a change by another process; an error of the disk with its remedy.
+    package func add(
+        lasting: [StoredSigner], temporary: [StoredSigner], decidedAt generation: Int64, limit: Int, mostTemporary: Int
+    ) async throws {
+        try await database.change { database in
+            guard try Int64.fetchOne(database, sql: "SELECT generation FROM state") == generation else {
+                throw Overtaken()
+            }
+            let present = try Int.fetchOne(database, sql: "SELECT count(*) FROM signer") ?? 0
+            let kept = lasting.prefix(max(0, limit - present))
+            try SignerRows(database).insert(Array(kept))
+            try SignerRows(database).insert(
+                temporary: temporary + lasting.dropFirst(kept.count), most: mostTemporary)
+            if !kept.isEmpty { try database.execute(sql: "UPDATE state SET generation = generation + 1") }
         }
     }
 
@@ -70,6 +125,7 @@ struct SignerChanges {
         try writeIssuers(database)
         try writeAddresses(database)
         try writeLists(database)
+        try database.execute(sql: "DELETE FROM temporary_chain")
         try database.execute(
             sql: "UPDATE state SET generation = generation + 1, regimes = ?, decided_at = ?",
             arguments: [Data(present.regimes), present.decidedAt])
@@ -81,33 +137,14 @@ struct SignerChanges {
             try database.execute(sql: "DELETE FROM signer WHERE id = ?", arguments: [signer.row])
         }
         let before = Dictionary(uniqueKeysWithValues: former.signers.map { ($0.row, $0) })
-        let insert = try database.makeStatement(
-            sql: """
-                INSERT OR REPLACE INTO signer (id, address, chain, leaf, issuers, key, authority, constraints, not_before,
-                    not_after, standings, subject, imported_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        for signer in present.signers where before[signer.row] != signer {
-            try insert.execute(arguments: [
-                signer.row > 0 ? signer.row : nil, signer.address, Data(signer.chain),
-                Data(signer.certificates.first ?? []),
-                Data(signer.certificates.dropFirst().flatMap { CertificateDigest.bytes(of: $0) }),
-                signer.key.map { Data($0) }, signer.authority.map { Data($0) }, Data(Self.packed(signer.constraints)),
-                signer.validity.lowerBound, signer.validity.upperBound, Data(signer.standings), signer.subject,
-                signer.importedAt,
-            ])
-        }
+        try SignerRows(database).insert(present.signers.filter { before[$0.row] != $0 })
     }
 
     /// Issuers of signers and those that were imported alone, each once.
     private func writeIssuers(_ database: Database) throws {
         let before = Set(former.issuers)
         let after = Set(present.issuers + present.signers.flatMap { $0.certificates.dropFirst() })
-        for der in after.subtracting(before) {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO issuer VALUES (?, ?)",
-                arguments: [Data(CertificateDigest.bytes(of: der)), Data(der)])
-        }
+        try SignerRows(database).insert(issuers: Array(after.subtracting(before)))
         for der in before.subtracting(after) {
             try database.execute(
                 sql: "DELETE FROM issuer WHERE digest = ?", arguments: [Data(CertificateDigest.bytes(of: der))])
@@ -119,8 +156,12 @@ struct SignerChanges {
             try database.execute(sql: "DELETE FROM unknown_address WHERE address = ?", arguments: [address])
         }
         for (address, time) in present.unknown where former.unknown[address] == nil {
-            try database.execute(sql: "INSERT INTO unknown_address VALUES (?, ?)", arguments: [address, time])
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO unknown_address VALUES (?, ?)", arguments: [address, time])
         }
+        // A call may have named an address since the former contents were read.
+        try database.execute(
+            sql: "DELETE FROM unknown_address WHERE address IN (SELECT address FROM signer)")
     }
 
     private func writeLists(_ database: Database) throws {
@@ -139,15 +180,6 @@ struct SignerChanges {
                     sql: "INSERT INTO revocation_list VALUES (?, ?, ?)",
                     arguments: [Data(list.signer), Data(list.der), list.importedAt])
             }
-        }
-    }
-
-    /// The constraints in one value: for each one a byte for its form, two bytes for its length, and its contents.
-    private static func packed(_ constraints: [StoredSigner.Constraint]) -> [UInt8] {
-        constraints.flatMap { constraint in
-            let count = min(constraint.der.count, 0xFFFF)
-            return [constraint.isEnhanced ? 1 : 0, UInt8(count >> 8), UInt8(count & 0xFF)]
-                + constraint.der.prefix(count)
         }
     }
 }

@@ -88,11 +88,11 @@ package struct StoredRevocationList: Equatable, Sendable {
     }
 }
 
-/// Everything in `signers.sqlite` at one moment.
+/// Everything in `signers.sqlite` at one moment but temporary chains, which each decision removes.
 package struct StoredTrust: Sendable {
     /// The count of changes.
     package var generation: Int64 = 0
-    /// The set of rules that the standings were decided for.
+    /// The rules that the standings were decided for, as `DecidedRules` has them.
     package var regimes: [UInt8] = []
     /// The time of the last decision.
     package var decidedAt: Int64 = 0

@@ -4,7 +4,7 @@ import Host
 import Synchronization
 
 /// Wakes one waiting task. A ring without a waiting task is kept; several rings count as one.
-final class AsyncEvent: Sendable {
+package final class AsyncEvent: Sendable {
     private struct State {
         var rung = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -12,8 +12,10 @@ final class AsyncEvent: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Ends the current wait, or the next one. Any thread.
-    func ring() {
+    package func ring() {
         let waiter = state.withLock { state in
             let waiter = state.waiter
             state.waiter = nil
@@ -34,7 +36,7 @@ final class AsyncEvent: Sendable {
     /// Waits for a ring, at most `duration`.
     ///
     /// Returns at once when the task is cancelled. Only one task may wait at a time.
-    func wait(_ duration: Duration, time: ServiceClock) async {
+    package func wait(_ duration: Duration, time: ServiceClock) async {
         await firstOf({ try? await time.sleep(duration) }, { await self.wait() })
     }
 

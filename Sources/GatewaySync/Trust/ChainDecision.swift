@@ -28,6 +28,10 @@ package struct ChainDecision: Sendable {
     package var validity: ClosedRange<Int64> = 0...0
     /// One for each regime, in its order.
     package var standings: [Standing] = []
+    /// True if the certificates are, in their order, the beginning of a path under which the chain passed.
+    ///
+    /// Anybody can put certificates of his own behind a published leaf, so a chain beside its path is one of any number.
+    package var isPath = false
     /// The subject of the leaf.
     package var subject = ""
     /// The issuer of the leaf.

@@ -43,7 +43,7 @@ package struct ChainPolicy: Sendable {
     private let now: Int64
 
     /// The seconds for which a list past its end counts.
-    static let grace: Int64 = 7 * 86_400
+    package static let grace: Int64 = 7 * 86_400
 
     /// - Parameters:
     ///   - issuers: known certificates of authorities in DER, which complete a leaf that came alone.
@@ -115,6 +115,11 @@ package struct ChainPolicy: Sendable {
     private func decide(
         _ index: Int, _ leaf: Certificate, _ others: [Certificate], _ decision: inout ChainDecision
     ) async {
+        // A missing file of the operator is no evidence against a signer.
+        guard !regimes[index].anchors.isEmpty else {
+            let reason = "regime \(regimes[index].regime.name) has no anchor: see herald doctor"
+            return decision.standings.append(.init(cause: .signerNotYetKnown, reason: reason))
+        }
         let path: [Certificate]
         switch await self.path(from: leaf, others, under: regimes[index], decision.validity) {
         case .success(let found): path = found
@@ -136,6 +141,7 @@ package struct ChainPolicy: Sendable {
             revocation(of: path, index) ?? authority(of: path, under: regimes[index].regime)
             ?? ChainDecision.Standing(cause: .passed, reason: "")
         decision.standings.append(standing)
+        if standing.cause == .passed, path.starts(with: [leaf] + others) { decision.isPath = true }
     }
 
     // MARK: Path
@@ -169,10 +175,8 @@ package struct ChainPolicy: Sendable {
                     Refusal(standing: .init(cause: cause, reason: String(reason[separator...].dropFirst(2)))))
             }
             let reason =
-                regime.anchors.isEmpty
-                ? "regime \(regime.regime.name) has no anchor"
-                : failures.first.map { ServerText.clean($0.policyFailureReason.description) }
-                    ?? "no chain to an anchor of regime \(regime.regime.name); issuer \(ServerText.clean("\(leaf.issuer)"))"
+                failures.first.map { ServerText.clean($0.policyFailureReason.description) }
+                ?? "no chain to an anchor of regime \(regime.regime.name); issuer \(ServerText.clean("\(leaf.issuer)"))"
             return .failure(Refusal(standing: .init(cause: .untrustedSigner, reason: reason)))
         }
     }

@@ -58,6 +58,9 @@ struct UpdateBytesTests {
             var invite = entries[0].update
             invite.sessionSeconds = 0  // a signal with texts has no room for it
             entries.append(Entry(update: invite, texts: texts))
+            invite.trust = TrustEvidence(
+                facts: .max, causes: .max, signer: .max, origid: isFull ? other : nil, code: .max)
+            entries.append(Entry(update: invite, texts: texts))
         }
         return entries
     }()

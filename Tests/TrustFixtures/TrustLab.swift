@@ -1,49 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Foundation
+package import Foundation
 import SwiftASN1
-import Trust
+package import Trust
 import X509
 
 /// A public key infrastructure for tests, with cases and their results. Its private keys are public.
-struct TrustLab: Decodable {
-    struct Certificate: Decodable {
-        var pem: String
-        var key: String?
-        var x5u: String?
-        var served: [String]?
+package struct TrustLab: Decodable, Sendable {
+    package struct Certificate: Decodable, Sendable {
+        package var pem: String
+        package var key: String?
+        package var x5u: String?
+        package var served: [String]?
     }
 
-    struct RevocationList: Decodable {
-        var pem: String
-        var next: Int64
+    package struct RevocationList: Decodable, Sendable {
+        package var pem: String
+        package var next: Int64
+    }
+
+    package struct SignedList: Decodable, Sendable {
+        package var id: String
+        package var now: Int64
+        package var text: String
     }
 
     /// The result of a case; a missing member is not checked.
-    struct Expectation: Decodable {
-        var number: String?
-        var causes: [String]?
-        var rows: [Int]?
-        var code: UInt16?
-        var bound: String?
-        var name: String?
-        var reason: String?
-        var icon: String?
-        var marks: [String]?
+    package struct Expectation: Decodable, Sendable {
+        package var number: String?
+        package var causes: [String]?
+        package var rows: [Int]?
+        package var code: UInt16?
+        package var bound: String?
+        package var name: String?
+        package var reason: String?
+        package var icon: String?
+        package var marks: [String]?
     }
 
-    struct Expected: Decodable {
-        var verstat: String
-        var fr: Expectation?
+    package struct Expected: Decodable, Sendable {
+        package var verstat: String
+        package var fr: Expectation?
         // The members have the names of the file.
-        var in_private: Expectation?
-        var lenient: Expectation?
-        let us: Expectation
+        package var in_private: Expectation?
+        package var lenient: Expectation?
+        package let us: Expectation
 
         private enum Keys: String, CodingKey { case verstat, fr, in_private, lenient }
 
-        init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: Keys.self)
             verstat = try values.decode(String.self, forKey: .verstat)
             fr = try values.decodeIfPresent(Expectation.self, forKey: .fr)
@@ -53,42 +59,44 @@ struct TrustLab: Decodable {
         }
     }
 
-    struct Case: Decodable, CustomStringConvertible {
-        var id: String
-        var title: String
-        var now: Int64
-        var caller: String
-        var called: String
-        var to: String
-        var date: String?
-        var regime: String
-        var identity: [String]
-        var known: [String]?
-        var fetch: String?
-        var crl: String?
-        var sequence: String?
-        var expect: Expected
+    package struct Case: Decodable, Sendable, CustomStringConvertible {
+        package var id: String
+        package var title: String
+        package var now: Int64
+        package var caller: String
+        package var called: String
+        package var to: String
+        package var date: String?
+        package var regime: String
+        package var identity: [String]
+        package var known: [String]?
+        package var fetch: String?
+        package var crl: String?
+        package var sequence: String?
+        package var expect: Expected
 
-        var description: String { "\(id): \(title)" }
+        package var description: String { "\(id): \(title)" }
     }
 
-    struct Vector: Decodable, CustomStringConvertible {
-        var name: String
-        var token: String
-        var row: UInt8
-        var cause: String
+    package struct Vector: Decodable, Sendable, CustomStringConvertible {
+        package var name: String
+        package var token: String
+        package var row: UInt8
+        package var cause: String
 
-        var description: String { name }
+        package var description: String { name }
     }
 
-    var iat: Int64
-    var certificates: [String: Certificate]
-    var crls: [String: RevocationList]
-    var vectors: [Vector]
-    var cases: [Case]
+    package var iat: Int64
+    package var now: Int64
+    package var certificates: [String: Certificate]
+    package var crls: [String: RevocationList]
+    package var lists: [SignedList]
+    package var vectors: [Vector]
+    package var cases: [Case]
 
     /// The laboratory of the resource.
-    static let shared: TrustLab = {
+    package static let shared: TrustLab = {
         let file = Bundle.module.bundleURL.appending(path: "Vectors/passports.json")
         do {
             return try JSONDecoder().decode(TrustLab.self, from: Data(contentsOf: file))
@@ -99,10 +107,10 @@ struct TrustLab: Decodable {
 
     // MARK: Regimes
 
-    static let regimeSet: UInt64 = 7
+    package static let regimeSet: UInt64 = 7
 
     /// The regimes by name, in the order of the signers' standings.
-    static let regimes: [TrustRegime] = {
+    package static let regimes: [TrustRegime] = {
         let us = TrustRegime(name: "us", position: 0)
         var fr = TrustRegime(name: "fr", position: 1)
         fr.parameters = .strict
@@ -123,7 +131,7 @@ struct TrustLab: Decodable {
         return [us, fr, own]
     }()
 
-    static func policy(_ name: String, fetches: Bool = false) -> TrunkTrustPolicy {
+    package static func policy(_ name: String, fetches: Bool = false) -> TrunkTrustPolicy {
         var policy = TrunkTrustPolicy(regimes: regimes.filter { $0.name == name }, regimeSet: regimeSet)
         policy.fetches = fetches
         return policy
@@ -148,7 +156,7 @@ struct TrustLab: Decodable {
     }
 
     /// A snapshot of some signers, or of all of them, at a time, with or without a revocation list.
-    func snapshot(
+    package func snapshot(
         _ known: [String]? = nil, at now: Int64 = 1_471_375_428, crl: RevocationList? = nil
     ) throws -> TrustSnapshot {
         let entries = crl == nil ? Self.entries : try entries(at: now, crl)
@@ -182,7 +190,7 @@ struct TrustLab: Decodable {
     }
 
     /// A signer of the laboratory with other properties.
-    func signer(
+    package func signer(
         _ name: String, row: Int64 = 1, authority: AuthorityList = AuthorityList(codes: ["123A"]),
         constraints: [ClaimConstraints] = [], validity: ClosedRange<Int64> = 0...4_000_000_000,
         standings: [TrustCause] = [.passed, .passed, .passed], isRenewed: Bool = false
@@ -194,7 +202,7 @@ struct TrustLab: Decodable {
     }
 
     /// A snapshot of one signer.
-    func snapshot(of signer: Signer, at name: String = "spc", generation: UInt64 = 1) -> TrustSnapshot {
+    package func snapshot(of signer: Signer, at name: String = "spc", generation: UInt64 = 1) -> TrustSnapshot {
         TrustSnapshot(
             generation: generation, regimeSet: Self.regimeSet,
             [.init(address: certificates[name]?.x5u, chain: nil, signer: signer)])
@@ -252,7 +260,7 @@ struct TrustLab: Decodable {
     // MARK: Signing
 
     /// A header field with a token of the laboratory's own key, with any header and payload.
-    func signed(
+    package func signed(
         _ payload: String, by name: String = "spc", header: String? = nil, ppt: String? = "shaken",
         parameters: String? = nil
     ) throws -> String {
@@ -264,18 +272,18 @@ struct TrustLab: Decodable {
     }
 
     /// A token of the laboratory's own key.
-    func token(_ header: String, _ payload: String, by name: String = "spc") throws -> String {
+    package func token(_ header: String, _ payload: String, by name: String = "spc") throws -> String {
         let key = try P256.Signing.PrivateKey(pemRepresentation: certificates[name]?.key ?? "")
         let signed = Self.base64(Data(header.utf8)) + "." + Self.base64(Data(payload.utf8))
         return signed + "." + Self.base64(try key.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
-    static func base64(_ data: Data) -> String {
+    package static func base64(_ data: Data) -> String {
         data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// The claims of a `shaken` between the laboratory's usual numbers.
-    static func claims(
+    package static func claims(
         orig: String = "12025551000", dest: String = "12025551001", iat: Int64 = 1_471_375_418, _ further: String = ""
     ) -> String {
         #"{"attest":"A","dest":{"tn":["\#(dest)"]},"iat":\#(iat),"orig":{"tn":"\#(orig)"},"#
@@ -285,7 +293,7 @@ struct TrustLab: Decodable {
 
 extension TrustSnapshot {
     /// Verifies values of header fields, each in a field of its own.
-    func verify(
+    package func verify(
         _ values: [String], of call: SignedCall = .usual, under policy: TrunkTrustPolicy = TrustLab.policy("us"),
         at now: Int64 = 1_471_375_428, with memory: inout TrustMemory
     ) -> TrustVerdict {
@@ -301,7 +309,7 @@ extension TrustSnapshot {
     }
 
     /// The same with empty memory.
-    func verify(
+    package func verify(
         _ values: [String], of call: SignedCall = .usual, under policy: TrunkTrustPolicy = TrustLab.policy("us"),
         at now: Int64 = 1_471_375_428
     ) -> TrustVerdict {
@@ -312,10 +320,10 @@ extension TrustSnapshot {
 
 extension SignedCall {
     /// The call between the laboratory's usual numbers.
-    static let usual = SignedCall(caller: "12025551000", called: "12025551001")
+    package static let usual = SignedCall(caller: "12025551000", called: "12025551001")
 
     /// A call between two numbers in canonical form. Anything else is no number.
-    init(caller: String, called: String, to: String? = nil) {
+    package init(caller: String, called: String, to: String? = nil) {
         self.init(
             caller: CanonicalNumber(caller), called: CanonicalNumber(called), to: CanonicalNumber(to ?? called))
     }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import SIPCore
+import Trust
+
+/// The verdict on the signed header fields of a call, and what follows from it.
+struct SignedVerdict {
+    let verdict: TrustVerdict
+    /// The verdict for ring and ledger.
+    let evidence: TrustEvidence
+    /// The verification that the decision takes, and its source.
+    let verification: Verification
+    let source: AttestationSource
+    /// The verification that a verdict which counts would give.
+    private let counted: Verification
+}
+
+extension SignedVerdict {
+    /// Weighs a verdict against the trunk's word.
+    ///
+    /// - Parameters:
+    ///   - identity: the caller as the message shows it. A signature for another number proves nothing for this one.
+    ///   - number: that caller's number in canonical form.
+    init(
+        _ verdict: TrustVerdict, of identity: CallerIdentity, _ number: CanonicalNumber?, under rules: TrunkSignatures
+    ) {
+        let claim = identity.verification
+        self.verdict = verdict
+        evidence = TrustEvidence(
+            verdict, counts: rules.mode == .decide, trunkClaim: claim,
+            code: rules.policy.regimes.first.flatMap { verdict.code(under: $0) })
+        let own = Self.own(verdict, evidence.result, number, rules)
+        let counted = Self.weigh(own, against: claim, rules.source)
+        let isOwn = counted == own && counted != .none && (counted != claim || rules.source != .trunkFirst)
+        self.counted = counted
+        if rules.mode == .decide {
+            verification = counted
+            source = isOwn ? .ownSignature : counted == .none ? .none : identity.attestation.source
+        } else {
+            (verification, source) = (claim, identity.attestation.source)
+        }
+    }
+
+    /// The verification of the number that the message shows.
+    private static func own(
+        _ verdict: TrustVerdict, _ result: TrustEvidence.Result, _ number: CanonicalNumber?, _ rules: TrunkSignatures
+    ) -> Verification {
+        switch result.verification {
+        case .failed: return rules.onFailed == .pass ? .none : .failed
+        case let passed:
+            return number != nil && verdict.caller == number ? passed : .none
+        }
+    }
+
+    private static func weigh(
+        _ own: Verification, against claim: Verification, _ source: TrunkSignatures.Source
+    ) -> Verification {
+        switch source {
+        case .ownOnly: own
+        case .ownFirst: own == .none ? claim : own
+        case .trunkFirst: claim == .none ? own : claim
+        // The raw values lie in order, from A to failed.
+        case .worst: own == .none || own.rawValue < claim.rawValue ? claim : own
+        }
+    }
+
+    /// Whether the verdict takes the place of what a trusted trunk states.
+    var replacesTrunkClaim: Bool {
+        evidence.counts && source == .ownSignature && evidence.trunkClaim != .none
+            && evidence.trunkClaim != verification
+    }
+
+    /// The verification that was not taken: by the trunk's word where the verdict counts, by the verdict in shadow.
+    ///
+    /// Nil where both are the same.
+    func otherVerification(than claim: Verification) -> Verification? {
+        counted == claim ? nil : evidence.counts ? claim : counted
+    }
+
+    /// The response of a trunk that rejects failed calls; nil for a call that goes on.
+    func refusal(under rules: TrunkSignatures?) -> FailureResponse? {
+        guard let rules, rules.mode == .decide, rules.onFailed == .reject, evidence.result == .failed else {
+            return nil
+        }
+        let code = evidence.code == 0 ? 403 : evidence.code
+        return FailureResponse(Int(code), SignatureReport.phrase(of: code))
+    }
+}

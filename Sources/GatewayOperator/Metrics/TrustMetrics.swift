@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+package import CallPath
+import GatewayStore
+import GatewaySync
+import Host
+import Trust
+
+/// Metrics and status of the verification of signed calls.
+package struct TrustMetrics: Sendable {
+    private let trust: GatewayTrust
+    private let publisher: TrustPublisher
+    private let service: SignerService
+    private let time = ServiceClock.system
+
+    /// - Parameters:
+    ///   - trust: has the counts of the call path.
+    ///   - service: lists and checks unknown signers.
+    package init(_ trust: GatewayTrust, _ publisher: TrustPublisher, _ service: SignerService) {
+        (self.trust, self.publisher, self.service) = (trust, publisher, service)
+    }
+
+    /// Verified calls, causes, and dropped requests.
+    func counters() async -> [CounterSample] {
+        let dropped = await service.dropped
+        let results = TrustEvidence.Result.allCases.map { result in
+            CounterSample(
+                name: "herald_trust_calls_total", help: "Verified calls by the result for the caller's number",
+                labels: [MetricLabel("result", result.label)], value: trust.counters.count(result))
+        }
+        let causes = TrustCause.allCases.map { cause in
+            CounterSample(
+                name: "herald_trust_causes_total", help: "Signed header fields of calls by cause",
+                labels: [MetricLabel("cause", cause.name)], value: trust.counters.count(cause))
+        }
+        return results + causes + [
+            CounterSample(
+                name: "herald_trust_contradictions_total", help: "Calls whose verdict contradicts the trunk's verstat",
+                value: trust.counters.contradictions),
+            CounterSample(
+                name: "herald_trust_changed_calls_total",
+                help: "Calls that the verdict decides in another way, or would in shadow",
+                value: trust.counters.changedCalls),
+            CounterSample(
+                name: "herald_trust_requests_dropped_total",
+                help: "Requests of calls for an unknown signer that were dropped above a limit",
+                value: dropped),
+        ]
+    }
+
+    /// Signers, unknown addresses, the clock, and ends of lists.
+    func gauges() async -> [GaugeSample] {
+        let figures = await publisher.figures
+        var gauges = [
+            GaugeSample(
+                name: "herald_trust_signers", help: "Signers of calls with a certificate",
+                value: Double(figures?.signers ?? 0)),
+            GaugeSample(
+                name: "herald_trust_unknown_addresses", help: "Addresses of signers without a certificate",
+                value: Double(figures?.unknown ?? 0)),
+        ]
+        if let offset = trust.counters.clockOffset {
+            gauges.append(
+                GaugeSample(
+                    name: "herald_trust_clock_offset_seconds",
+                    help: "Seconds by which the tokens of most signers are ahead of this machine's clock",
+                    value: Double(offset)))
+        }
+        let now = time.now()
+        return gauges
+            + (figures?.lists ?? []).map { list in
+                GaugeSample(
+                    name: "herald_trust_list_expires_seconds",
+                    help: "Seconds until the list of authorities of a regime ends; negative once it has",
+                    labels: [MetricLabel("regime", list.regime)], value: Double(list.expires - now))
+            }
+    }
+
+    /// The part of the status.
+    func status() async -> GatewayStatus.Trust {
+        let figures = await publisher.figures
+        let counts = TrustEvidence.Result.allCases.map { ($0.label, trust.counters.count($0)) }
+        return GatewayStatus.Trust(
+            signers: figures?.signers ?? 0, unknownAddresses: figures?.unknown ?? 0,
+            calls: Dictionary(counts, uniquingKeysWith: { $1 }), clockOffset: trust.counters.clockOffset,
+            decidedAt: figures.flatMap { $0.decidedAt > 0 ? $0.decidedAt : nil }, problem: await publisher.problem)
+    }
+}
+
+extension TrustEvidence.Result {
+    /// The result as a label's value.
+    fileprivate var label: String {
+        switch self {
+        case .none: "none"
+        case .passedA: "passed_a"
+        case .passedB: "passed_b"
+        case .passedC: "passed_c"
+        case .passed: "passed"
+        case .failed: "failed"
+        }
+    }
+}

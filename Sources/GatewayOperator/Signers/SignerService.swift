@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+package import ConfigurationFiles
+import Foundation
+import GatewayStore
+package import GatewaySync
+package import Logging
+import ServiceLifecycle
+import Trust
+
+/// Carries out the requests of calls for unknown signers: lists their addresses, and checks chains of tokens.
+///
+/// Nothing is fetched. Results are stored in batches; the publisher brings them to the call path. A request that cannot be
+/// carried out is dropped and counted, and the next call of the signer makes it again.
+package actor SignerService: Service {
+    private let settings: HeraldConfiguration.TrustSettings
+    private let folder: String
+    private let requests: SignerRequests
+    private let signers: CurrentTrust
+    private let publisher: TrustPublisher
+    private let time: ServiceClock
+    private let warnings: SteadyWarnings
+    private var intake: SignerIntake
+    /// The generation of the stored signers at the last change by another process or a decision.
+    private var generation: Int64?
+    private var store: (store: SignerStore, file: FileIdentity?)?
+    /// The rules for chains, nil where the stored ones are others, with the time at which they were read.
+    private var policy: (rules: TokenChainPolicy?, readAt: Int64)?
+    private var decided: [TokenChainPolicy.Decided] = []
+    private var storedAt = Int64.min / 2
+
+    /// Time between two rounds.
+    private static let pause = Duration.milliseconds(500)
+    /// Seconds between two batches.
+    private static let batchTime: Int64 = 2
+    /// Seconds for which files of regimes and lists of the store count.
+    private static let policyLife: Int64 = 600
+    /// Seconds until rules that could not be read are read again.
+    private static let policyRetry: Int64 = 10
+    /// The most chains that no import has and that leave again.
+    static let mostTemporary = 5_000
+
+    /// - Parameters:
+    ///   - settings: the regimes and the limit of signers.
+    ///   - folder: the state folder.
+    package init(
+        _ settings: HeraldConfiguration.TrustSettings, folder: String, requests: SignerRequests, signers: CurrentTrust,
+        publisher: TrustPublisher, time: ServiceClock = .system, logger: Logger
+    ) {
+        self.settings = settings
+        self.folder = folder
+        self.requests = requests
+        self.signers = signers
+        self.publisher = publisher
+        self.time = time
+        warnings = SteadyWarnings(time: time, logger: logger)
+        intake = SignerIntake(limit: settings.signers)
+    }
+
+    /// Requests that were dropped since the start, by the call path or here.
+    var dropped: UInt64 { requests.dropped + intake.dropped }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await self.round()
+                try? await self.time.sleep(Self.pause)
+            }
+        }
+    }
+
+    /// Carries out the requests that wait, and stores the results when a batch is due.
+    package func round() async {
+        let entries = requests.takeAll()
+        guard !entries.isEmpty || !intake.waiting.isEmpty || !decided.isEmpty else { return }
+        await followStore()
+        let now = time.steady()
+        for entry in entries {
+            switch entry.request {
+            case .fetch(let address), .renew(let address):
+                guard signers.load().snapshot.signer(at: address) == nil else { continue }
+                intake.take(address: address, trunk: entry.trunk, at: now)
+            case .check(let chain): await check(chain, at: now)
+            }
+        }
+        guard now - storedAt >= Self.batchTime else { return }
+        storedAt = now
+        await storeAddresses()
+        await storeChains()
+    }
+
+    /// Begins anew after an import or a decision: addresses may be gone, and chains may count.
+    private func followStore() async {
+        guard let figures = await publisher.figures, figures.generation != generation else { return }
+        do {
+            let addresses = try await SignerReader(folder: folder).unknownAddresses()
+            intake.begin(stored: addresses)
+            generation = figures.generation
+            policy = nil
+            dropChains()
+        } catch {
+            // The publisher reports a file that cannot be read.
+        }
+    }
+
+    // MARK: Chains
+
+    private func check(_ chain: [String], at now: Int64) async {
+        let digest = ChainDigest(of: chain)
+        guard signers.load().snapshot.signer(of: digest) == nil, intake.mayCheck(digest, at: now) else { return }
+        guard let policy = await tokenPolicy(at: now), let result = await policy.decide(chain) else {
+            return intake.drop()
+        }
+        decided.append(result)
+    }
+
+    /// The rules in force; nil while the stored signers have others, or cannot be read.
+    private func tokenPolicy(at now: Int64) async -> TokenChainPolicy? {
+        if let policy, now - policy.readAt < (policy.rules == nil ? Self.policyRetry : Self.policyLife) {
+            return policy.rules
+        }
+        let trust = try? await SignerReader(folder: folder).authorities()
+        let sources = RegimeSources(settings.regimes)
+        let rules = trust.flatMap { TokenChainPolicy(sources, $0, at: time.now()) }
+        policy = (rules, now)
+        return rules
+    }
+
+    // MARK: Batches
+
+    private func storeAddresses() async {
+        let addresses = intake.waiting
+        guard !addresses.isEmpty else { return }
+        do {
+            let leftOut = try await opened().add(unknown: addresses, at: time.now(), limit: settings.signers)
+            intake.stored(leftOut: leftOut)
+            publisher.changed()
+        } catch {
+            refused(error)
+        }
+    }
+
+    private func storeChains() async {
+        guard let generation = policy?.rules?.generation else { return dropChains() }
+        let batch = decided.filter { $0.generation == generation }
+        // Others were decided by lists that another process has replaced.
+        intake.drop(decided.count - batch.count)
+        decided = []
+        guard !batch.isEmpty else { return }
+        let (lasting, temporary) = (batch.filter(\.isLasting), batch.filter { !$0.isLasting })
+        do {
+            try await opened().add(
+                lasting: lasting.map(\.signer), temporary: temporary.map(\.signer), decidedAt: generation,
+                limit: settings.signers, mostTemporary: Self.mostTemporary)
+            if !lasting.isEmpty { policy = nil }
+            publisher.changed()
+        } catch is SignerStore.Overtaken {
+            intake.drop(batch.count)
+            policy = nil
+        } catch {
+            intake.drop(batch.count)
+            refused(error)
+        }
+    }
+
+    /// Drops chains that were decided by rules which count no more.
+    private func dropChains() {
+        intake.drop(decided.count)
+        decided = []
+    }
+
+    /// The file, opened again after it was replaced.
+    private func opened() throws -> SignerStore {
+        let path = HeraldDatabase.signersPath(in: folder)
+        if let store, FileIdentity.standing(of: store.file, at: path) != .gone { return store.store }
+        try? store?.store.close()
+        store = nil
+        let opened = try SignerStore(folder: folder)
+        store = (opened, FileIdentity(path))
+        return opened
+    }
+
+    private func refused(_ error: any Error) {
+        try? store?.store.close()
+        store = nil
+        warnings.log("unknown signers of calls cannot be stored, and their calls stay unsigned: \(error)")
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CallAccounting
+import GatewayStore
+package import GatewaySync
+package import Logging
+import ServiceLifecycle
+
+/// The only writer of the signers in memory: reads `signers.sqlite` at the start and after each change of it.
+///
+/// Each new set of signers is built aside and replaces the former one as a whole. A file that cannot be read leaves the former
+/// set in use.
+package actor TrustPublisher: Service {
+    private let folder: String
+    private let regimes: [String]
+    private let current: CurrentTrust
+    private let time: ServiceClock
+    private let warnings: SteadyWarnings
+    private let logger: Logger
+    private let due = AsyncEvent()
+    private var opened: (reader: SignerReader, file: FileIdentity?)?
+    /// The `SignerReader.version` of the figures.
+    private var version: Int64?
+    /// The figures of the signers in memory, as long as their file is open.
+    private var published: SignerFigures?
+    /// Counts and times of the file at the last look at it; nil before the first file.
+    private(set) var figures: SignerFigures?
+    /// The reason why signed calls find no signers, or those of an earlier time; nil normally.
+    private(set) var problem: String?
+    /// The time before which a file that cannot be read is left alone, by the steady clock.
+    private var retryAt = Int64.min
+
+    /// Time between two looks at the file.
+    private static let pause = Duration.seconds(1)
+    /// The shortest time between two sets of signers.
+    private static let spacing = Duration.milliseconds(100)
+    /// Seconds until the next look at a file that cannot be read.
+    private static let retry: Int64 = 10
+
+    /// Reads the signers, so that the first call finds them; a missing file is no error.
+    ///
+    /// Blocks for the disk.
+    /// - Parameters:
+    ///   - folder: the state folder.
+    ///   - regimes: the names of the configured regimes in their order.
+    ///   - current: gets the signers.
+    package init(
+        folder: String, regimes: [String], current: CurrentTrust, time: ServiceClock = .system, logger: Logger
+    ) {
+        self.folder = folder
+        self.regimes = regimes
+        self.current = current
+        self.time = time
+        self.logger = logger
+        warnings = SteadyWarnings(time: time, logger: logger)
+        do {
+            let file = FileIdentity(HeraldDatabase.signersPath(in: folder))
+            let reader = try SignerReader(folder: folder)
+            let present = try reader.figures()
+            current.store(try reader.snapshot())
+            (published, figures) = (present, present)
+            opened = (reader, file)
+        } catch let error as HeraldDatabaseError where error.problem == .missing {
+            logger.debug("no signers of calls are stored yet", metadata: ["file": "\(error.path)"])
+        } catch {
+            problem = Self.unreadable(error)
+            warnings.log(Self.unreadable(error))
+        }
+    }
+
+    /// Follows the file until graceful shutdown.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await self.look()
+                // Rings of the next 100 ms count as one.
+                try? await self.time.sleep(Self.spacing)
+                await self.due.wait(Self.pause, time: self.time)
+            }
+        }
+    }
+
+    /// Reports that this process has changed the file. Any thread.
+    nonisolated func changed() { due.ring() }
+
+    /// Publishes the signers of the file, if they have changed since the last look.
+    package func look() async {
+        guard time.steady() >= retryAt else { return }
+        do {
+            guard let reader = try presentReader() else { return }
+            let version = try await reader.version()
+            guard version != self.version else { return }
+            let present = try await reader.changes(since: published)
+            if let signers = present.signers { current.store(signers) }
+            (published, figures) = (present.figures, present.figures)
+            self.version = version
+            report(present.figures)
+        } catch {
+            retryAt = time.steady() + Self.retry
+            close()
+            problem = Self.unreadable(error)
+            warnings.log(Self.unreadable(error))
+        }
+    }
+
+    /// The reader of the present file; nil without one.
+    private func presentReader() throws -> SignerReader? {
+        let path = HeraldDatabase.signersPath(in: folder)
+        if let opened {
+            guard FileIdentity.standing(of: opened.file, at: path) == .gone else { return opened.reader }
+            close()
+        }
+        // Before the opening: a file that replaces it meanwhile is found by the next look.
+        let file = FileIdentity(path)
+        do throws(HeraldDatabaseError) {
+            let reader = try SignerReader(folder: folder)
+            opened = (reader, file)
+            return reader
+        } catch {
+            guard error.problem == .missing else { throw error }
+            return nil
+        }
+    }
+
+    /// Leaves the file: another one may have the same figures and other signers.
+    private func close() {
+        opened = nil
+        version = nil
+        published = nil
+    }
+
+    /// Logs signers that no policy of this gateway may use, or the end of such a problem.
+    private func report(_ figures: SignerFigures) {
+        let names = DecidedRules(stored: figures.regimes)?.names ?? []
+        guard names != regimes, figures.generation > 0 else {
+            if problem != nil { logger.notice("signed calls find their signers again") }
+            problem = nil
+            return
+        }
+        let stored = names.isEmpty ? "no regime" : names.joined(separator: ", ")
+        let own = regimes.joined(separator: ", ")
+        let text = """
+            the stored signers are decided for \(stored), and this gateway has the regimes \(own): no signed call finds its \
+            signer; restart herald, or run herald trust import with its configuration
+            """
+        problem = text
+        warnings.log(text)
+    }
+
+    private static func unreadable(_ error: any Error) -> String {
+        "the signers of calls cannot be read, and the former ones stay in use: \(error)"
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import TestFixtures
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Calls by signer")
+struct ProviderCallsTests {
+    private static let day: Int64 = 86_400
+    private static let now: Int64 = 1_800_000_000
+
+    /// A call of the ledger, as far as the queries read it.
+    private struct Call {
+        var daysAgo: Int64
+        var provider: String?
+        var outcome: String?
+        var caller: Int64? = 12_025_551_000
+        var brand: String?
+        var direction = 1
+        var continuedAs: String?
+    }
+
+    private func reader(_ calls: [Call]) throws -> LedgerReader {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call (id INTEGER PRIMARY KEY, invite_at INTEGER, direction INTEGER, caller INTEGER,
+                        brand_name TEXT, outcome TEXT, continued_as TEXT, provider TEXT);
+                    CREATE TABLE adopted_call (call INTEGER);
+                    """)
+            for call in calls.sorted(by: { $0.daysAgo > $1.daysAgo }) {
+                try database.execute(
+                    sql: """
+                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, provider)
+                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        (Self.now - call.daysAgo * Self.day) * 1_000_000, call.direction, call.caller, call.brand,
+                        call.outcome, call.continuedAs, call.provider,
+                    ])
+            }
+        }
+        return LedgerReader(database)
+    }
+
+    @Test func `inbound signed calls of the span are counted by signer and outcome`() throws {
+        let reader = try reader([
+            Call(daysAgo: 1, provider: "123A", outcome: "ANSWERED"),
+            Call(daysAgo: 2, provider: "123A", outcome: "ANSWERED"),
+            Call(daysAgo: 29, provider: "123A", outcome: "MISSED"), Call(daysAgo: 0, provider: "123A", outcome: nil),
+            Call(daysAgo: 3, provider: "567B", outcome: "REJECTED"),
+            Call(daysAgo: 31, provider: "567B", outcome: "MISSED"),
+            Call(daysAgo: 1, provider: nil, outcome: "MISSED"),
+            Call(daysAgo: 1, provider: "567B", outcome: "MISSED", direction: 2),
+            Call(daysAgo: 1, provider: "567B", outcome: "MISSED", continuedAs: "other"),
+        ])
+        let found = try reader.callsOfProviders(since: Self.now - 30 * Self.day)
+        #expect(
+            found == [
+                ProviderCalls(provider: "123A", outcomes: ["ANSWERED": 2, "MISSED": 1], total: 4),
+                ProviderCalls(provider: "567B", outcomes: ["REJECTED": 1], total: 1),
+            ])
+    }
+
+    @Test func `a signer is new to a brand's number if another one signed it before`() throws {
+        let reader = try reader([
+            Call(daysAgo: 20, provider: "123A", brand: "Acme"), Call(daysAgo: 2, provider: "567B"),
+            Call(daysAgo: 1, provider: "567B"),
+            // The first signer of a number is not new, nor is one beyond the seven days.
+            Call(daysAgo: 3, provider: "123A", caller: 12_025_551_001, brand: "Bolt"),
+            Call(daysAgo: 20, provider: "123A", caller: 12_025_551_002, brand: "Core"),
+            Call(daysAgo: 8, provider: "567B", caller: 12_025_551_002, brand: "Core"),
+            // A number without a brand, and a withheld one.
+            Call(daysAgo: 20, provider: "123A", caller: 12_025_551_003),
+            Call(daysAgo: 1, provider: "567B", caller: 12_025_551_003),
+            Call(daysAgo: 20, provider: "123A", caller: nil), Call(daysAgo: 1, provider: "567B", caller: nil),
+        ])
+        let found = try reader.providersOfBrands(newSince: Self.now - 7 * Self.day, since: Self.now - 30 * Self.day)
+        #expect(
+            found == [
+                NewProvider(
+                    provider: "567B", brand: "Acme", caller: "+12025551000",
+                    firstAt: (Self.now - 2 * Self.day) * 1_000_000)
+            ])
+    }
+
+    @Test func `a ledger without calls has no signers`() throws {
+        let reader = try reader([])
+        #expect(try reader.callsOfProviders(since: 0).isEmpty)
+        #expect(try reader.providersOfBrands(newSince: 0, since: 0).isEmpty)
+    }
+}
