@@ -130,6 +130,7 @@ def measure(name, binary, options):
     table = Table(path)
     herald = Herald(name, options.cache, binary, options.data,
                     environment=(f"LD_PRELOAD={counter}", f"BENCH_ALLOCATIONS={path}"))
+    herald.laboratory = options.laboratory
     herald.start()
     try:
         herald.wait_until_up()
@@ -169,13 +170,18 @@ def result(name, kind, herald, table, idle, symbols, options):
 
 
 def rows(results):
-    """A row for each thread of each program and kind, and one for all of them."""
+    """A row for each thread of each program and kind, and one for all of them; one for what a signature adds."""
     found = [["", "allocations a call", "frees", "bytes", "resized", "calls", "messages sent again"]]
     for one in results:
         threads = sorted(one["threads"].items(), key=lambda item: -item[1][0])
         for name, row in [*threads, ("all", [sum(column) for column in zip(*one["threads"].values())])]:
             found.append([f"{one['name']}, {one['kind']}, {name}", f"{row[0]:.2f}", f"{row[1]:.2f}", f"{row[2]:.0f}",
                           f"{row[3]:.2f}", str(one["calls"]), str(one["again"])])
+    for name, branded, signed in kinds.signatures(results):
+        rise = [sum(one["threads"].get(thread, [0] * 4)[column] * sign for sign, one in ((1, signed), (-1, branded))
+                    for thread in COMPARED) for column in range(4)]
+        found.append([f"{name}, signed less branded, {' and '.join(COMPARED)}", f"{rise[0]:+.2f}", f"{rise[1]:+.2f}",
+                      f"{rise[2]:+.0f}", f"{rise[3]:+.2f}", "", ""])
     return found
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 
 from heraldtest.child import Failed
-from . import machine, report
+from . import machine, report, verifying
 from .clustered import Clustered
 from .delay import Delays, percentile
 from .load import Load
@@ -16,6 +16,7 @@ from .plot import bars, page
 from .proof import prove
 from .readers import KINDS, Watched
 from .subjects import Herald, Kamailio, Relay
+from .verifying import Verifying
 
 IDLE_SECONDS = 2
 # A rate is carried if no call fails and retransmissions stay below this share.
@@ -24,14 +25,16 @@ BASELINE = "kamailio"
 # The threads of a gateway, by how their names begin.
 THREADS = {"call_threads": "herald-calls", "recorder": "herald-recorder", "shared": "herald-shared", "network": "NIO"}
 # Seconds of work after the last call: Herald's transactions last Timer J, Kamailio's 5 s.
-LINGER = {Watched: 33, Clustered: 33, Kamailio: 6, Relay: 0.5}
-# The surroundings of a gateway: a reader beside it, or a cluster.
-SURROUNDINGS = (*KINDS, "cluster")
+LINGER = {Watched: 33, Verifying: 33, Clustered: 33, Kamailio: 6, Relay: 0.5}
+# The surroundings of a gateway: a reader beside it, a cluster, or known signers.
+SURROUNDINGS = (*KINDS, "cluster", *verifying.KINDS)
 
 
 def gateway(kind, name, options, binary):
     arguments = name, options.cache, binary, options.data, options.workers
-    return Clustered(*arguments) if kind == "cluster" else Watched(kind, *arguments)
+    if kind == "cluster":
+        return Clustered(*arguments)
+    return (Verifying if kind in verifying.KINDS else Watched)(kind, *arguments)
 
 
 def subjects(options):
@@ -64,7 +67,8 @@ class Measurement:
         say(f"{self.subject.name} {what}: {told}")
 
     def load(self, rate, seconds):
-        return Load(os.path.join(self.options.cache, "sipp"), self.options.data, rate, int(rate * seconds))
+        return Load(os.path.join(self.options.cache, "sipp"), self.options.data, rate, int(rate * seconds),
+                    signer=self.subject.signer())
 
     def run(self):
         subject, options = self.subject, self.options
@@ -179,7 +183,8 @@ def add_options(words):
                        help="finds the highest rate: steps such as 3000,4000,6000 until two fail")
     words.add_argument("--readers", type=readers, default=["none"], metavar="KINDS",
                        help="a turn of Herald with each: none, hep (a collector by UDP), trace (of all calls), number "
-                            "(trace of no call), page, cluster (a sibling and a shared ledger) (none)")
+                            "(trace of no call), page, cluster (a sibling and a shared ledger), unsigned and signed "
+                            "(a gateway that knows a signer, with calls without and with its signature) (none)")
     words.add_argument("--no-linger", action="store_true",
                        help="leaves out the work after the last call (33 s a figure)")
     words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")
@@ -282,8 +287,12 @@ def tables(results):
             told(one["memory_bytes"], ".0f", " MB", 1e-6), told(one["memory_after_bytes"], ".0f", " MB", 1e-6),
             told(one["highest"], ".0f", "/s"), "+".join(told(one["retransmissions"][rate], ".0f") for rate in rates),
             told(one["written_bytes"], ".0f", " B")])
-    return [("CPU time of a call, median (lowest–highest)", cost), ("Parts of it, and others", parts(results)),
-            ("Delay, start, memory, highest rate", other)]
+    found = [("CPU time of a call, median (lowest–highest)", cost), ("Parts of it, and others", parts(results)),
+             ("Delay, start, memory, highest rate", other)]
+    signatures = verifying.table(results["rows"], [int(rate) for rate in rates])
+    if len(signatures) > 1:
+        found.append(("CPU time that a signature adds, median of the rounds (lowest to highest)", signatures))
+    return found
 
 
 def drawing(results):

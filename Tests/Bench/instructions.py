@@ -34,6 +34,7 @@ def measure(herald, options, data):
     name, binary = herald.name, herald.binary
     herald.under = ("env", f"BENCH_INSTRUCTIONS={path}", "qemu-x86_64", "-cpu", "max", "-plugin",
                     os.path.join(options.cache, "instructions.so"))
+    herald.laboratory = options.laboratory
     herald.start()
     try:
         prove(herald)
@@ -95,16 +96,25 @@ def rows(results):
         f"{one['code'] / 1024:.0f} kB", str(one["pages"]), f"{one['recorder']:,.0f}", f"{one['others']:,.0f}",
         str(one["calls"]), str(one["again"])] for one in results]
     for name in dict.fromkeys(one["name"] for one in results):
-        both = [one for one in results if one["name"] == name and one["kind"] != kinds.REFUSED.name]
+        both = [one for one in results if one["name"] == name
+                and one["kind"] in (kinds.BRANDED.name, kinds.UNBRANDED.name)]
         if len(both) == 2:
             figure, recorder = (sum(one[key] for one in both) / 2 for key in ("figure", "recorder"))
             found.append([f"{name}, half branded", f"{figure:,.0f}", f"{figure - recorder:,.0f}", "", "",
                           f"{recorder:,.0f}", "", "", ""])
+    for name, branded, signed in kinds.signatures(results):
+        figure, recorder = (signed[key] - branded[key] for key in ("figure", "recorder"))
+        found.append([f"{name}, signed less branded", f"{figure:+,.0f}", f"{figure - recorder:+,.0f}", "", "",
+                      f"{recorder:+,.0f}", "", "", ""])
     return found
 
 
 def largest(results, most):
     """A table for each kind and thread: the functions with most instructions, or with the largest difference."""
-    return [(f"Functions of a {kind.name} call, {part}",
-             rows_of_functions([one for one in results if one["kind"] == kind.name], part, most))
-            for kind in kinds.KINDS for part in PARTS if any(one["kind"] == kind.name for one in results)]
+    tables = [(f"Functions of a {kind.name} call, {part}",
+               rows_of_functions([one for one in results if one["kind"] == kind.name], part, most))
+              for kind in kinds.KINDS for part in PARTS if any(one["kind"] == kind.name for one in results)]
+    # A program's two kinds, compared as the same kind of two programs is.
+    return tables + [(f"Functions of a signature, {name}, {part}",
+                      rows_of_functions([{**one, "name": one["kind"]} for one in (branded, signed)], part, most))
+                     for name, branded, signed in kinds.signatures(results) for part in PARTS]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 
+from heraldtest.child import Failed
 from heraldtest.sipp import Sipp
 from .machine import busy_core_seconds, lost_datagrams
 from .subjects import CARRIER, HOST, PBX, SUBJECT
@@ -17,13 +18,17 @@ class Load:
     """Calls at a rate; each rings 100 ms and talks `talk` ms."""
 
     def __init__(self, folder, data, rate, calls, talk=200, at_once=60_000, cores=None, limit=None, callers=None,
-                 port=CARRIER, refusal=503):
+                 port=CARRIER, refusal=503, signer=None):
         """`cores`: cores for SIPp, as taskset takes them; `limit`: seconds until SIPp gives up.
 
         `callers`: another file of callers; `refusal`: the status of a call that is refused and has not failed.
+        `signer`: a laboratory that signs the calls. The gateway must then find a good signature in each answered call.
         """
         program = ("taskset", "-c", cores, "sipp") if cores else ("sipp",)
-        self.rate, self.calls = rate, calls
+        self.rate, self.calls, self.signer = rate, calls, signer
+        callers = callers or data.callers
+        if signer:
+            callers, self.passed_before = signer.sign(callers, calls), signer.passed()
         self.limit = limit or calls / rate * 1.5 + talk / 1000 + 40
         common = {"program": program, "at_once": at_once, "limit": int(self.limit) + 20}
         self.pbx = Sipp("pbx", os.path.join(HERE, "pbx.xml"), HOST, folder, calls=ENDLESS, port=PBX, **common).listens()
@@ -32,8 +37,8 @@ class Load:
             self.busy_before = busy_core_seconds()
             self.carrier = Sipp(
                 "carrier", os.path.join(HERE, "carrier.xml"), HOST, folder, remote=HOST, remote_port=SUBJECT,
-                calls=calls, rate=rate, port=port, options=["-inf", callers or data.callers], talk=talk, refusal=refusal,
-                **common)
+                calls=calls, rate=rate, port=port, options=["-inf", callers], talk=talk, refusal=refusal,
+                identity=signer.identity if signer else "", **common)
         except BaseException:
             self.pbx.child.stop(1)
             raise
@@ -52,6 +57,8 @@ class Load:
             pass
         self.seconds = time.monotonic() - self.began
         self.busy = (busy_core_seconds() - self.busy_before) / self.seconds
+        if self.signer:
+            self.passed = self.signer.passed() - self.passed_before
 
     def stop(self):
         for side in (self.carrier, self.pbx):
@@ -62,6 +69,8 @@ class Load:
         """Calls by their end, retransmissions of both sides, datagrams lost, calls a second; after `stop`."""
         carrier, pbx = last_row(self.carrier.statistics), last_row(self.pbx.statistics)
         answered, ended = int(carrier.get("answered(C)", 0)), int(carrier.get("ended(C)", 0))
+        if self.signer and self.passed < answered:
+            raise Failed(f"of {answered} signed calls {self.passed:.0f} had a good signature; see herald calls --show")
         return {
             "calls": int(carrier["TotalCallCreated"]),
             "answered": answered,

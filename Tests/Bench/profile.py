@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations and instructions of a branded, an unbranded and a refused call: 3 and 4 minutes.
+"""Allocations and instructions of a branded, an unbranded, a signed and a refused call: 4 and 5 minutes.
 
 Each kind has its own round in one run of the gateway. Allocations are counted by a preloaded library at 200 calls/s,
 instructions under emulation at 10 calls/s. Both are compared with the kept figures of docs/performance.md. A figure more
-than 2 % above them is an error, with the functions that grew. A refused call is the INVITE of an unknown peer, its 403
-and its ACK.
+than 2 % above them is an error, with the functions that grew. A signed call is a branded one with a token of its own,
+whose signer the gateway knows. A refused call is the INVITE of an unknown peer, its 403 and its ACK.
 """
 import copy
 import os
 
 from heraldtest.child import Failed
+from heraldtest.signing import Laboratory
 from . import allocations, instructions, kept, kinds, machine, report
 from .clustered import Clustered
 from .dataset import Data
 from .kept import ALLOCATIONS, INSTRUCTIONS
-from .subjects import Herald
+from .subjects import ADMIN, Herald
 
 # Calls a second and calls of each kind, where the options give none.
 USUAL = {ALLOCATIONS: (200, 2000), INSTRUCTIONS: (10, 200)}
@@ -22,7 +23,10 @@ USUAL = {ALLOCATIONS: (200, 2000), INSTRUCTIONS: (10, 200)}
 
 def add_options(words):
     words.add_argument("--only", choices=list(USUAL), help="one of the two counts")
-    words.add_argument("--kind", choices=[kind.name for kind in kinds.KINDS], help="one kind of call")
+    words.add_argument("--kind", choices=[kind.name for kind in kinds.KINDS], 
+                       help="one kind of call; signed ones come with the branded ones that they are compared with")
+    words.add_argument("--without-trust", action="store_true",
+                       help="a gateway that verifies nothing, without signed calls; also for builds that cannot verify")
     words.add_argument("--rate", type=int, help="calls a second (200; 10 under emulation)")
     words.add_argument("--calls", type=int, help="calls of each kind (2000; 200 under emulation)")
     words.add_argument("--warm", type=int, help="calls before the count (as many as are counted)")
@@ -45,10 +49,13 @@ def check(options):
     """Refuses options that exclude each other, before anything is counted."""
     if options.reason and not options.keep:
         raise Failed("--reason belongs to --keep")
-    if options.order and (len(options.herald) > 1 or options.kind):
-        raise Failed("--order takes the functions of one program and of every kind; leave out --kind and a second --herald")
-    others = ("only", "kind", "rate", "calls", "warm", "stacks", "cluster")
-    if options.keep and (len(options.herald) > 1 or any(getattr(options, name) for name in others)):
+    if options.without_trust and options.kind == kinds.SIGNED.name:
+        raise Failed("--without-trust has no signed calls; leave out one of the two")
+    if options.order and (len(options.herald) > 1 or options.kind or options.without_trust):
+        raise Failed("--order takes the functions of one program and of every kind; leave out --kind, --without-trust and a "
+                     "second --herald")
+    others = ("only", "kind", "rate", "calls", "warm", "stacks", "cluster", "without-trust")
+    if options.keep and (len(options.herald) > 1 or any(getattr(options, name.replace("-", "_")) for name in others)):
         raise Failed("--keep needs every figure of one program; leave out a second --herald, --" + ", --".join(others))
 
 
@@ -81,7 +88,9 @@ def count_instructions(options):
 def run(options):
     check(options)
     expected = None if options.keep else kept.Kept()
-    options.kinds = [kind for kind in kinds.KINDS if options.kind in (None, kind.name)]
+    options.laboratory = None if options.without_trust else Laboratory(
+        os.path.join(options.cache, "signers"), ADMIN).make()
+    options.kinds = kinds.chosen(options.kind, options.laboratory)
     found, tables = {"machine": machine.description()}, []
     for part, count in ((ALLOCATIONS, count_allocations), (INSTRUCTIONS, count_instructions)):
         if options.only in (None, part):

@@ -35,6 +35,10 @@ class Subject:
     def command(self):
         raise NotImplementedError
 
+    def signer(self):
+        """The laboratory that signs its calls; None for unsigned ones."""
+        return None
+
     def start(self, fresh=True):
         """`fresh`: without the files of an earlier run."""
         if fresh:
@@ -86,6 +90,9 @@ class Subject:
 class Herald(Subject):
     """The gateway with everything on: privacy, policy, durable outcomes, metrics, limits."""
 
+    # The laboratory whose signatures decide; without one the gateway verifies nothing.
+    laboratory = None
+
     def __init__(self, name, folder, binary, data, workers=1, environment=()):
         super().__init__(name, folder)
         self.binary, self.data, self.workers = os.path.abspath(binary), data, workers
@@ -97,6 +104,10 @@ class Herald(Subject):
     def source(self):
         """The source of brands, as a section of the configuration."""
         return f"brands: {{file: {self.data.brands}}}"
+
+    def trunk(self):
+        """The keys of its trunks."""
+        return TRUSTED + ("\n    signatures: decide" if self.laboratory else "")
 
     def command(self):
         config = os.path.join(self.folder, "herald.yaml")
@@ -110,18 +121,21 @@ trunks:
   - name: carrier
     sources: ["{HOST}:{CARRIER}"]
     next_hop: {HOST}:{CARRIER}
-{TRUSTED}
+{self.trunk()}
   - name: stream-carrier
     listen: stream
     sources: [127.0.0.2]
-{TRUSTED}
+{self.trunk()}
 pbx:
   - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"], probe: false}}
 {self.source()}
+{self.laboratory.configuration() if self.laboratory else ""}
 admin: {{listen: "{ADMIN}"}}
 limits: {{max_transactions: 1000000}}
 log: {{level: notice}}
 """)
+        if self.laboratory:
+            self.laboratory.install(self.binary, config)
         return [self.binary, "run", "--config", config]
 
     def stop(self):

@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the bench's own calculations. Run it in Tests by `python3 -m unittest Bench.test_bench`."""
 import array
+import base64
 import contextlib
 import io
+import json
 import os
+import shutil
 import sqlite3
 import struct
+import subprocess
 import tempfile
 import time
 import types
 import unittest
 from xml.dom import minidom
 
-from heraldtest import probes
+from heraldtest import probes, signing
 from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
     allocations, code_order, compare, dataset, delay, directory_load, executed, functions, index, kept,
-    kept_functions, kinds, overload, parts, plot, report, shipping, stolen)
+    instructions, kept_functions, kinds, overload, parts, plot, profile, report, shipping, stolen, verifying)
 
 
 def executed_by_second_thread(*blocks):
@@ -161,13 +165,17 @@ class KeptFigures(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "functions.txt is missing; .*--keep"):
             kept.Kept(self.page, self.functions)
 
-    def test_a_page_without_the_table_or_without_a_kind_is_named(self):
-        for text, words in (("# Performance\n", "has no figures"),
-                            ("\n".join(line for line in self.PAGE.split("\n") if "refused" not in line), "the kind 'refused'")):
-            with open(self.page, "w", encoding="utf-8") as file:
-                file.write(text)
-            with self.assertRaisesRegex(Failed, words):
-                kept.Kept(self.page, self.functions)
+    def test_a_page_without_the_table_is_named(self):
+        with open(self.page, "w", encoding="utf-8") as file:
+            file.write("# Performance\n")
+        with self.assertRaisesRegex(Failed, "has no figures"):
+            kept.Kept(self.page, self.functions)
+
+    def test_a_kind_without_a_kept_figure_is_an_error_with_the_figure(self):
+        errors, printed = self.compared(self.result("signed", 400_000.0), self.result("branded", 260_000.0))
+        self.assertEqual(errors, ["herald: signed call: 400,000 instructions; no figure of this kind is kept, "
+                                  "Deploy/bench profile --keep adds it"])
+        self.assertIn("branded call: 260,000", printed)
 
     def test_a_fall_takes_the_place_of_the_last_row_and_its_functions_are_kept(self):
         self.assertEqual(self.keep(240_000.0, allocations=51.0), [])
@@ -192,6 +200,13 @@ class KeptFigures(unittest.TestCase):
         lines.insert(place, f"| {time.strftime('%-d %B %Y')} | branded | 280,000 | 70,000 | 50.0 | 12.5 | two names |")
         self.assertEqual(self.written(), "\n".join(lines))
 
+    def test_a_new_kind_is_kept_as_the_last_row(self):
+        results = [self.result("signed", 400_000.0, messages={"a": 400_000.0}),
+                   self.result("signed", 42.0, count="allocations", allocations={"b": 42.0})]
+        self.assertEqual(kept.keep(results, "", self.page, self.functions), [])
+        row = kept.rows(self.page)[-1]
+        self.assertEqual((row.kind, row.figures, row.reason), ("signed", {"instructions": 400_000, "allocations": 42}, ""))
+
     def test_many_small_rises_are_not_kept(self):
         for figure in (264_000.0, 265_000.0):
             self.assertEqual(self.keep(figure), [])
@@ -208,7 +223,8 @@ class KeptFigures(unittest.TestCase):
 
     def test_the_kept_functions_are_of_the_calls_on_the_page(self):
         functions = kept_functions.read()
-        for name, row in ((kind.name, kept.latest(kept.rows())[kind.name]) for kind in kinds.KINDS):
+        rows = kept.latest(kept.rows())
+        for name, row in ((kind.name, rows[kind.name]) for kind in kinds.KINDS if kind.name in rows):
             whole = {part: figures["(all)"] for part, figures in functions[name].items()}
             self.assertAlmostEqual((whole["messages"] + whole["recorder"]) / row.figures["instructions"], 1, delta=0.03)
             self.assertAlmostEqual(whole["allocations"], row.figures["allocations"], delta=2)
@@ -224,6 +240,110 @@ class Kinds(unittest.TestCase):
                              (kinds.BRANDED, {"ended": 99, "failed": 1}), (kinds.BRANDED, {"retransmissions": 6})):
             with self.assertRaisesRegex(Failed, "--rate"):
                 kind.counted("herald", {**self.COUNTS, **counts})
+
+    def test_signed_calls_come_with_those_that_they_are_compared_with_and_not_without_a_laboratory(self):
+        for name, laboratory, expected in (
+                (None, "lab", "branded unbranded signed refused"), (None, None, "branded unbranded refused"),
+                ("signed", "lab", "branded signed"), ("unbranded", "lab", "unbranded"), ("refused", None, "refused")):
+            self.assertEqual([kind.name for kind in kinds.chosen(name, laboratory)], expected.split())
+
+    def test_a_run_without_trust_has_no_signed_calls_and_keeps_no_figures(self):
+        usual = {"reason": "", "keep": False, "order": None, "kind": None, "without_trust": True, "herald": ["herald"],
+                 **dict.fromkeys(("only", "rate", "calls", "warm", "stacks", "cluster"))}
+        profile.check(types.SimpleNamespace(**usual))
+        for other in ({"kind": "signed"}, {"keep": True}, {"order": "file"}):
+            with self.assertRaisesRegex(Failed, "--without-trust"):
+                profile.check(types.SimpleNamespace(**{**usual, **other}))
+
+    def test_a_signature_is_what_a_signed_call_has_more_than_a_branded_one(self):
+        common = {"calls": 9, "again": 0, "code": 0, "pages": 0, "others": 0}
+        results = [{"name": name, "kind": kind, "figure": figure, "recorder": recorder, **common,
+                    "threads": {"herald-calls": [allocations_, 0, 8, 0], "NIO-ELT-0": [5, 5, 5, 5]}}
+                   for name, kind, figure, recorder, allocations_ in (
+                       ("a", "branded", 1000, 100, 4), ("a", "signed", 5000, 130, 6), ("a", "unbranded", 600, 50, 3),
+                       ("b", "branded", 1, 1, 1))]
+        rows = [row[:6] for row in instructions.rows(results) if row[0].endswith("branded") and "," in row[0]]
+        self.assertEqual(rows[-2:], [["a, half branded", "800", "725", "", "", "75"],
+                                     ["a, signed less branded", "+4,000", "+3,970", "", "", "+30"]])
+        self.assertEqual([row[1:5] for row in allocations.rows(results) if "less branded" in row[0]],
+                         [["+2.00", "+0.00", "+0", "+0.00"]])
+
+
+@unittest.skipUnless(shutil.which("openssl"), "there is no openssl, which makes the certificates")
+class SignedCalls(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.laboratory = signing.Laboratory(os.path.join(folder.name, "lab")).make()
+
+    def openssl(self, *words, data=None):
+        done = subprocess.run(["openssl", *words], input=data, capture_output=True, cwd=self.laboratory.folder, check=False)
+        return done.stdout.decode(errors="replace") + done.stderr.decode()
+
+    def test_the_signer_has_a_chain_and_exactly_one_provider_code(self):
+        self.assertEqual(self.openssl("verify", "-CAfile", "root.pem", "-untrusted", "intermediate.pem", "leaf.pem"),
+                         "leaf.pem: OK\n")
+        text = self.openssl("x509", "-in", "leaf.pem", "-noout", "-text")
+        for words in ("NIST CURVE: P-256", "CA:FALSE", "Digital Signature", "Authority Key Identifier"):
+            self.assertIn(words, text)
+        # RFC 8226 §9: SEQUENCE of [0] EXPLICIT IA5String, here of four bytes.
+        der = base64.b64decode("".join(self.laboratory.read("leaf.pem").splitlines()[1:-1]))
+        self.assertIn(bytes.fromhex("3008a0061604") + b"700B", der)
+        self.assertEqual(self.laboratory.read("chain.pem").count("BEGIN CERTIFICATE"), 2)
+
+    def test_each_call_has_a_fresh_token_of_its_own_with_a_good_signature(self):
+        callers = self.laboratory.path("callers.csv")
+        self.laboratory.write("callers.csv", "SEQUENTIAL\n+12025550001\n+12025550002\n")
+        with open(self.laboratory.sign(callers, 3), encoding="ascii") as file:
+            head, *lines = file.read().splitlines()
+        self.assertEqual((head, [line.split(";")[0] for line in lines]),
+                         ("SEQUENTIAL", ["+12025550001", "+12025550002", "+12025550001"]))
+        self.laboratory.write("key.pem", self.openssl("x509", "-in", "leaf.pem", "-noout", "-pubkey"))
+        tokens = [line.split(";")[1] for line in lines]
+        self.assertEqual((len(set(tokens)), {len(token) for token in tokens}), (3, {487}))
+        claims = [self.checked(token) for token in tokens]
+        self.assertEqual([one["orig"] for one in claims],
+                         [{"tn": "12025550001"}, {"tn": "12025550002"}, {"tn": "12025550001"}])
+        self.assertEqual(len({one["origid"] for one in claims}), 3)
+        for one in claims:
+            self.assertEqual((one["attest"], one["dest"]), ("A", {"tn": ["12025550142"]}))
+            self.assertLess(abs(time.time() - one["iat"]), 60)
+
+    def checked(self, token):
+        """The claims of a token that openssl finds good."""
+        head, claims, signature = (base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in token.split("."))
+        self.assertEqual(json.loads(head), {"alg": "ES256", "ppt": "shaken", "typ": "passport", "x5u": signing.ADDRESS})
+        self.assertEqual(len(signature), 64)
+        numbers = (f"{name}=INTEGER:0x{signature[place:place + 32].hex()}" for name, place in (("r", 0), ("s", 32)))
+        self.laboratory.write("signature.cnf", "\n".join(["asn1=SEQUENCE:both", "[both]", *numbers, ""]))
+        self.openssl("asn1parse", "-genconf", "signature.cnf", "-noout", "-out", "signature.der")
+        self.assertEqual(self.openssl("dgst", "-sha256", "-verify", "key.pem", "-signature", "signature.der",
+                                      data=token.rpartition(".")[0].encode()), "Verified OK\n")
+        return json.loads(claims)
+
+    def test_a_signature_has_64_bytes_however_short_its_numbers_are(self):
+        for der, expected in (
+                ("3006 020101 020102", "01".rjust(64, "0") + "02".rjust(64, "0")),
+                ("3046 022100" + "ff" * 32 + "022100" + "80" + "11" * 31, "ff" * 32 + "80" + "11" * 31),
+                ("3043 021f" + "22" * 31 + "0220" + "33" * 32, "00" + "22" * 31 + "33" * 32)):
+            self.assertEqual(signing.raw(bytes.fromhex(der)).hex(), expected)
+
+    def test_a_call_is_signed_by_a_header_field_that_has_the_address_and_one_that_is_not_has_none(self):
+        self.assertTrue(signing.Laboratory.identity.startswith("\nIdentity: [field1];info=<https://"))
+        with open(os.path.join(os.path.dirname(verifying.__file__), "carrier.xml"), encoding="utf-8") as file:
+            scenario = file.read()
+        # An empty line would end the header fields.
+        self.assertEqual(scenario.count("@identity@\nPrivacy:"), 1)
+
+    def test_what_a_signature_adds_is_the_difference_within_a_round(self):
+        rows = [{"subject": f"herald-{kind}", "round": number, "what": "cost", "rate": 500, "microseconds": value}
+                for kind, values in (("unsigned", (200, 300, 210)), ("signed", (255, 350, 400))) for number, value in enumerate(values)]
+        rows += [{"subject": "relay", "round": 0, "what": "cost", "rate": 500, "microseconds": 80},
+                 {"subject": "herald-signed", "round": 3, "what": "cost", "rate": 500, "microseconds": 9}]
+        self.assertEqual(verifying.added(rows, "herald", 500), (55, 50, 190))
+        self.assertEqual(verifying.table(rows, [500, 1000]), [
+            ["", "µs a signature at 500/s", "µs a signature at 1000/s"], ["herald", "+55 (+50 to +190)", "–"]])
+        self.assertEqual(len(verifying.table(rows[-2:], [500])), 1)
 
 
 class Figures(unittest.TestCase):
