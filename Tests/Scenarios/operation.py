@@ -8,8 +8,8 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, state,
-               syncing, takeover, torture, tracing, wrong_peers)
+from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, signed,
+               state, syncing, takeover, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -248,4 +248,5 @@ OPERATION = (
     *takeover.TAKEOVER,
     *adoption.ADOPTION,
     *customers.CUSTOMER_SITUATIONS,
+    *signed.SIGNED,
 )

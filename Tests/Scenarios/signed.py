@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signed calls (STIR/SHAKEN) through a gateway whose signers are imported while it runs.
+
+Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
+"""
+import os
+import time
+
+from heraldtest.child import Failed, wait_until
+from heraldtest.signing import ADDRESS, Laboratory, Signer
+from .situations import NO_BRAND, SEEN, SUBSCRIBER, brand, step
+
+OTHER = "+61255502001"
+
+
+class Carrier:
+    """Places calls with tokens of a laboratory's signer."""
+
+    def __init__(self, laboratory, folder, run):
+        self.laboratory, self.folder, self.run = laboratory, folder, run
+        self.signer = Signer(laboratory.path("leaf.key"))
+        self.calls = 0
+
+    def call(self, number, is_branded, signed_for=SUBSCRIBER, age=0):
+        """A call that is answered, and has a brand at the phone or none; the token may be for another one, or old."""
+        token = self.signer.token(number, int(time.time()) - age, signed_for.lstrip("+"))
+        identity = f"{token};info=<{ADDRESS}>;alg=ES256;ppt=shaken"
+        names = {} if is_branded else {"name": NO_BRAND}
+        self.calls += 1
+        self.run.place(step("signed/carrier.xml", f"{'answered' if is_branded else 'unbranded'}/pbx.xml",
+                            identity=identity, **names), number, os.path.join(self.folder, str(self.calls)))
+
+
+def prepared(testbed, folder, run, mode):
+    """A gateway whose usual trunk needs full attestation for a brand, with signatures in this mode; its carrier."""
+    laboratory = Laboratory(os.path.join(folder, "laboratory")).make()
+    testbed.gateway.stop()
+    testbed.write_config(trunk=f"    policy: strict\n    signatures: {mode}\n",
+                         more=laboratory.configuration() + "\n")
+    testbed.start_gateway()
+    return Carrier(laboratory, folder, run)
+
+
+def usual(testbed):
+    # Another laboratory has the same address and other keys.
+    testbed.command(testbed.herald_binary, "trust", "forget", ADDRESS, "--config", testbed.config)
+    testbed.gateway.stop()
+    testbed.write_config()
+    testbed.start_gateway()
+
+
+def known_signers(testbed, count):
+    wait_until(lambda: testbed.metric("herald_trust_signers") == count, 60,
+               f"the gateway does not know {count} signers")
+
+
+def latest(testbed, number):
+    return ([call for call in testbed.calls() if call.get("caller") == number] or [{}])[-1]
+
+
+def field(call, name):
+    # testbed.calls() has names without underscores.
+    return call.get(name.replace("_", ""))
+
+
+def expect(call, **fields):
+    found = {name: field(call, name) for name in fields}
+    if found != fields:
+        raise Failed(f"the call has {found} instead of {fields}")
+
+
+def signed_call(testbed, folder, run):
+    """A signature brands a call once its signer is imported, beside the running gateway, also after a kill."""
+    number = brand(1084)
+    carrier = prepared(testbed, folder, run, "decide")
+    try:
+        carrier.call(number, is_branded=False)
+        wait_until(lambda: ADDRESS in testbed.command(
+            testbed.herald_binary, "trust", "list", "--unknown", "--config", testbed.config), 60,
+            "the unknown signer is not listed")
+        wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["signer_not_yet_known"], 60,
+                   "the call has not the cause of an unknown signer")
+        carrier.laboratory.install(testbed.herald_binary, testbed.config)
+        known_signers(testbed, 1)
+        carrier.call(number, is_branded=True)
+        wait_until(lambda: field(latest(testbed, number), "signature") == "passed", 60, "no call passed")
+        expect(latest(testbed, number), attestation="A", provider="700B", signature_counts=True, diversions=0)
+        shown = testbed.command(testbed.herald_binary, "calls", "--show", field(latest(testbed, number), "call_id"),
+                                "--config", testbed.config)
+        for part in ("700B", "Bench leaf", "checked here"):
+            if part not in shown:
+                raise Failed(f"herald calls --show has no '{part}':\n{shown}")
+        carrier.call(number, is_branded=False, signed_for=OTHER)
+        carrier.call(number, is_branded=False, age=7200)
+        wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["stale"], 60, "no call is stale")
+        expect(latest(testbed, number), signature="failed", decision="failed_verification", signature_code=403)
+        if testbed.metric('herald_trust_causes_total{cause="called_mismatch"}') != 1:
+            raise Failed("the token for another number is not counted")
+        testbed.gateway.kill()
+        testbed.start_gateway()
+        known_signers(testbed, 1)
+        carrier.call(number, is_branded=True)
+        run.expect_events(testbed, number, SEEN * 2)
+    finally:
+        usual(testbed)
+
+
+def shadowed_call(testbed, folder, run):
+    """In shadow a verdict is reported, and the call stays as the trunk's word makes it."""
+    number = brand(1085)
+    carrier = prepared(testbed, folder, run, "shadow")
+    try:
+        carrier.laboratory.install(testbed.herald_binary, testbed.config)
+        known_signers(testbed, 1)
+        carrier.call(number, is_branded=False)
+        wait_until(lambda: field(latest(testbed, number), "signature") == "passed", 60, "no call passed")
+        expect(latest(testbed, number), decision="policy", signature_counts=False)
+        if testbed.metric("herald_trust_changed_calls_total") != 1:
+            raise Failed("the call that the signature would have branded is not counted")
+    finally:
+        usual(testbed)
+
+
+SIGNED = (
+    ("a signed call", signed_call),
+    ("a signed call in shadow", shadowed_call),
+)
