@@ -21,6 +21,8 @@ NOT_RUN = {
     "docs/recipes/3cx.md": "a closed product",
 }
 
+LABORATORY = 'the scenario "the laboratory of docs/trust.md" of Deploy/test runs the block'
+
 # Programs of command lines that no test runs from the page: (page, program, reason).
 PROGRAMS = (
     ("*", "swift", "Deploy/test and Deploy/release build with it"),
@@ -45,6 +47,11 @@ PROGRAMS = (
     ("docs/cluster.md", "install", "makes a file for a secret"),
     ("docs/cluster.md", "od", "shows a secret as the file has it"),
     ("docs/cluster.md", "tr", "shows a secret as the file has it"),
+    ("docs/trust.md", "cat", LABORATORY),
+    ("docs/trust.md", "echo", LABORATORY),
+    ("docs/trust.md", "key=*", LABORATORY),
+    ("docs/trust.md", "openssl", LABORATORY),
+    ("docs/trust.md", "printf", LABORATORY),
     ("docs/phones.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
 )
 

@@ -4,8 +4,10 @@
 Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
 """
 import os
+import subprocess
 import time
 
+from heraldtest import ROOT
 from heraldtest.child import Failed, wait_until
 from heraldtest.signing import ADDRESS, Laboratory, Signer
 from .situations import NO_BRAND, SEEN, SUBSCRIBER, brand, step
@@ -121,7 +123,30 @@ def shadowed_call(testbed, folder, run):
         usual(testbed)
 
 
+def documented_laboratory(testbed, folder, _):
+    """The commands of docs/trust.md make a root, a regime and a signer that counts under it."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(ROOT, "docs", "trust.md"), encoding="utf-8") as page:
+        block = page.read().split("### Make a laboratory", 1)[1].split("```sh\n", 1)[1].split("```", 1)[0]
+    done = subprocess.run(
+        ["sh", "-e", "-c", block], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"the block ended with {done.returncode}: {done.stderr[-500:]}")
+    config = os.path.join(folder, "herald.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"gateway: {{state: {folder}, runtime: {folder}}}\n"
+                   "listen: [{name: sip, address: '127.0.0.1:5060'}]\n"
+                   "trunks: [{name: carrier, sources: ['127.0.0.1:5061'], next_hop: '127.0.0.1:5061', region: US}]\n"
+                   "pbx: [{name: office, address: '127.0.0.1:5062', sources: ['127.0.0.1:5062']}]\n"
+                   "trust: {regimes: [lab.yaml]}\n")
+    text = testbed.command(
+        testbed.herald_binary, "trust", "import", os.path.join(folder, "chain.pem"), "--config", config)
+    if "CN=Signer 700B: lab passed" not in text:
+        raise Failed(f"the signer does not count:\n{text}")
+
+
 SIGNED = (
+    ("the laboratory of docs/trust.md", documented_laboratory),
     ("a signed call", signed_call),
     ("a signed call in shadow", shadowed_call),
 )
