@@ -301,6 +301,20 @@ struct TrustMaterialTests {
         #expect(material(lab.list("l01")).lists.count == 1 && material(lab.list("l02") + "\n").lists.count == 1)
     }
 
+    @Test func `a line of a list that is no address is refused by its place`() {
+        var material = TrustMaterial()
+        let lines = [
+            "# signers", "https://a.example/1.pem", "not an url", "", "a.example/2.pem", "http://b.example/3.pem",
+        ]
+        material.add(Array(lines.joined(separator: "\n").utf8), of: "list.txt")
+        #expect(material.addresses == ["https://a.example/1.pem", "http://b.example/3.pem"])
+        #expect(material.refusals.map(\.place) == ["list.txt:3", "list.txt:5"])
+        // Between certificates any text may be (RFC 7468 §2).
+        material = TrustMaterial()
+        material.add(Array(("subject=CN = root\n" + lab.pem("root")).utf8), of: "root.pem")
+        #expect(material.refusals.isEmpty)
+    }
+
     @Test(arguments: [
         ("", "is empty"), ("hello", "neither PEM, DER, a list of authorities nor addresses"),
         ("x5u: https://a.example/1.pem\n", "no certificate follows this address"),

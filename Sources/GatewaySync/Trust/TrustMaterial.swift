@@ -42,6 +42,9 @@ package struct TrustMaterial: Sendable {
     /// Parts that are none of these.
     package private(set) var refusals: [Refusal] = []
 
+    /// The most lines of a list that are reported one by one.
+    private static let mostUnknownLines = 20
+
     /// The most certificates of a chain (RFC 8555 has no limit; six are more than any published chain).
     static let mostCertificates = 6
 
@@ -75,7 +78,7 @@ package struct TrustMaterial: Sendable {
     private mutating func addLines(_ text: String, _ file: String) {
         var chain = Chain(address: nil, certificates: [], place: file)
         var block: (label: String, line: Int, text: String)?
-        var (isUnknown, count) = (false, 0)
+        var (unknown, count) = ([String](), 0)
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             let place = "\(file):\(index + 1)"
@@ -98,12 +101,19 @@ package struct TrustMaterial: Sendable {
                 addresses.append(line)
                 count += 1
             } else if !line.isEmpty, !line.hasPrefix("#") {
-                isUnknown = true
+                unknown.append(place)
             }
         }
         if let block { refuse("\(file):\(block.line)", "the block \(block.label) has no end") }
         close(chain)
-        if count == 0 { refuse(file, isUnknown ? "neither PEM, DER, a list of authorities nor addresses" : "is empty") }
+        if count == 0 {
+            return refuse(file, unknown.isEmpty ? "is empty" : "neither PEM, DER, a list of authorities nor addresses")
+        }
+        // Between certificates any text may be (RFC 7468 §2), in a list of addresses none.
+        guard !text.contains("-----BEGIN ") else { return }
+        for place in unknown.prefix(Self.mostUnknownLines) {
+            refuse(place, "is no address: it begins with neither https:// nor http://")
+        }
     }
 
     /// Takes one PEM block. A leaf begins a chain of its own.
