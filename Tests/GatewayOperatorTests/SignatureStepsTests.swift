@@ -98,7 +98,7 @@ struct SignatureStepsTests {
                 "Identity 2: called_mismatch: dest lacks the called number; see called_number of the trunk; "
                     + "a forwarded call needs a div token",
                 "Identity 3: no_authority: the certificate does not cover the number, or lacks the TNAuthList that the "
-                    + "regime wants; herald trust why 567B has the reason",
+                    + "regime wants; herald trust list has the signers, and herald trust why the reason",
                 "Identity: further fields were not read", "code: 438 (RFC 8224 §6.2.2), for a report",
             ])
     }
@@ -120,11 +120,11 @@ struct SignatureStepsTests {
 
     @Test func `each cause has a text for a call, and none speaks of options of the check by hand`() {
         for cause in TrustCause.allCases {
-            let text = TrustCauseText.call(cause, provider: nil)
+            let text = TrustCauseText.call(cause)
             #expect(!text.isEmpty && !text.contains("--at"), "\(cause.name)")
         }
         #expect(
-            TrustCauseText.call(.signerNotYetKnown, provider: nil)
+            TrustCauseText.call(.signerNotYetKnown)
                 == "no certificate of the signer is stored; import its chain with herald trust import")
         #expect(TrustCauseText.text(of: .stale) == "the token is too old; for a recorded call give its time with --at")
     }
@@ -145,13 +145,6 @@ struct SignatureStepsTests {
     @Test func `a number in place of a provider code may be masked`() {
         let lines = Self.lines(Self.evidence(.passed(.a), [.passed]), provider: "12025551000", subject: "A shop")
         #expect(lines[1] == "signer: <12025551000>, A shop")
-    }
-
-    @Test func `hostile text of a certificate is in no command of a remedy`() {
-        for provider in ["1; rm -rf /", "\u{1B}[2J", "$(id)", "", "--json"] {
-            let text = TrustCauseText.call(.revoked, provider: provider)
-            #expect(text.hasSuffix("; herald trust why SIGNER has the reason"), "\(text)")
-        }
     }
 
     @Test func `a record without a verdict has no steps`() {

@@ -116,8 +116,7 @@ struct SignatureSteps {
     }
 
     private func text(of cause: TrustCause) -> String {
-        let code = provider.flatMap { Self.isNumber($0) ? nil : $0 }
-        return "\(cause.name): \(TrustCauseText.call(cause, provider: code))"
+        "\(cause.name): \(TrustCauseText.call(cause))"
     }
 
     /// True for a telephone number in place of a provider code, which has four characters (ATIS-0300251).

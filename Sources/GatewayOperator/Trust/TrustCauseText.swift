@@ -8,11 +8,7 @@ enum TrustCauseText {
     static func text(of cause: TrustCause) -> String { sentence(cause, TrustRemedyText.byHand(cause)) }
 
     /// For a call of the gateway.
-    ///
-    /// - Parameter provider: the provider code of its signer, for the command with the reasons; nil if unknown.
-    static func call(_ cause: TrustCause, provider: String?) -> String {
-        sentence(cause, TrustRemedyText.ofCall(cause, provider: provider))
-    }
+    static func call(_ cause: TrustCause) -> String { sentence(cause, TrustRemedyText.ofCall(cause)) }
 
     private static func sentence(_ cause: TrustCause, _ remedy: String?) -> String {
         let meaning = formText(cause) ?? callText(cause) ?? signerText(cause) ?? nameText(cause)

@@ -16,10 +16,8 @@ enum TrustRemedyText {
         }
     }
 
-    /// For a call of the gateway.
-    ///
-    /// - Parameter provider: the provider code of its signer; nil if unknown.
-    static func ofCall(_ cause: TrustCause, provider: String?) -> String? {
+    /// For a call of the gateway. The signer of a call that did not pass is not proven, so no command has its name.
+    static func ofCall(_ cause: TrustCause) -> String? {
         switch cause {
         case .malformed, .oversize, .compactForm, .infoMissing, .headerIncomplete, .infoMismatch, .typ, .alg,
             .pptMismatch, .claims:
@@ -35,24 +33,11 @@ enum TrustRemedyText {
         case .certificateExpired, .signerChanged: "import its present chain with herald trust import"
         case .crlStale: "import a new one with herald trust import"
         case .certificateMalformed, .untrustedSigner, .certificatePolicy, .revoked, .noAuthority, .constraint:
-            "herald trust why \(argument(provider)) has the reason"
+            "herald trust list has the signers, and herald trust why the reason"
         case .rcdAttestation: "rcd.needs of the regime has the least one"
         case .denied: "trust.signer has the rule"
         case .rcdAlone: "rcd.third_party of the regime lists those that may"
         default: nil
-        }
-    }
-
-    /// A provider code that a shell takes as it is, or a placeholder.
-    private static func argument(_ provider: String?) -> String {
-        guard let provider, !provider.isEmpty, provider.utf8.allSatisfy(isPlain) else { return "SIGNER" }
-        return provider
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 97...122: true
-        default: false
         }
     }
 }
