@@ -28,6 +28,18 @@ public struct CanonicalNumber: Hashable, Sendable {
         self.packed = packed | UInt64(bytes.count)
     }
 
+    /// The number with the decimal digits of an integer; nil for 0 and for more than 15 digits.
+    public init?(digits: UInt64) {
+        guard digits > 0, digits < 1_000_000_000_000_000 else { return nil }
+        var (packed, count, rest): (UInt64, UInt64, UInt64) = (0, 0, digits)
+        while rest > 0 {
+            packed = packed >> 4 | (rest % 10) << 60
+            rest /= 10
+            count += 1
+        }
+        self.packed = packed | count
+    }
+
     /// Reads a number from text, in the same way.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)

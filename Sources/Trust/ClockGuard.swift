@@ -25,6 +25,7 @@ struct ClockGuard: Sendable {
 
     /// The median offset in seconds; nil with fewer than eight signers.
     func offset(at now: Int64) -> Int64? {
+        guard samples.count >= Self.leastSigners else { return nil }
         let offsets = samples.filter { Self.isRecent($0, now) }.map(\.offset).sorted()
         return offsets.count < Self.leastSigners ? nil : offsets[offsets.count / 2]
     }

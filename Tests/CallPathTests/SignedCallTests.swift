@@ -375,13 +375,45 @@ struct SignedCallTests {
 
     // MARK: Calls without a verdict, and calls that keep their secrets
 
-    @Test(arguments: ["Priority: emergency\n", "Resource-Priority: esnet.1\n"])
-    func `an emergency call is not judged`(lines: String) throws {
-        var setting = SignedCallSetting()
+    /// A call to an emergency service, and its callback by a carrier that is trusted (RFC 5031, RFC 7090).
+    @Test(arguments: [("sip:911@192.0.2.10", "", false), ("sip:+12025551001@192.0.2.10", "psap-callback", true)])
+    func `an emergency call is not judged`(uri: String, priority: String, isTrusted: Bool) throws {
+        var setting = SignedCallSetting(isTrusted: isTrusted)
         setting.rules = { $0.onFailed = .reject }
-        let (sent, update) = try setting.call(SignedInvite(identity: ["x.y.z;info=<a:b>"], lines: lines))
+        let lines = priority.isEmpty ? "" : "Priority: \(priority)\n"
+        let invite = SignedInvite(identity: ["x.y.z;info=<a:b>"], uri: uri, lines: lines)
+        let (sent, update) = try setting.call(invite)
         #expect(sent != nil)
         #expect(update?.trust == nil)
+        #expect(update?.reason == .emergency)
+    }
+
+    /// Anybody can write these fields (RFC 3261 §20.26).
+    @Test(arguments: ["Priority: emergency\n", "Priority: psap-callback\n", "Resource-Priority: esnet.1\n"])
+    func `a caller cannot escape the verdict by a field of its own`(lines: String) throws {
+        let invite = SignedInvite(
+            identity: [try TrustLab.shared.signed(TrustLab.claims(dest: "12025559999"))], lines: lines)
+        var setting = SignedCallSetting()
+        let (sent, update) = try setting.call(invite)
+        #expect(sent != nil)
+        #expect(update?.trust?.result == .failed)
+        #expect(update?.reason == .emergency, "and it has no brand")
+        setting.rules = { $0.onFailed = .reject }
+        #expect(try setting.call(invite).sent == nil)
+    }
+
+    @Test func `where Herald's verdict alone counts, a call without Identity has no attestation`() throws {
+        let invite = SignedInvite(
+            lines: "P-Asserted-Identity: <sip:+12025551000;verstat=TN-Validation-Passed-A@carrier.example>\n")
+        var setting = SignedCallSetting(isTrusted: true)
+        setting.options = { $0.policy = .strict }
+        #expect(try setting.call(invite).update?.reason == nil, "by default the trunk's word counts")
+        setting.rules = { $0.source = .ownOnly }
+        let update = try setting.call(invite).update
+        #expect(update?.reason == .policy)
+        #expect(update?.trust?.causes == [.unsigned])
+        setting.mode = .shadow
+        #expect(try setting.call(invite).update?.reason == nil)
     }
 
     @Test func `a withheld caller is verified and shown nowhere`() throws {
@@ -457,6 +489,19 @@ struct SignedCallTests {
             if !isRejected { #expect(gateway.updates().first?.reason == reason) }
             #expect(gateway.shared.calls.count == (isRejected ? 0 : 1))
         }
+    }
+
+    @Test func `a rejected branch leaves the other branch of a forked call`() throws {
+        var setting = SignedCallSetting()
+        setting.rules = { $0.onFailed = .reject }
+        let gateway = try setting.gateway()
+        var invite = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims())])
+        _ = gateway.receive(invite.text, from: GatewayUnderTest.trunk)
+        (invite.uri, invite.to) = ("sip:+12025558888@192.0.2.10", "<sip:+12025558888@192.0.2.10>")
+        let other = invite.text.replacing(";rport", with: "x;rport")
+        let sent = gateway.receive(other, from: GatewayUnderTest.trunk)
+        #expect(sent.to(GatewayUnderTest.trunk).contains { $0.hasPrefix("SIP/2.0 438 ") })
+        #expect(gateway.shared.calls.count == 1)
     }
 
     // MARK: Reports to the trunk

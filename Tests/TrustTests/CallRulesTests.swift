@@ -20,6 +20,16 @@ struct CallRulesTests {
         #expect(CanonicalNumber(text + "1") != number)
     }
 
+    @Test(arguments: [1, 10, 911, 12_025_551_000, 999_999_999_999_999] as [UInt64])
+    func `the digits of an integer are a number`(_ digits: UInt64) {
+        #expect(CanonicalNumber(digits: digits) == CanonicalNumber("\(digits)"))
+    }
+
+    @Test(arguments: [0, 1_000_000_000_000_000, .max] as [UInt64])
+    func `no number has no digit or more than fifteen`(_ digits: UInt64) {
+        #expect(CanonicalNumber(digits: digits) == nil)
+    }
+
     @Test(arguments: ["", "+12025551000", "1 202", "1-202", "1234567890123456", "abc", "1２"])
     func `any other text is no number`(_ text: String) { #expect(CanonicalNumber(text) == nil) }
 

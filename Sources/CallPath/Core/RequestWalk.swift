@@ -131,9 +131,10 @@ extension ProxyCore {
             let other = signed.otherVerification(than: identity.verification).map {
                 decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
             }
-            shared.trust.counters.add(signed.evidence, changesCall: other.map { $0 != decision } ?? false)
+            shared.trust.counters.add(signed, changesCall: other.map { $0 != decision } ?? false)
             if let refusal = signed.refusal(under: trunk.signatures) {
-                shared.calls.end(call)
+                // Another branch of a forked call may ring.
+                _ = shared.calls.failed(call, CallFailure(status: UInt16(refusal.status)))
                 return reject(arrival, refusal, for: .signature)
             }
         }

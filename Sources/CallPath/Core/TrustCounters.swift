@@ -22,9 +22,13 @@ public final class TrustCounters: Sendable {
     /// Counts a verified call, the causes of its header fields and its marks.
     ///
     /// - Parameter changesCall: whether the call has another decision by the verdict than without it, or would have in shadow.
-    func add(_ evidence: TrustEvidence, changesCall: Bool) {
+    func add(_ signed: SignedVerdict, changesCall: Bool) {
+        let evidence = signed.evidence
         results[Int(evidence.result.rawValue)].add(1, ordering: .relaxed)
-        for cause in evidence.causes + evidence.marks { causes[Int(cause.rawValue)].add(1, ordering: .relaxed) }
+        for cause in signed.verdict.causes { causes[Int(cause.rawValue)].add(1, ordering: .relaxed) }
+        if !signed.verdict.marks.isEmpty {
+            for mark in signed.verdict.marks.all { causes[Int(mark.rawValue)].add(1, ordering: .relaxed) }
+        }
         if evidence.contradictsTrunk { contradicted.add(1, ordering: .relaxed) }
         if changesCall { changing.add(1, ordering: .relaxed) }
     }

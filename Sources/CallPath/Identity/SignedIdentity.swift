@@ -10,6 +10,8 @@ import Trust
 /// The memory of one worker for the verification of signed calls.
 final class WorkerTrust {
     var memory = TrustMemory()
+    /// The second in which the offset of the clock was reported last.
+    var reportedAt: Int64 = 0
     /// True while calls are about to be shed: signatures are left out first.
     var isPressed = false
 }
@@ -17,13 +19,14 @@ final class WorkerTrust {
 extension ProxyCore {
     /// Verifies the Identity header fields of a new call; nil without such a field, and where nothing is verified.
     ///
-    /// An emergency call and a call that passed here before have no verdict. No verdict changes what is sent in shadow.
+    /// A call to an emergency service, its callback by a trusted trunk, and a call that passed here before have no verdict.
+    /// Anybody can write `Priority: emergency`, which excludes a brand and no verdict. No verdict changes what is sent in shadow.
     func verifySignatures(
         _ arrival: Arrival, _ call: CallIdentifier, _ facts: CallFacts, _ identity: CallerIdentity, on trunk: TrunkPeer,
         isSpiral: Bool, _ worker: WorkerTrust
     ) -> SignedVerdict? {
         let invite = arrival.message
-        guard let rules = trunk.signatures, invite.has(.identity) || rules.judgesUnsigned, !facts.isEmergency, !isSpiral
+        guard let rules = trunk.signatures, invite.has(.identity) || rules.judgesUnsigned, !facts.isProtected, !isSpiral
         else { return nil }
         let verdict = verdict(on: arrival, call, trunk, rules, worker)
         for request in verdict.requests { shared.trust.requests.add(request, trunk: trunk.mark) }
@@ -42,14 +45,19 @@ extension ProxyCore {
         let verdict = signers.snapshot.verify(
             bytes.span, invite.fields(.identity).map(\.value), of: signed, under: rules.policy, at: now,
             with: &worker.memory)
-        shared.trust.counters.setClockOffset(worker.memory.clockOffset(at: now))
+        if worker.reportedAt != now {
+            let offset = worker.memory.clockOffset(at: now)
+            shared.trust.counters.setClockOffset(offset)
+            if offset != nil { worker.reportedAt = now }
+        }
         return verdict
     }
 }
 
 extension TrunkSignatures {
-    /// Whether a call without Identity has a verdict too, because the regime has a cause for it.
+    /// Whether a call without Identity has a verdict too: the regime has a cause for it, or the trunk's word never counts.
     var judgesUnsigned: Bool {
+        if mode == .decide, source == .ownOnly { return true }
         guard let regime = policy.regimes.first else { return false }
         return regime.required || regime.bypass == .pass
     }
@@ -110,7 +118,7 @@ extension SignedCall {
 
 extension CanonicalNumber {
     /// The number in E.164 without its plus sign.
-    init?(_ number: E164Number) { self.init(String(number.digits)) }
+    init?(_ number: E164Number) { self.init(digits: number.digits) }
 
     /// The number of a URI: in E.164 by the trunk's region, or as dialled for a short code (RFC 8224 §8.3).
     ///
