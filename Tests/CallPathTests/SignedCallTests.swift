@@ -402,6 +402,34 @@ struct SignedCallTests {
         #expect(try setting.call(invite).sent == nil)
     }
 
+    /// Anybody can write a Via with the form of the gateway's (RFC 3261 §18.1.1).
+    @Test(arguments: [
+        "Via: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0123456789abcdef;rport;hl=0123456789abcdef\n",
+        "Via: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0123456789abcdef\nVia: SIP/2.0/UDP a;branch=z9hG4bKa\n",
+    ]) func `a made up Via of the gateway is no earlier pass`(lines: String) throws {
+        var setting = SignedCallSetting()
+        let good = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims())], lines: lines)
+        #expect(try setting.call(good).update?.reason == nil, "it has its brand")
+        setting.rules = { $0.onFailed = .reject }
+        let bad = SignedInvite(
+            identity: [try TrustLab.shared.signed(TrustLab.claims(dest: "12025559999"))], lines: lines)
+        #expect(try setting.call(bad).sent == nil)
+    }
+
+    /// The carrier sends a call back for another number, which its token does not name (RFC 5393 §4).
+    @Test func `a call that has passed here before has no verdict, and no other call takes its Via`() throws {
+        var setting = SignedCallSetting()
+        setting.rules = { $0.onFailed = .reject }
+        let gateway = try setting.gateway()
+        let invite = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims())])
+        let sent = try #require(
+            gateway.receive(invite.text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let back = sent.replacing("INVITE sip:+12025551001@", with: "INVITE sip:+12025558888@")
+        let copied = back.replacing("Call-ID: signed@", with: "Call-ID: other@")
+        #expect(gateway.receive(copied, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).isEmpty)
+        #expect(gateway.receive(back, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
     @Test func `where Herald's verdict alone counts, a call without Identity has no attestation`() throws {
         let invite = SignedInvite(
             lines: "P-Asserted-Identity: <sip:+12025551000;verstat=TN-Validation-Passed-A@carrier.example>\n")

@@ -163,10 +163,11 @@ extension ProxyCore {
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }
 
-    /// True for a call with the gateway's own Via, which passed here before (RFC 5393 §4).
+    /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).
     private func isSpiral(_ invite: SIPMessage) -> Bool {
-        let sockets = settings.topology.sockets
-        return invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
+        let topology = settings.topology
+        guard let pass = EarlierPass(of: invite, sockets: topology.sockets) else { return false }
+        return topology.hasPeer { pass.isProven(sender: $0.number, secret: settings.secret) }
     }
 
     /// Weighs the facts of the INVITE against the directory's gates and the policy of route or trunk.

@@ -181,6 +181,11 @@ public final class GatewayTopology: Sendable {
 extension GatewayTopology {
     /// All configured peers, PBXs first.
     var peers: [Peer] { pbxs.map { .pbx($0) } + trunks.map { .trunk($0) } }
+
+    /// Whether a configured peer fits.
+    func hasPeer(where fits: (Peer) -> Bool) -> Bool {
+        trunks.contains { fits(.trunk($0)) } || pbxs.contains { fits(.pbx($0)) }
+    }
 }
 
 extension GatewayTopology.Peer {

@@ -139,4 +139,29 @@ struct StatelessForwardingTests {
         let first = HopMarks(branch: try Self.branch(message), of: message, secret: Self.secret).loop
         #expect(!first.isPresent(in: message, sockets: [Self.socket]))
     }
+
+    /// The changes that proxies make on the way of a spiral (RFC 3261 §16.6), and those of a sender who copies a Via or
+    /// makes one up.
+    @Test(arguments: [
+        ("", "", true), ("sip:+4930987654@192.0.2.10 SIP", "sip:+4930987655@192.0.2.10 SIP", true),
+        ("\r\nVia: SIP", "\r\nVia: SIP/2.0/UDP p1.example.com;branch=z9hG4bKp\r\nVia: SIP", true),
+        ("CSeq: 3", "CSeq: 4", false), ("Call-ID: ", "Call-ID: x", false),
+        ("branch=z9hG4bKhd", "branch=z9hG4bKhd0123456789abcdef;x=", false),
+        ("\r\nVia: SIP", "\r\nVia: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0123456789abcdef\r\nVia: SIP", false),
+    ])
+    func `RFC 5393 §4: an earlier pass is proven by the branch`(old: String, new: String, isProven: Bool) throws {
+        let sent = text(try Self.forwarded(try WireMessage.message(WireMessage.invite)))
+        let changed = old.isEmpty ? sent : sent.replacing(old, with: new, maxReplacements: 1)
+        #expect(old.isEmpty || changed != sent)
+        let returned = try SIPMessage.index(Array(changed.utf8))
+        let pass = EarlierPass(of: returned, sockets: [Self.socket])
+        #expect(pass?.isProven(sender: 1, secret: Self.secret) == isProven)
+        #expect(pass?.isProven(sender: 2, secret: Self.secret) == false, "of another peer")
+        #expect(pass?.isProven(sender: 1, secret: Secret(key0: 9, key1: 9)) == false, "of another gateway")
+        #expect(
+            pass?.isProven(sender: 1, secret: Secret(key0: 9, key1: 9).replacing(Self.secret)) == isProven,
+            "of the secret before")
+        let first = try WireMessage.message(WireMessage.invite)
+        #expect(EarlierPass(of: first, sockets: [Self.socket]) == nil)
+    }
 }
