@@ -40,7 +40,8 @@ public struct CallSimulation {
         /// Why the call has no brand; nil for a branded call and a rejected one.
         public let passThrough: PassThroughReason?
         public let isBranded: Bool
-        /// The decision with its evidence, as a trace has it; nil for a rejected call and within a dialog.
+        /// The decision with its evidence, as a trace has it; nil within a dialog, and for a call that is
+        /// rejected before the decision.
         public let decided: TracedDecision?
     }
 

@@ -519,6 +519,51 @@ struct SignedCallTests {
         }
     }
 
+    @Test func `a rejected call is accounted for with signer, cause and code`() throws {
+        var setting = SignedCallSetting()
+        setting.rules = { $0.onFailed = .reject }
+        let gateway = try setting.gateway()
+        let bad = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims(dest: "12025559999"))])
+        gateway.shared.trace.start()
+        _ = gateway.receive(bad.text, from: GatewayUnderTest.trunk)
+        let updates = gateway.updates()
+        #expect(updates.map(\.kind) == [.invite, .failed])
+        let (invite, end) = (try #require(updates.first), try #require(updates.last))
+        #expect(invite.reason == .failedVerification && invite.caller == 12_025_551_000)
+        #expect(invite.trust?.isRejected == true && invite.trust?.causes == [.calledMismatch])
+        #expect(invite.trust?.code == 438 && invite.evidence?.lookup == .notMade)
+        #expect(end.status == 438 && end.isOwn && end.call == invite.call)
+        #expect(gateway.counters.count(.inboundCalls) == 1)
+        var (record, kinds) = (TraceRecord(), [TraceRecord.Kind]())
+        while gateway.shared.trace.take(into: &record) {
+            kinds.append(record.kind)
+            if record.kind == .decided { #expect(record.decision.signature?.evidence.isRejected == true) }
+        }
+        #expect(kinds == [.received, .decided])
+        // A retransmission is the same call. The attempt with another token is a call of its own (RFC 8224 §6.2.2).
+        _ = gateway.receive(bad.text, from: GatewayUnderTest.trunk)
+        #expect(gateway.updates().last?.call == invite.call)
+        let good = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims())]).text
+        let again = good.replacing("branch=z9hG4bK", with: "branch=z9hG4bKx").replacing("CSeq: 1", with: "CSeq: 2")
+        #expect(gateway.receive(again, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).count == 1)
+        let next = try #require(gateway.updates().last)
+        #expect(next.kind == .invite && next.call != invite.call && next.trust?.isRejected == false)
+    }
+
+    @Test func `a rejected caller who withholds the number has no number in the account`() throws {
+        var setting = SignedCallSetting(isTrusted: true)
+        setting.rules = { $0.onFailed = .reject }
+        let gateway = try setting.gateway()
+        let invite = SignedInvite(
+            identity: [try TrustLab.shared.signed(TrustLab.claims(dest: "12025559999"))],
+            from: "\"Anonymous\" <sip:anonymous@anonymous.invalid>",
+            lines: "P-Asserted-Identity: <sip:+12025551000@carrier.example>\nPrivacy: id\n")
+        _ = gateway.receive(invite.text, from: GatewayUnderTest.trunk)
+        let update = try #require(gateway.updates().first)
+        #expect(update.reason == .privacy && update.caller == 0)
+        #expect(update.trust?.isRejected == true && update.trust?.origid == nil)
+    }
+
     @Test func `a rejected branch leaves the other branch of a forked call`() throws {
         var setting = SignedCallSetting()
         setting.rules = { $0.onFailed = .reject }

@@ -167,6 +167,19 @@ struct CallSimulatorTests {
         #expect(!report.text.contains("signature") && report.json.compactMapValues { $0 }["signature"] == nil)
     }
 
+    @Test func `a call that is rejected for its signature shows the cause`() throws {
+        let pasted = invite("<sip:+61255501001@h>", more: "Identity: a.b.c;info=<https://h/c>;ppt=shaken\n")
+        let report = try simulate(pasted) {
+            $0.with("trust", "{regimes: [private]}").with(
+                "trunks",
+                "[{name: carrier, sources: [127.85.0.1], region: AU, trusted: true, signatures: decide, on_failed: reject}]"
+            )
+        }
+        #expect(report.text.contains("decision    rejected with 438 Invalid Identity Header\n"), "\(report.text)")
+        #expect(report.text.contains("signature   failed, checked here, decide: the call was rejected\n"))
+        #expect(report.text.contains("Identity    malformed: "))
+    }
+
     @Test func `nothing is stored`() throws {
         _ = try simulate(invite("<sip:+61255501001@h>"))
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state")

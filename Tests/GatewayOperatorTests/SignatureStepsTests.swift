@@ -33,7 +33,7 @@ struct SignatureStepsTests {
         return decision
     }
 
-    private static func lines(
+    static func lines(
         _ evidence: TrustEvidence, _ source: AttestationSource = .none, provider: String? = nil,
         subject: String? = nil, isWithheld: Bool = false
     ) -> [String] {

@@ -73,6 +73,16 @@ struct TracedSignatureTests {
         (traced(verdict(.failed, [.badSignature])), "signature failed: bad_signature"),
     ]
 
+    @Test func `a trace shows that a call was rejected`() {
+        var evidence = TrustEvidence(Self.other, counts: true, trunkClaim: .passedA, code: 438)
+        evidence.isRejected = true
+        let step = TracedSignature(Self.other, evidence, called: nil, isWithheld: true).step
+        #expect(step.finding { $0 } == "signature failed: called_mismatch, rejected, the trunk reports A")
+        #expect(
+            SignatureStepsTests.lines(evidence)[0] == "signature: failed, checked here, decide: the call was rejected; "
+                + "the trunk reports A, the signature gives failed")
+    }
+
     @Test(arguments: lines.indices) func `a trace has the verdict in a few words`(place: Int) {
         let (traced, line) = Self.lines[place]
         #expect(traced.step.finding { "<\($0)>" } == line)

@@ -139,6 +139,29 @@ struct LedgerSignatureTests {
         #expect(try ledger.calls().map { $0.trust?.result } == [.passedB])
     }
 
+    /// A call from the same caller to the same callee follows within the time for another attempt.
+    @Test(arguments: [true, false])
+    func `a rejected call ends at once, and no other call continues it`(isRejectedFirst: Bool) throws {
+        let ledger = try LedgerFixture { $0.limits.redial = 5_000_000 }
+        var trust = TrustEvidence()
+        (trust.result, trust.counts, trust.packedCauses, trust.code) = (.failed, true, 0x14, 438)
+        for (number, isRejected) in [(UInt64(1), isRejectedFirst), (2, !isRejectedFirst)] {
+            var call = ScriptedCall(ledger.ring, number, sipCallID: "c\(number)@carrier")
+            trust.isRejected = isRejected
+            (call.trust, call.reason) = (trust, .failedVerification)
+            call.invite(at: Int64(number))
+            call.failed(isRejected ? 438 : 503, at: Int64(number))
+        }
+        try ledger.recorder.drain()
+        let calls = try ledger.calls()
+        #expect(calls.count == 2)
+        let rejected = try #require(calls.first { $0.trust?.isRejected == true })
+        #expect(rejected.outcome == "FAILED" && rejected.status == 438 && rejected.attempts == 1)
+        #expect(
+            rejected.timeline.map(\.what) == ["INVITE rejected for its signature", "ended: FAILED, final status 438"])
+        #expect(calls.contains { $0.outcome == nil }, "the other one waits for the carrier's next attempt")
+    }
+
     @Test(arguments: [Int64(2), -1, 1 << 32, .min])
     func `facts of another program are no verdict`(facts: Int64) throws {
         call(nil).invite()

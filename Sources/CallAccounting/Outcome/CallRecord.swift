@@ -137,6 +137,8 @@ public struct CallRecord: Hashable, Sendable {
         get { shared.texts.trust }
         set { texts.trust = newValue }
     }
+    /// True for an INVITE that the gateway rejected for its signature: no attempt follows under this record.
+    public var isRejected: Bool { trust?.isRejected ?? false }
     /// The first provider code of the signer's certificate, else its first number without plus sign; nil for none.
     public var provider: String? {
         get { shared.texts.provider }

@@ -86,7 +86,8 @@ public struct CallStateMachine: Hashable, Sendable {
     public init(_ record: CallRecord, awaitsRedial: Bool = false, hasSiblings: Bool = false) {
         self.record = record
         self.hasSiblings = hasSiblings
-        self.awaitsRedial = awaitsRedial && record.direction == .inbound && record.caller != nil
+        self.awaitsRedial =
+            awaitsRedial && record.direction == .inbound && record.caller != nil && !record.isRejected
     }
 
     /// Applies the next update of this call.
@@ -407,6 +408,7 @@ public struct CallStateMachine: Hashable, Sendable {
         }
         // A repeated rejection, which may pass another gateway, moves nothing.
         let time = min(update.wallMicroseconds, record.refusedAt ?? .max)
+        if record.isRejected { return end(record.ending.outcome, at: time) }
         if record.cancelledAt == nil, Self.asksForRetry(update.status) {
             record.refusedAt = time
             return .changed

@@ -37,6 +37,16 @@ public struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
         return CallIdentifier(high: first, low: last)
     }
 
+    /// The identifier of one INVITE of this call that was rejected, by a hash of its own.
+    ///
+    /// Other branches of the call, and a later attempt under the same Call-ID, are accounted for apart from it.
+    public func rejected(_ invite: UInt64) -> CallIdentifier {
+        var hash = SipHash(key0: high, key1: low)
+        hash.combine(invite)
+        let (first, last) = hash.finalize()
+        return CallIdentifier(high: first, low: last)
+    }
+
     /// Lower-case UUID form, 36 characters; the `<call id>` of event keys and `meta.call_event_id`.
     public var description: String {
         let digits = (

@@ -131,6 +131,11 @@ public struct TrustEvidence: Hashable, Sendable {
         get { Name(rawValue: UInt8(field(12, 2))) ?? .absent }
         set { set(12, 2, newValue.rawValue) }
     }
+    /// True if the call was rejected for the verdict.
+    public var isRejected: Bool {
+        get { field(25, 1) == 1 }
+        set { set(25, 1, newValue ? 1 : 0) }
+    }
     /// True if there were more header fields than are read.
     public var hasUnread: Bool { field(14, 1) == 1 }
     /// The remarks without effect on the number.

@@ -79,7 +79,7 @@ extension Rejection {
         case .draining: "try again later"
         case .noTarget: "see the targets in /status"
         case .noRoute: "add the number to a route, or set routes.default: trunk"
-        case .signature: "set signatures: shadow on the trunk to see the causes of its calls, or on_failed: no_brand"
+        case .signature: "herald calls --outcome failed lists these calls, and herald calls --show has signer and cause"
         }
     }
 }

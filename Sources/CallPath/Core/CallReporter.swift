@@ -48,7 +48,7 @@ final class CallReporter {
         return CallIdentifier(high: high, low: low)
     }
 
-    /// Reports an INVITE of a trunk as it is forwarded.
+    /// Reports an INVITE of a trunk as it is forwarded or rejected.
     func inboundInvite(
         _ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence,
         _ settings: GatewaySettings
@@ -257,6 +257,15 @@ final class CallReporter {
         let facts = transaction.ownerState
         (failure.rang, failure.alerted, failure.isCancelled) = (facts.hasRung, facts.hasAlerted, facts.isCancelled)
         return failure
+    }
+
+    /// Reports that the gateway has rejected a call, which went to no target.
+    func rejected(_ call: CallIdentifier, status: UInt16, at now: Moment) {
+        var update = CallUpdate(
+            kind: .failed, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds, status: status,
+            reason: .noMatch)
+        update.isOwn = true
+        updates.append(update)
     }
 
     /// Reports that a call failed, once its last branch has.

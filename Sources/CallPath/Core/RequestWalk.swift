@@ -131,11 +131,16 @@ extension ProxyCore {
             let other = signed.otherVerification(than: identity.verification).map {
                 decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
             }
-            shared.trust.counters.add(signed, changesCall: other.map { $0 != decision } ?? false)
-            if let refusal = signed.refusal(under: trunk.signatures) {
+            let isRejected = signed.evidence.isRejected
+            shared.trust.counters.add(signed, changesCall: isRejected || other.map { $0 != decision } ?? false)
+            if let refusal = signed.refusal {
                 // Another branch of a forked call may ring.
                 _ = shared.calls.failed(call, CallFailure(status: UInt16(refusal.status)))
-                return reject(arrival, refusal, for: .signature)
+                let context = InboundContext(
+                    arrival: arrival, marks: marks, trunk: trunk, called: called,
+                    call: call.rejected(marks.branch.value), identity: identity, signed: signed,
+                    decision: .passThrough(identity.isWithheld ? .privacy : .failedVerification), snapshot: snapshot)
+                return rejectForSignature(context, refusal)
             }
         }
         let context = InboundContext(
@@ -161,6 +166,20 @@ extension ProxyCore {
         use(target, for: transaction)
         transactions.forward(
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
+    }
+
+    /// Rejects a call for its signature, and reports it as a call of its own: no target gets it.
+    private func rejectForSignature(_ context: borrowing InboundContext, _ refusal: FailureResponse) {
+        let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
+        let undecorated = DecoratedInvite(
+            dialog: dialog, reason: context.identity.isWithheld ? .privacy : .failedVerification)
+        let evidence = DecisionEvidence(context, undecorated, settings)
+        reporter.inboundInvite(context, undecorated, evidence, settings)
+        reporter.rejected(context.call, status: UInt16(refusal.status), at: context.arrival.now)
+        count(undecorated)
+        context.called.customer?.count(isBranded: false)
+        if shared.trace.isOn { shared.trace.decided(context, undecorated, evidence) }
+        reject(context.arrival, refusal, for: .signature)
     }
 
     /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).

@@ -9,7 +9,7 @@ import Trust
 struct SignedVerdict {
     let verdict: TrustVerdict
     /// The verdict for ring and ledger.
-    let evidence: TrustEvidence
+    private(set) var evidence: TrustEvidence
     /// The verification that the decision takes, and its source.
     let verification: Verification
     let source: AttestationSource
@@ -31,6 +31,7 @@ extension SignedVerdict {
         evidence = TrustEvidence(
             verdict, counts: rules.mode == .decide, trunkClaim: claim,
             code: rules.policy.regimes.first.flatMap { verdict.code(under: $0) })
+        evidence.isRejected = rules.mode == .decide && rules.onFailed == .reject && evidence.result == .failed
         let own = Self.own(verdict, evidence.result, number, rules)
         let counted = Self.weigh(own, against: claim, rules.source)
         let isOwn = counted == own && counted != .none && (counted != claim || rules.source != .trunkFirst)
@@ -80,10 +81,8 @@ extension SignedVerdict {
     }
 
     /// The response of a trunk that rejects failed calls; nil for a call that goes on.
-    func refusal(under rules: TrunkSignatures?) -> FailureResponse? {
-        guard let rules, rules.mode == .decide, rules.onFailed == .reject, evidence.result == .failed else {
-            return nil
-        }
+    var refusal: FailureResponse? {
+        guard evidence.isRejected else { return nil }
         let code = evidence.code == 0 ? 403 : evidence.code
         return FailureResponse(Int(code), SignatureReport.phrase(of: code))
     }

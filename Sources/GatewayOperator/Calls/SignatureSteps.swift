@@ -58,6 +58,7 @@ struct SignatureSteps {
             return proves ? "shadow: the verdict would count" : "shadow: the verdict would change nothing"
         }
         if !proves { return "decide: the verdict changes nothing" }
+        if evidence.isRejected { return "decide: the call was rejected" }
         return source == .ownSignature
             ? "decide: the verdict counts" : "decide: the verdict is recorded, and something else decided"
     }

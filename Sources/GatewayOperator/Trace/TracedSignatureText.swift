@@ -37,7 +37,7 @@ extension TracedSignature {
     }
 
     private var remark: [DecisionSteps.Step.Part] {
-        var text = evidence.counts ? "" : ", shadow"
+        var text = evidence.isRejected ? ", rejected" : evidence.counts ? "" : ", shadow"
         if evidence.contradictsTrunk, let claim = TrustWords.attestation(evidence.trunkClaim) {
             text += ", the trunk reports \(claim)"
         }

@@ -17,7 +17,9 @@ extension LedgerCallRow {
         var story: [(Int64?, String)] = [
             (
                 inviteAt,
-                decision == "matched" ? "INVITE with the brand" : "INVITE unbranded: \(decision)"
+                trust?.isRejected == true
+                    ? "INVITE rejected for its signature"
+                    : decision == "matched" ? "INVITE with the brand" : "INVITE unbranded: \(decision)"
             ),
             (progressAt, "183, call progress"),
             (ringingAt, "180, the phone rings"),

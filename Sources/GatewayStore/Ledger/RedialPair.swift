@@ -10,9 +10,11 @@ struct RedialPair: Hashable {
     let called: String
     let reason: PassThroughReason?
 
-    /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination.
+    /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination. Nil for a rejected call, which
+    /// no attempt continues.
     init?(_ record: CallRecord) {
-        guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
+        guard record.direction == .inbound, !record.isRejected, let caller = record.caller, !record.called.isEmpty
+        else { return nil }
         (customer, self.caller, called, reason) = (record.customer, caller, record.called, record.reason)
     }
 }
