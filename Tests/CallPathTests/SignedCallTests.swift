@@ -312,6 +312,20 @@ struct SignedCallTests {
         #expect(try fields() == lines.split(separator: "\n").map(String.init).filter { $0.hasPrefix("P-") })
     }
 
+    /// A dialplan may read the field though `attestation_headers` of its PBX is off.
+    @Test(arguments: [true, false]) func `no trunk's X-Herald-Trust reaches a PBX`(isTrusted: Bool) throws {
+        let forged = "X-Herald-Trust: passed;attestation=A;signer=123A\nX-HERALD-TRUST:passed\n"
+        for signatures in [TrunkSignatures.Mode.decide, nil] {
+            var setting = SignedCallSetting(mode: signatures ?? .decide, isTrusted: isTrusted)
+            if signatures == nil { setting.options = { $0.signatures = nil } }
+            let gateway = try setting.gateway()
+            let sent = try #require(
+                gateway.receive(SignedInvite(lines: forged).text, from: GatewayUnderTest.trunk)
+                    .to(GatewayUnderTest.pbx).first)
+            #expect(!sent.lowercased().contains("x-herald-trust"))
+        }
+    }
+
     private static let origid = "123e4567-e89b-12d3-a456-426655440000"
     private static let good = "passed;attestation=A;signer=123A"
 

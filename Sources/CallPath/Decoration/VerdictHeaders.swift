@@ -8,8 +8,8 @@ import Trust
 
 /// Header fields with the verdict on the signatures of a call, for the PBX.
 ///
-/// P-Attestation-Indicator and P-Origination-ID are those of ATIS-1000082. X-Herald-Trust is the gateway's own, and no trunk's
-/// passes. Nothing is written in shadow.
+/// P-Attestation-Indicator and P-Origination-ID are those of ATIS-1000082. X-Herald-Trust is the gateway's own: that of a trunk
+/// is removed whether a PBX asks for the field or not. Nothing is written in shadow.
 enum VerdictHeaders {
     static func write(_ context: borrowing InboundContext, into splices: inout Splices) {
         guard context.called.pbx.takesVerdict, let signed = context.signed, signed.evidence.counts,

@@ -41,9 +41,7 @@ public final class GatewayTopology: Sendable {
         pbxAddresses = PBXAddresses(pbxs)
         emergencyNumbers = EmergencyNumbers(of: trunks.map(\.emergencyNumbers))
         hasStreams = sockets.contains { $0.transport.isReliable }
-        let verdictHeader = pbxs.contains(where: \.takesVerdict) ? [PBXPeer.verdictHeader] : []
-        ownHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() } + verdictHeader).sorted()
-            .map { Array($0.utf8)[...] }
+        ownHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }
 
     /// The same topology with the former peers of the one it replaces.

@@ -21,8 +21,6 @@ public final class PBXPeer: Sendable {
     let largestDatagram: Int?
     /// Key of the logo's form in Call-Info; nil for the usual one.
     public let logoKey: [UInt8]?
-    /// The name in lower case of the gateway's own header field with the verdict on a call's signatures.
-    static let verdictHeader = "x-herald-trust"
     /// Whether its calls have header fields with the verdict on their signatures.
     public let takesVerdict: Bool
 

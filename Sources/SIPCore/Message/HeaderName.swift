@@ -10,7 +10,8 @@ public enum HeaderName: UInt8, Hashable, Sendable {
     case pAssertedIdentity, pPreferredIdentity, remotePartyID, privacy, callInfo, identity
     case reason, replaces, priority, resourcePriority, timestamp
     case sessionExpires, retryAfter, userAgent, diversion, historyInfo
-    /// X-AUTH-IP and X-AUTH-PORT, by which FreeSWITCH lets a proxy vouch for a source.
+    /// Fields by which a PBX lets the proxy in front of it vouch: X-AUTH-IP and X-AUTH-PORT of FreeSWITCH for a source,
+    /// X-Herald-Trust for a verdict.
     case proxyVouched
     /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's attestation.
     case attestation
@@ -68,7 +69,9 @@ extension HeaderName {
         case 13: name.matches("proxy-require") ? .proxyRequire : .other
         case 14:
             name.matches("content-length")
-                ? .contentLength : name.matches("origination-id") ? .attestation : .other
+                ? .contentLength
+                : name.matches("origination-id")
+                    ? .attestation : name.matches("x-herald-trust") ? .proxyVouched : .other
         case 15:
             name.matches("remote-party-id")
                 ? .remotePartyID : name.matches("session-expires") ? .sessionExpires : .other

@@ -25,7 +25,7 @@ struct HeaderNameTests {
         ("Diversion", .diversion), ("History-Info", .historyInfo), ("Answer-Mode", .answering),
         ("Priv-Answer-Mode", .answering), ("P-Attestation-Indicator", .attestation),
         ("Attestation-Info", .attestation), ("P-Origination-Id", .attestation), ("Origination-Id", .attestation),
-        ("X-AUTH-IP", .proxyVouched), ("X-AUTH-PORT", .proxyVouched),
+        ("X-AUTH-IP", .proxyVouched), ("X-AUTH-PORT", .proxyVouched), ("X-Herald-Trust", .proxyVouched),
     ]
 
     @Test(arguments: names)
