@@ -60,7 +60,7 @@ extension Examination {
                 signer.authority.covers(number)
             else { throw Finding(.noAuthority) }
             guard signer.constraints.allSatisfy({ passport.claims.keep($0) }) else { throw Finding(.constraint) }
-            guard policy.denied.isDisjoint(with: signer.authority.codes) else { throw Finding(.denied) }
+            guard !signer.authority.hasCode(in: policy.denied) else { throw Finding(.denied) }
         } catch {
             blame(signer)
             throw error

@@ -191,7 +191,7 @@ public struct TrunkTrustPolicy: Equatable, Sendable {
     public var replay = Replay.note
     /// Whether certificates of unknown signers are fetched for this trunk.
     public var fetches = false
-    /// Provider codes whose tokens count as none.
+    /// Provider codes in folded form whose tokens count as none.
     public var denied: Set<String> = []
     /// Whether the compact form of a PASSporT without ppt counts (RFC 8224 §4.1).
     public var allowsCompactForm = false

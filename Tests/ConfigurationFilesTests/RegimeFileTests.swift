@@ -147,7 +147,7 @@ struct TrustSchemaTests {
         let trust = try #require(
             folder.load(
                 smallest
-                    + "trust: {regimes: [us, lab.yaml], fetch: off, signers: 1000, signer: {\"123A\": deny, 567B: watch}}\n"
+                    + "trust: {regimes: [us, lab.yaml], fetch: off, signers: 1000, signer: {123a: deny, 567B: watch}}\n"
             ).trust)
         #expect(trust.regimes.map(\.regime.name) == ["us", "lab"])
         #expect(trust.regimes.map(\.regime.position) == [0, 1] && trust.regimes[1].regime.delegates)
@@ -162,6 +162,7 @@ struct TrustSchemaTests {
         ("trust: {regimes: [us, us]}", "trust.regimes[1]: an earlier entry is named \"us\""),
         ("trust: {regimes: [us], fetch: on}", "trust.fetch: is off in this version"),
         ("trust: {regimes: [us], signer: {\"123A\": allow}}", "trust.signer.123A: \"allow\" is not one of deny, watch"),
+        ("trust: {regimes: [us], signer: {123a: deny, 123A: watch}}", "trust.signer: 123A is listed twice"),
         ("trust: {regimes: [us], signers: 5}", "trust.signers: 5 is out of range (100 to 1000000)"),
         ("trust: {regimes: [missing.yaml]}", "missing.yaml: cannot be read"),
         ("trust: {regimes: [bad.yaml]}", "bad.yaml:2:1: delegate: unknown key"),

@@ -201,7 +201,9 @@ struct TrustCommandTests {
     @Test func `lists show signers, lists in force and addresses without a certificate`() async throws {
         try await importAll([try folder.write("https://a.example/1.pem\n", to: "addresses")])
         let listing = try TrustListing(
-            configuration("{regimes: [us, fr, private], signer: {\"123A\": watch}}"), now: lab.now)
+            configuration("{regimes: [us, fr, private], signer: {123a: watch, 99ZZ: deny}}"), now: lab.now)
+        #expect(listing.text.contains("trust.signer has a rule for 99ZZ, a code that no stored signer has"))
+        #expect(!listing.text.contains("a rule for 123A"))
         #expect(listing.text.contains("list of authorities of regime us: 2, sequence 7, until 2016-08-17T19:23:38Z"))
         #expect(listing.text.contains("1 addresses without a certificate") && listing.text.contains("(watch)"))
         #expect(listing.text.contains("12025551000 and 99 more") && !listing.text.contains("have changed"))
@@ -218,7 +220,7 @@ struct TrustCommandTests {
         #expect(alien.contains("under us: untrusted_signer: no chain to an anchor of regime us; issuer"), "\(alien)")
         let expired = try await listing.explanation(of: "https://cert.example.net/expired.pem")
         #expect(expired.contains("so its tokens are certificate_expired"))
-        #expect(try await listing.explanation(of: "123A").contains("signs for   123A"))
+        #expect(try await listing.explanation(of: "123a").contains("signs for   123A"))
         let number = try await listing.explanation(of: "+12025551000")
         #expect(number.contains("signers have this number") && number.contains("12025551000 and 99 more"))
         #expect(try await listing.explanation(of: "#1").hasPrefix("#1 "))

@@ -63,6 +63,7 @@ struct CallSearchTests {
             call.invite()
             try ledger.recorder.drain()
         }
+        #expect(try found { $0.provider = "123a" } == found { $0.provider = "123A" })
         #expect(try found { $0.provider = "123A" } == ["+4930123453", "+4930123455"])
         #expect(try found { $0.provider = "123" } == [])
     }

@@ -191,6 +191,14 @@ struct CallRulesTests {
         #expect(verdict.number == .none)
     }
 
+    @Test(arguments: [
+        (["123A"], "123a", true), (["123a"], "123A", true), (["567B", "abcd"], "ABCD", true), (["123A"], "123", false),
+        (["123A"], "", false), ([], "123A", false),
+    ]) func `letters of a provider code compare without case`(codes: [String], written: String, isSame: Bool) {
+        #expect(AuthorityList(codes: codes).hasCode(in: [ProviderCode.folded(written)]) == isSame)
+        #expect(!AuthorityList(codes: codes).hasCode(in: []))
+    }
+
     @Test(
         arguments: [
             (.certificateUnreachable, .none), (.crlStale, .none), (.signerNotYetKnown, .none), (.revoked, .failed),

@@ -13,7 +13,7 @@ extension HeraldConfiguration {
         package var regimes: [ConfiguredRegime]
         /// The most signers and unknown addresses together.
         package var signers = 50_000
-        /// The operator's rules by provider code.
+        /// The operator's rules by provider code in folded form.
         package var rules: [String: SignerRule] = [:]
     }
 }
@@ -29,10 +29,20 @@ extension HeraldSchema {
             let regimes = regimes(section)
             var settings = HeraldConfiguration.TrustSettings(regimes: regimes)
             settings.signers = section.integer("signers", default: settings.signers, in: 100...1_000_000)
-            settings.rules = section.words("signer") { WordForm.isWord($0) }
+            settings.rules = rules(section)
             Self.refuseFetching(section)
             return regimes.isEmpty ? nil : settings
         }
+    }
+
+    /// Reads the rules; two spellings of one code are an error.
+    private func rules(_ section: ConfigurationSection) -> [String: HeraldConfiguration.TrustSettings.SignerRule] {
+        let written: [String: HeraldConfiguration.TrustSettings.SignerRule] =
+            section.words("signer") { WordForm.isWord($0) }
+        for (code, spellings) in Dictionary(grouping: written.keys, by: ProviderCode.folded) where spellings.count > 1 {
+            section.problem("signer", "\(code) is listed twice: letters of a code compare without case")
+        }
+        return Dictionary(written.map { (ProviderCode.folded($0), $1) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Reports `fetch: on`, which no part of the gateway carries out.

@@ -202,7 +202,7 @@ private struct SharedConditions {
         }
         if let trunk = filter.trunk { require("call.trunk = ?", .text(trunk)) }
         if let customer = filter.customer { require("call.customer = ?", .text(customer)) }
-        if let provider = filter.provider { require("call.provider = ?", .text(provider)) }
+        if let provider = filter.provider { require("upper(call.provider) = upper(?)", .text(provider)) }
         if filter.outcome == "OPEN" {
             require("call.ended_at IS NULL AND call.node > 0")
         } else if let outcome = filter.outcome {

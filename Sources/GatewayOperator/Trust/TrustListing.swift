@@ -60,7 +60,7 @@ package struct TrustListing {
     }
 
     private func rule(_ signer: StoredSigner) -> String? {
-        signer.signsFor.codes.lazy.compactMap { settings.rules[$0]?.rawValue }.first
+        signer.signsFor.codes.lazy.compactMap { settings.rules[ProviderCode.folded($0)]?.rawValue }.first
     }
 
     /// Lists in force with their ends, missing files, and rules that have changed since the last decision.
@@ -83,7 +83,15 @@ package struct TrustListing {
         if !trust.signers.isEmpty, trust.regimes != sources.fingerprint {
             lines.append("the regimes or their files have changed since the last import: run herald trust import")
         }
-        return lines + sources.remarks.map { "remark: \($0)" }
+        return lines + rulesWithoutSigner + sources.remarks.map { "remark: \($0)" }
+    }
+
+    /// Rules for codes that no stored signer has, such as a misspelt one.
+    private var rulesWithoutSigner: [String] {
+        let codes = Set(trust.signers.flatMap(\.signsFor.codes).map(ProviderCode.folded))
+        return settings.rules.keys.sorted().filter { !codes.contains($0) }.map {
+            "remark: trust.signer has a rule for \($0), a code that no stored signer has"
+        }
     }
 
     private func json(_ signer: StoredSigner) -> [String: JSONValue?] {

@@ -69,7 +69,7 @@ struct TrustChoice {
     func includes(_ signer: StoredSigner) -> Bool {
         if signer.address == text || "#\(signer.row)" == text { return true }
         let list = signer.signsFor
-        return list.codes.contains(text) || number.map { list.names($0) } ?? false
+        return list.hasCode(in: [ProviderCode.folded(text)]) || number.map { list.names($0) } ?? false
     }
 
     /// Whether the text is a telephone number.

@@ -17,7 +17,7 @@ package struct CallFilter: Hashable, Sendable {
     package var name: String?
     package var trunk: String?
     package var customer: String?
-    /// The signer's provider code, or its first number (`LedgerCallRow.provider`).
+    /// The signer's provider code in any case, or its first number (`LedgerCallRow.provider`).
     package var provider: String?
     /// An outcome, or `OPEN` for calls in progress.
     package var outcome: String?

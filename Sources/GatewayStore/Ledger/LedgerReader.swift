@@ -43,7 +43,7 @@ package struct LedgerReader: Sendable {
         }
         if let trunk = filter.trunk { require("trunk = ?", trunk) }
         if let customer = filter.customer { require("customer = ?", customer) }
-        if let provider = filter.provider { require("provider = ?", provider) }
+        if let provider = filter.provider { require("provider = ? COLLATE NOCASE", provider) }
         if filter.outcome == "OPEN" {
             require("ended_at IS NULL")
         } else if let outcome = filter.outcome {
