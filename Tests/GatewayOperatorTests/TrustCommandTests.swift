@@ -147,6 +147,22 @@ struct TrustCommandTests {
         #expect(refused.changes.first?.detail.contains("name it in crl_signer") == true, "\(refused.changes)")
     }
 
+    /// Issuers first, as `cat ca.pem leaf.pem` has them, and issuers mixed up.
+    @Test(arguments: [[1, 0], [2, 1, 0], [2, 0, 1], [0, 2, 1], [0, 1], [0, 1, 2]])
+    func `a chain in another order is sorted, and the import says so`(order: [Int]) async throws {
+        let address = try #require(lab.certificates["spc"]?.x5u)
+        let issuer = try #require(lab.certificates["spc"]?.served?.last)
+        let chain = [lab.pem("spc"), lab.pem(issuer), lab.pem("root")]
+        let text = "x5u: \(address)\n" + order.map { chain[$0] + "\n" }.joined() + "x5u: https://a.example/1.pem\n"
+            + lab.pem("alone") + "\n"
+        let outcome = try await importer().take([try folder.write(text, to: "mixed-up.pem")])
+        let isSorted = order == order.sorted()
+        #expect(outcome.changes.count { $0.kind == "sorted" } == (isSorted ? 0 : 1), "\(outcome.changes)")
+        #expect(outcome.refused == 0 && outcome.changes.count { $0.kind == "added" } >= 2)
+        #expect(try standing("spc")[1] == "passed")
+        #expect(try stored().signers.count == 2)
+    }
+
     @Test(arguments: [
         ("missing.pem", "No such file or directory"), ("regimes", "Is a directory"),
         ("/dev/zero", "has more than 64 MB"),

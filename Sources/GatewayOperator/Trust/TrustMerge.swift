@@ -12,7 +12,7 @@ import Trust
 struct TrustMerge {
     /// One line of the report.
     struct Change: Equatable {
-        /// `added`, `replaced`, `decided`, `removed`, `list`, `revocations` or `refused`.
+        /// `added`, `replaced`, `decided`, `removed`, `sorted`, `list`, `revocations` or `refused`.
         var kind: String
         /// The subject of the line: an address, a name, or file and line.
         var subject: String
@@ -41,6 +41,9 @@ struct TrustMerge {
     /// Takes in the material and the files of the regimes.
     mutating func take(_ material: TrustMaterial) async throws {
         for refusal in material.refusals { refuse(refusal.place, refusal.reason) }
+        for place in material.sorted {
+            changes.append(Change(kind: "sorted", subject: place, detail: "the leaf first, then each issuer"))
+        }
         addIssuers(material.authorities)
         await takeLists(material)
         takeRevocations(material)

@@ -39,6 +39,8 @@ package struct TrustMaterial: Sendable {
     package private(set) var revocations: [(der: [UInt8], place: String)] = []
     /// Addresses of certificates.
     package private(set) var addresses: [String] = []
+    /// Places of chains that did not have their leaf first, or another certificate behind that of its issuer.
+    package private(set) var sorted: [String] = []
     /// Parts that are none of these.
     package private(set) var refusals: [Refusal] = []
 
@@ -116,13 +118,14 @@ package struct TrustMaterial: Sendable {
         }
     }
 
-    /// Takes one PEM block. A leaf begins a chain of its own.
+    /// Takes one PEM block. A leaf begins a chain of its own, unless the chain of an address still lacks its leaf.
     private mutating func take(_ label: String, _ text: String, _ place: String, _ chain: inout Chain) {
         guard let data = Data(base64Encoded: text) else { return refuse(place, "is not base64") }
         switch label {
         case "CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE":
             let der = Array(data)
-            if !chain.certificates.isEmpty, !CertificateFacts.isAuthority(der) {
+            let hasLeaf = chain.address == nil || chain.certificates.contains { !CertificateFacts.isAuthority($0) }
+            if !chain.certificates.isEmpty, hasLeaf, !CertificateFacts.isAuthority(der) {
                 close(chain)
                 chain = Chain(address: nil, certificates: [], place: place)
             }
@@ -147,6 +150,10 @@ package struct TrustMaterial: Sendable {
                 chain.place,
                 "a chain has at most \(Self.mostCertificates) certificates, and this one \(chain.certificates.count)")
         } else {
+            var chain = chain
+            let certificates = ChainOrder.sorted(chain.certificates)
+            if certificates != chain.certificates { sorted.append(chain.place) }
+            chain.certificates = certificates
             chains.append(chain)
         }
     }
