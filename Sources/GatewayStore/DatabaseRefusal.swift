@@ -15,6 +15,17 @@ extension HeraldDatabaseError {
     }
 }
 
+extension HeraldDatabaseError {
+    /// The reason for which a file cannot be read: its damage, else the text of the database.
+    init(reading error: any Error, path: String) {
+        if let known = error as? HeraldDatabaseError ?? HeraldDatabase.damage(shownBy: error, path: path) {
+            self = known
+        } else {
+            self.init(path: path, problem: .open((error as? DatabaseError)?.message ?? "\(error)"))
+        }
+    }
+}
+
 extension DatabaseWriter {
     /// Runs a transaction, with `HeraldDatabaseError` for a refusal by the disk.
     ///

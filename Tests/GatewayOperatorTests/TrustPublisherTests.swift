@@ -124,7 +124,32 @@ struct TrustPublisherTests {
         try fixture.folder.write(Array(repeating: UInt8(0x55), count: 8192), to: "state/signers.sqlite")
         let publisher = fixture.publisher()
         #expect(fixture.snapshot.count == 0)
-        #expect(await publisher.problem?.contains(fixture.file) == true)
+        let problem = try #require(await publisher.problem)
+        #expect(
+            problem.hasPrefix("the signers of calls cannot be read, and no signed call finds its signer: "),
+            "\(problem)")
+        // The cause and the remedy are those of each command.
+        let failure = #expect(throws: CommandFailure.self) { try StoredTrust.read(fixture.state) }
+        #expect(failure.map { problem.hasSuffix(": \($0)") } == true, "\(problem)")
+    }
+
+    /// Damage behind the first page, as a bad block makes it: the file opens, and its tables cannot be read.
+    @Test func `damage inside the file has the same text everywhere`() async throws {
+        try await fixture.importSigners(["spc", "delegate", "two-spc"])
+        let publisher = fixture.publisher()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.file))
+        bytes.replaceSubrange(4096..., with: Data(repeating: 0x55, count: bytes.count - 4096))
+        for ending in ["", "-wal", "-shm"] { unlink(fixture.file + ending) }
+        try fixture.folder.write(Array(bytes), to: "state/signers.sqlite")
+        fixture.time.advance(by: .seconds(20))
+        await publisher.look()
+        let expected = "\(fixture.file) is damaged: "
+        let problem = try #require(await publisher.problem)
+        #expect(problem.hasPrefix("the signers of calls cannot be read, and the former ones stay in use: \(expected)"))
+        let read = #expect(throws: CommandFailure.self) { try StoredTrust.read(fixture.state) }
+        #expect(read.map { "\($0)".hasPrefix(expected) } == true, "\(String(describing: read))")
+        let change = await #expect(throws: (any Error).self) { try await fixture.importSigners(["alone"]) }
+        #expect(change.map { "\($0)".hasPrefix(expected) } == true, "\(String(describing: change))")
     }
 
     @Test func `a file that is gone leaves the former signers in use`() async throws {

@@ -35,7 +35,7 @@ struct DoctorTrust {
         do throws(CommandFailure) {
             return DoctorTrust(configuration, settings, try StoredTrust.read(configuration.state), now).findings
         } catch {
-            return [warning("\(error); each signed call has the cause signer_not_yet_known")]
+            return [warning("\(error); from its next start on herald finds no signer, and signed calls are signer_not_yet_known")]
         }
     }
 

@@ -69,7 +69,7 @@ package struct SignerDecisions: Service {
             return true
         } catch {
             guard !Task.isCancelled else { return false }
-            warnings.log("the signers of calls cannot be decided anew, and the former decisions stay in use: \(error)")
+            warnings.log(SignerTrouble.undecided(error, hasSigners: publisher.hasSigners))
             return false
         }
     }

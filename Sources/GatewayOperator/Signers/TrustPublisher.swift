@@ -60,13 +60,19 @@ package actor TrustPublisher: Service {
             current.store(try reader.snapshot())
             (published, figures) = (present, present)
             opened = (reader, file)
-        } catch let error as HeraldDatabaseError where error.problem == .missing {
-            logger.debug("no signers of calls are stored yet", metadata: ["file": "\(error.path)"])
         } catch {
-            problem = Self.unreadable(error)
-            warnings.log(Self.unreadable(error))
+            guard error.problem != .missing else {
+                logger.debug("no signers of calls are stored yet", metadata: ["file": "\(error.path)"])
+                return
+            }
+            let text = SignerTrouble.unreadable(error, hasSigners: false)
+            problem = text
+            warnings.log(text)
         }
     }
+
+    /// Whether calls find signers. Any thread.
+    nonisolated var hasSigners: Bool { current.load().snapshot.count > 0 }
 
     /// Follows the file until graceful shutdown.
     package func run() async throws {
@@ -98,8 +104,9 @@ package actor TrustPublisher: Service {
         } catch {
             retryAt = time.steady() + Self.retry
             close()
-            problem = Self.unreadable(error)
-            warnings.log(Self.unreadable(error))
+            let text = SignerTrouble.unreadable(error, hasSigners: hasSigners)
+            problem = text
+            warnings.log(text)
         }
     }
 
@@ -145,9 +152,5 @@ package actor TrustPublisher: Service {
             """
         problem = text
         warnings.log(text)
-    }
-
-    private static func unreadable(_ error: any Error) -> String {
-        "the signers of calls cannot be read, and the former ones stay in use: \(error)"
     }
 }

@@ -202,12 +202,11 @@ extension StoredTrust {
     ///
     /// - Throws: path, cause and remedy of a file that cannot be read.
     static func read(_ folder: String) throws(CommandFailure) -> StoredTrust {
-        do {
+        do throws(HeraldDatabaseError) {
             return try SignerReader(folder: folder).contents()
-        } catch let error as HeraldDatabaseError where error.problem == .missing {
-            return StoredTrust()
         } catch {
-            throw CommandFailure("\(error)")
+            guard error.problem == .missing else { throw CommandFailure("\(error)") }
+            return StoredTrust()
         }
     }
 }

@@ -21,7 +21,9 @@ package struct SignerReader: Sendable {
     }
 
     /// Everything in the file but temporary chains.
-    package func contents() throws -> StoredTrust { try database.read { try Self.contents(of: $0) } }
+    ///
+    /// - Throws: `HeraldDatabaseError` with path, cause and remedy, as each function here.
+    package func contents() throws(HeraldDatabaseError) -> StoredTrust { try read { try Self.contents(of: $0) } }
 
     /// Rules, certificates of authorities and lists: everything that a decision on one chain needs.
     package func authorities() async throws -> StoredTrust {
@@ -36,13 +38,13 @@ package struct SignerReader: Sendable {
     }
 
     /// Counts and times.
-    package func figures() throws -> SignerFigures { try database.read { try Self.figures(of: $0) } }
+    package func figures() throws(HeraldDatabaseError) -> SignerFigures { try read { try Self.figures(of: $0) } }
 
     /// The signers as the call path reads them, from the decided columns alone: no certificate is parsed.
     ///
     /// `regimeSet` of the snapshot is that of the stored rules; 0 for rules without names.
-    package func snapshot() throws -> TrustSnapshot {
-        try database.read { try Self.snapshot(of: $0, try Self.figures(of: $0)) }
+    package func snapshot() throws(HeraldDatabaseError) -> TrustSnapshot {
+        try read { try Self.snapshot(of: $0, try Self.figures(of: $0)) }
     }
 
     /// A number that differs from that of an earlier call if another connection has changed the file in between.
@@ -53,8 +55,6 @@ package struct SignerReader: Sendable {
     }
 
     /// The figures, and the signers if they are others than those of `known`.
-    ///
-    /// - Throws: `HeraldDatabaseError` with path, cause and remedy.
     package func changes(since known: SignerFigures?) async throws -> (figures: SignerFigures, signers: TrustSnapshot?)
     {
         try await explained {
@@ -70,8 +70,15 @@ package struct SignerReader: Sendable {
         do {
             return try await work()
         } catch let error as DatabaseError {
-            throw HeraldDatabase.damage(shownBy: error, path: path)
-                ?? HeraldDatabaseError(path: path, problem: .open(error.message ?? "\(error.resultCode)"))
+            throw HeraldDatabaseError(reading: error, path: path)
+        }
+    }
+
+    private func read<Value>(_ work: (Database) throws -> Value) throws(HeraldDatabaseError) -> Value {
+        do {
+            return try database.read(work)
+        } catch {
+            throw HeraldDatabaseError(reading: error, path: path)
         }
     }
 

@@ -11,6 +11,7 @@ import Primitives
 /// Every function may block on the disk.
 package struct SignerStore: Sendable {
     private let database: any DatabaseWriter
+    private let path: String
 
     /// A change that was made on contents which are no longer in the file.
     package struct Overtaken: Error {
@@ -22,7 +23,7 @@ package struct SignerStore: Sendable {
     /// - Throws: `HeraldDatabaseError` with file and remedy.
     package init(folder: String) throws(HeraldDatabaseError) {
         try HeraldDatabase.makeFolder(folder)
-        let path = HeraldDatabase.signersPath(in: folder)
+        path = HeraldDatabase.signersPath(in: folder)
         let isNew = !FileManager.default.fileExists(atPath: path)
         database = try HeraldDatabase.pool(path: path, durability: "FULL", migrations: Migrations.signers)
         if isNew { Self.giveToOwner(of: folder, path) }
@@ -37,7 +38,25 @@ package struct SignerStore: Sendable {
     }
 
     /// Everything in the file.
-    package func contents() throws -> StoredTrust { try database.read { try SignerReader.contents(of: $0) } }
+    ///
+    /// - Throws: path, cause and remedy, as each change.
+    package func contents() throws(HeraldDatabaseError) -> StoredTrust {
+        do {
+            return try database.read { try SignerReader.contents(of: $0) }
+        } catch {
+            throw HeraldDatabaseError(reading: error, path: path)
+        }
+    }
+
+    private func change<Value: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await database.change(updates)
+        } catch let error as DatabaseError {
+            throw HeraldDatabaseError(reading: error, path: path)
+        }
+    }
 
     /// Replaces the contents as a whole, writing the differences alone, and removes temporary chains.
     ///
@@ -48,7 +67,7 @@ package struct SignerStore: Sendable {
     ///   - present: the new contents; `generation` and rows of new signers are set here.
     /// - Throws: `Overtaken` after a change by another process; an error of the disk with its remedy.
     package func replace(_ former: StoredTrust, by present: StoredTrust) async throws {
-        try await database.change { database in
+        try await change { database in
             let generation = try Int64.fetchOne(database, sql: "SELECT generation FROM state")
             guard generation == former.generation else { throw Overtaken() }
             try SignerChanges(from: former, to: present).write(to: database)
@@ -63,7 +82,7 @@ package struct SignerStore: Sendable {
     ///   - limit: the most signers and addresses together.
     /// - Returns: the count of addresses beyond the limit.
     package func add(unknown addresses: [String], at time: Int64, limit: Int) async throws -> Int {
-        try await database.change { database in
+        try await change { database in
             let present = try Int.fetchOne(
                 database, sql: "SELECT (SELECT count(*) FROM signer) + (SELECT count(*) FROM unknown_address)")
             var space = max(0, limit - (present ?? 0))
@@ -93,7 +112,7 @@ package struct SignerStore: Sendable {
     package func add(
         lasting: [StoredSigner], temporary: [StoredSigner], decidedAt generation: Int64, limit: Int, mostTemporary: Int
     ) async throws {
-        try await database.change { database in
+        try await change { database in
             guard try Int64.fetchOne(database, sql: "SELECT generation FROM state") == generation else {
                 throw Overtaken()
             }
