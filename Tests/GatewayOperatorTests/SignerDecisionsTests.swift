@@ -49,6 +49,29 @@ struct SignerDecisionsTests {
         #expect(try DecidedRules(stored: fixture.stored().regimes)?.names == ["fr", "private"])
     }
 
+    /// The restart mends what a running gateway would warn of.
+    @Test func `a start with other regimes is no warning, and one that cannot decide is`() async throws {
+        try await fixture.importSigners(["spc"], "{regimes: [fr, private]}")
+        let publisher = fixture.publisher()
+        await publisher.look()
+        #expect(await publisher.problem == nil && fixture.log.all.isEmpty, "\(fixture.log.text)")
+        let decisions = SignerDecisions(
+            try fixture.configuration(), publisher, time: fixture.time.clock, logger: fixture.log.logger)
+        try await RunningServices([decisions], logger: LogLines().logger).stop {
+            await fixture.time.waitForSleepers([.seconds(86_400)])
+        }
+        #expect(await publisher.problem == nil, "\(fixture.log.text)")
+        #expect(fixture.log.all.allSatisfy { !$0.contains("are decided for") }, "\(fixture.log.text)")
+        #expect(fixture.snapshot.regimeSet == RegimeSet.number(of: ["private"]))
+        // The start could not decide: its signers are of no use, and the operator must know.
+        try await fixture.importSigners([], "{regimes: [fr, private]}")
+        let second = fixture.publisher()
+        await second.look()
+        #expect(await second.problem == nil)
+        await second.startIsDecided()
+        #expect(await second.problem?.contains("are decided for fr, private") == true)
+    }
+
     @Test func `all signers are decided once a day, a day after an import`() async throws {
         try await fixture.importSigners(["spc"])
         try await run {

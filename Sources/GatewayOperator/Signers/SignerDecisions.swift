@@ -41,6 +41,7 @@ package struct SignerDecisions: Service {
             var isDue = self.hasOtherRules
             while !Task.isCancelled {
                 if isDue || self.secondsToNext == 0 { isDue = await !self.decide() }
+                await self.publisher.startIsDecided()
                 try? await self.time.sleep(isDue ? Self.retry : .seconds(max(1, self.secondsToNext)))
             }
         }

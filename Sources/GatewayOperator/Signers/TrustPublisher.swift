@@ -25,6 +25,10 @@ package actor TrustPublisher: Service {
     private var published: SignerFigures?
     /// Counts and times of the file at the last look at it; nil before the first file.
     private(set) var figures: SignerFigures?
+    /// The generation of the file at the start, until the decision that may be due then has been made.
+    ///
+    /// A start with other regimes decides all signers anew, so its rules are no problem of the operator's yet.
+    private var undecided: Int64?
     /// The reason why signed calls find no signers, or those of an earlier time; nil normally.
     private(set) var problem: String?
     /// The time before which a file that cannot be read is left alone, by the steady clock.
@@ -59,6 +63,7 @@ package actor TrustPublisher: Service {
             let present = try reader.figures()
             current.store(try reader.snapshot())
             (published, figures) = (present, present)
+            undecided = present.generation
             opened = (reader, file)
         } catch {
             guard error.problem != .missing else {
@@ -88,6 +93,14 @@ package actor TrustPublisher: Service {
 
     /// Reports that this process has changed the file. Any thread.
     nonisolated func changed() { due.ring() }
+
+    /// Looks at the file after the decision that was due at the start, whether it was made or not.
+    func startIsDecided() async {
+        guard undecided != nil else { return }
+        undecided = nil
+        version = nil
+        await look()
+    }
 
     /// Publishes the signers of the file, if they have changed since the last look.
     package func look() async {
@@ -139,6 +152,7 @@ package actor TrustPublisher: Service {
     /// Logs signers that no policy of this gateway may use, or the end of such a problem.
     private func report(_ figures: SignerFigures) {
         let names = DecidedRules(stored: figures.regimes)?.names ?? []
+        if names != regimes, figures.generation == undecided { return }
         guard names != regimes, figures.generation > 0 else {
             if problem != nil { logger.notice("signed calls find their signers again") }
             problem = nil
