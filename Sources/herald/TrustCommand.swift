@@ -139,7 +139,8 @@ struct TrustCheckCommand: AsyncParsableCommand {
         abstract: "Verify tokens of a call as the call path would, and show each step.",
         discussion: """
             A token is the value of an Identity header field, or its three parts alone. Several tokens are those of one \
-            call, such as a forwarded one. A chain inside a token is judged at once; a gateway judges it aside.
+            call, such as a forwarded one. A chain inside a token is judged at once; a gateway judges it aside. The exit \
+            status is 0 if the number passed, and 1 if it failed or there is no evidence.
 
             Examples:
               herald trust check TOKEN --caller +12025551000 --called +12025551001
@@ -169,7 +170,7 @@ struct TrustCheckCommand: AsyncParsableCommand {
     func run() async throws {
         let call = TrustCheck.Call(caller: caller, called: called, at: at)
         let check = try TrustCheck(call, regime: regime, options.configuration(), path: options.config)
-        try await check.run(tokens, asJSON: options.json)
+        guard try await check.run(tokens, asJSON: options.json) else { throw ExitCode(1) }
     }
 }
 

@@ -339,6 +339,17 @@ struct TrustCommandTests {
         }
     }
 
+    /// As with `openssl verify`, only a proof is a success: c01 passes, then it is too old, then its signer is unknown.
+    @Test(arguments: [("1471375428", true, true), ("2026-11-29", true, false), ("1471375428", false, false)])
+    func `a check succeeds if the number passed`(at: String, isKnown: Bool, hasPassed: Bool) async throws {
+        if isKnown { try await importAll() }
+        let item = try #require(lab.cases.first { $0.id == "c01" })
+        let check = try TrustCheck(
+            .init(caller: item.caller, called: item.called, at: at), regime: nil, configuration(),
+            path: folder.path + "/herald.yaml")
+        #expect(try await check.run(item.identity, asJSON: true) == hasPassed)
+    }
+
     @Test func `each cause has a step and a text, and hostile text is escaped`() async throws {
         for cause in TrustCause.allCases { #expect(!TrustCauseText.text(of: cause).isEmpty) }
         #expect(Set(TrustCause.allCases.map { TrustStep($0) }) == Set(TrustStep.allCases))

@@ -61,10 +61,14 @@ package struct TrustCheck {
     }
 
     /// Writes the result of values of Identity, or of bare tokens.
-    package func run(_ values: [String], asJSON: Bool) async throws {
+    ///
+    /// - Returns: whether the number passed; false if it failed, and without evidence.
+    package func run(_ values: [String], asJSON: Bool) async throws -> Bool {
         let fields = values.map { Self.field($0) }
         let verdict = await verdict(on: fields)
         if asJSON { try Output.write(json: json(verdict)) } else { Output.write(await text(fields, verdict)) }
+        if case .passed = verdict.number { return true }
+        return false
     }
 
     /// The value of a header field: a bare token gets the parameters that its own header names.
