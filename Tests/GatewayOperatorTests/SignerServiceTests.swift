@@ -151,6 +151,26 @@ struct SignerServiceTests {
         #expect(result.standings == [cause] && !result.isSigner)
     }
 
+    @Test func `list and why show chains of tokens that are no signers`() async throws {
+        _ = try await standing(of: fixture.chain("alien"))
+        let listing = try TrustListing(fixture.configuration(), now: fixture.time.now)
+        #expect(listing.text.contains("private untrusted_signer") && listing.text.contains("in tokens, not stored"))
+        #expect(listing.text.contains("1 chain of tokens without a stored certificate"), "\(listing.text)")
+        let text = try await listing.explanation(of: "#-1")
+        #expect(
+            text.contains("under private: untrusted_signer") && text.contains("herald trust check TOKEN"), "\(text)")
+        // Anybody can send such chains.
+        let store = try SignerStore(folder: fixture.state)
+        let invented = (0..<100).map { "invented \($0)\u{1B}[31m".asTemporary }
+        try await store.add(
+            lasting: [], temporary: invented, decidedAt: try store.contents().generation, limit: 1000,
+            mostTemporary: 1000)
+        try store.close()
+        let flooded = try TrustListing(fixture.configuration(), now: fixture.time.now).text
+        #expect(flooded.contains("invented 99") && !flooded.contains("invented 79") && !flooded.contains("\u{1B}"))
+        #expect(flooded.contains("101 chains of tokens without a stored certificate"), "\(flooded)")
+    }
+
     @Test func `a chain of six certificates is checked, and one of seven is not`() async throws {
         let six = fixture.texts(["spc", "mid", "root", "alien_root", "rsa_root", "parent_spc"])
         let result = try await standing(of: six)

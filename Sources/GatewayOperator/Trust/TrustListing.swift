@@ -13,6 +13,8 @@ import Trust
 package struct TrustListing {
     private let settings: HeraldConfiguration.TrustSettings
     private let trust: StoredTrust
+    /// Chains that calls have brought and that are no signers, the newest first.
+    private let temporary: [StoredSigner]
     private let sources: RegimeSources
     private let now: Int64
 
@@ -25,6 +27,7 @@ package struct TrustListing {
     ) throws(CommandFailure) {
         settings = try configuration.trustSettings()
         trust = try StoredTrust.read(configuration.state)
+        temporary = try StoredTrust.temporaryChains(configuration.state)
         sources = RegimeSources(settings.regimes)
         self.now = now
     }
@@ -37,7 +40,7 @@ package struct TrustListing {
     package func list(unknown: Bool, asJSON: Bool) throws {
         if unknown { return try listUnknown(asJSON) }
         if asJSON {
-            for signer in trust.signers { try Output.write(json: json(signer)) }
+            for signer in trust.signers + temporary { try Output.write(json: json(signer)) }
         } else {
             Output.write(text)
         }
@@ -46,18 +49,24 @@ package struct TrustListing {
     /// The table of the signers, and the lists in force.
     var text: String {
         var table = TextTable(["#", "SIGNS FOR", "STANDING", "UNTIL", "SUBJECT", "ADDRESS"])
-        for signer in trust.signers {
+        let shown = temporary.prefix(Self.mostTemporary)
+        for signer in trust.signers + shown {
             table.add([
                 "#\(signer.row)", TrustWords.authority(signer.signsFor),
                 TrustWords.standings(signer.standings, regimes),
                 OperatorTime.text(signer.validity.upperBound),
                 rule(signer).map { "\(signer.subject) (\($0))" } ?? signer.subject,
-                signer.address ?? "in tokens",
+                signer.address ?? (signer.isTemporary ? "in tokens, not stored" : "in tokens"),
             ])
         }
-        return (trust.signers.isEmpty ? "no signers; herald trust import FILE takes in certificates\n" : table.text)
+        return
+            (trust.signers.isEmpty && temporary.isEmpty
+            ? "no signers; herald trust import FILE takes in certificates\n" : table.text)
             + remarks.map { TerminalText.visible($0) + "\n" }.joined()
     }
+
+    /// The most chains without certificates in the table: anybody can put chains into tokens.
+    private static let mostTemporary = 20
 
     private func rule(_ signer: StoredSigner) -> String? {
         signer.signsFor.codes.lazy.compactMap { settings.rules[ProviderCode.folded($0)]?.rawValue }.first
@@ -76,6 +85,12 @@ package struct TrustListing {
             guard let list = RevocationList(der: stored.der) else { continue }
             let end = list.nextUpdate.map { ($0 <= now ? ", ended at " : ", until ") + OperatorTime.text($0) } ?? ""
             lines.append("revocation list of \(list.name): \(list.count) certificates\(end)")
+        }
+        if !temporary.isEmpty {
+            let count = temporary.count == 1 ? "1 chain" : "\(temporary.count) chains"
+            lines.append(
+                "\(count) of tokens without a stored certificate, until the next decision on all signers"
+                    + (temporary.count > Self.mostTemporary ? "; all of them with --json" : ""))
         }
         if !trust.unknown.isEmpty {
             lines.append("\(trust.unknown.count) addresses without a certificate: herald trust list --unknown")
@@ -107,7 +122,8 @@ package struct TrustListing {
                     uniquingKeysWith: { $1 })),
             "rule": JSONValue(rule(signer)), "not_before": JSONValue(seconds: signer.validity.lowerBound),
             "not_after": JSONValue(seconds: signer.validity.upperBound),
-            "imported_at": JSONValue(seconds: signer.importedAt),
+            "imported_at": signer.isTemporary ? nil : JSONValue(seconds: signer.importedAt),
+            "temporary": .bool(signer.isTemporary),
         ]
     }
 
@@ -131,7 +147,9 @@ package struct TrustListing {
     /// - Parameter text: an address, a provider code, a telephone number, or a row such as `#12`.
     package func why(_ text: String, asJSON: Bool) async throws {
         guard asJSON else { return Output.write(try await explanation(of: text)) }
-        for signer in trust.signers.filter(TrustChoice(text).includes) {
+        let choice = TrustChoice(text)
+        for chain in temporary where choice.includes(chain) { try Output.write(json: json(chain)) }
+        for signer in trust.signers.filter(choice.includes) {
             let decision = await policy.decide(signer.certificates)
             let reasons = zip(regimes, decision.standings).map { ($0, JSONValue.string($1.reason)) }
             try Output.write(
@@ -152,7 +170,7 @@ package struct TrustListing {
     /// The text of `why`.
     func explanation(of text: String) async throws -> String {
         let choice = TrustChoice(text)
-        let found = trust.signers.filter(choice.includes)
+        let found = (trust.signers + temporary).filter(choice.includes)
         var lines: [String] = []
         if choice.isNumber {
             let codes = trust.signers.count { !$0.signsFor.codes.isEmpty }
@@ -169,9 +187,28 @@ package struct TrustListing {
                     + "import its chain with the line x5u: \(text)")
         }
         let policy = self.policy
-        for signer in found.prefix(20) { lines += self.lines(of: signer, await policy.decide(signer.certificates)) }
+        for signer in found.prefix(20) {
+            lines +=
+                signer.isTemporary
+                ? self.lines(of: signer) : self.lines(of: signer, await policy.decide(signer.certificates))
+        }
         if found.count > 20 { lines.append("and \(found.count - 20) more") }
         return lines.map { TerminalText.visible($0) + "\n" }.joined()
+    }
+
+    /// A chain without certificates: the decision made with the call that brought it.
+    private func lines(of chain: StoredSigner) -> [String] {
+        var lines = [
+            "#\(chain.row) \(chain.subject)",
+            "  address     none; its chain came in a token, and its certificates are not stored",
+            "  in force    \(OperatorTime.text(chain.validity.lowerBound)) to "
+                + OperatorTime.text(chain.validity.upperBound),
+            "  signs for   \(TrustWords.authority(chain.signsFor))",
+        ]
+        if let rule = rule(chain) { lines.append("  rule        \(rule), by trust.signer") }
+        let causes = chain.standings.map { TrustWords.cause($0) }
+        for (name, cause) in zip(regimes, causes) { lines.append("  under \(name): \(cause)") }
+        return lines + ["  herald trust check TOKEN shows the reason"]
     }
 
     private func lines(of signer: StoredSigner, _ decision: ChainDecision) -> [String] {
@@ -197,16 +234,32 @@ package struct TrustListing {
     }
 }
 
+extension StoredSigner {
+    /// Whether it is a chain of a token that is kept until the next decision alone.
+    var isTemporary: Bool { row < 0 }
+}
+
 extension StoredTrust {
+    /// Chains of calls in a state folder; none without a file.
+    static func temporaryChains(_ folder: String) throws(CommandFailure) -> [StoredSigner] {
+        try read(folder, otherwise: []) { reader throws(HeraldDatabaseError) in try reader.temporaryChains() }
+    }
+
     /// The stored signers of a state folder; nothing without a file.
     ///
     /// - Throws: path, cause and remedy of a file that cannot be read.
     static func read(_ folder: String) throws(CommandFailure) -> StoredTrust {
+        try read(folder, otherwise: StoredTrust()) { reader throws(HeraldDatabaseError) in try reader.contents() }
+    }
+
+    private static func read<Value>(
+        _ folder: String, otherwise none: Value, _ work: (SignerReader) throws(HeraldDatabaseError) -> Value
+    ) throws(CommandFailure) -> Value {
         do throws(HeraldDatabaseError) {
-            return try SignerReader(folder: folder).contents()
+            return try work(try SignerReader(folder: folder))
         } catch {
             guard error.problem == .missing else { throw CommandFailure("\(error)") }
-            return StoredTrust()
+            return none
         }
     }
 }

@@ -25,6 +25,26 @@ package struct SignerReader: Sendable {
     /// - Throws: `HeraldDatabaseError` with path, cause and remedy, as each function here.
     package func contents() throws(HeraldDatabaseError) -> StoredTrust { try read { try Self.contents(of: $0) } }
 
+    /// Chains that calls have brought and that are no signers, the newest first.
+    ///
+    /// Without certificates, and with the negative of their rows as in the snapshot.
+    package func temporaryChains() throws(HeraldDatabaseError) -> [StoredSigner] {
+        try read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT -id, NULL, chain, NULL, NULL, key, authority, constraints, not_before, not_after, standings,
+                        subject, 0
+                    FROM temporary_chain ORDER BY id DESC
+                    """)
+            return rows.map { row in
+                var chain = Self.signer(row, [:])
+                chain.certificates = []
+                return chain
+            }
+        }
+    }
+
     /// Rules, certificates of authorities and lists: everything that a decision on one chain needs.
     package func authorities() async throws -> StoredTrust {
         try await explained { try await database.read { try Self.authorities(of: $0) } }

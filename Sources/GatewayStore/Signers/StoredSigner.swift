@@ -2,11 +2,11 @@
 
 /// A certificate chain of a signer with the decision on it: a row of `signers.sqlite`.
 package struct StoredSigner: Equatable, Sendable {
-    /// The row; 0 before the row is stored.
+    /// The row; 0 before the row is stored, negative for a temporary chain.
     package var row: Int64 = 0
     /// The address of the certificate; nil for a chain that comes in tokens alone.
     package var address: String?
-    /// The certificates in DER, leaf first; at least one.
+    /// The certificates in DER, leaf first; none of a temporary chain.
     package var certificates: [[UInt8]]
     /// The SHA-256 of the chain as `x5c` has it, 32 bytes.
     package var chain: [UInt8]
