@@ -60,7 +60,8 @@ struct CallFileOutputTests {
         _ = try output.round(at: 0)
         let lines = try lines()
         let signed =
-            "signature,attestation,signature_counts,diversions,signed_name,signature_causes,signature_code,origid,provider,signer"
+            "signature,attestation,signature_counts,diversions,signed_name,signature_rejected,signature_marks,"
+            + "signature_causes,signature_code,origid,provider,signer"
         #expect(lines.count == 3)
         #expect(lines[0] == LedgerCallRow.recordTitles.joined(separator: ","))
         #expect(lines[0].hasSuffix("caller_received,customer,gateway,written,also_called,\(signed)"))

@@ -47,7 +47,7 @@ struct CallRecordFieldsTests {
                 "progress_at":"2026-01-01T00:00:05.250Z","provider":"provider","q850_cause":12,"returned_at":"2026-01-01T00:00:21.250Z",\
                 "ring_seconds":15,"ringing_at":"2026-01-01T00:00:06.250Z","signature":"passed",\
                 "signature_causes":["passed","unsupported_ppt"],"signature_code":438,"signature_counts":true,\
-                "signed_name":"verified","signer":"signer","sip_call_id":"sip_call_id","sip_status":11,\
+                "signature_marks":[],"signature_rejected":false,"signed_name":"verified","signer":"signer","sip_call_id":"sip_call_id","sip_status":11,\
                 "subscriber":"subscriber","trunk":"trunk","written":"name logo"}
 
                 """)
@@ -63,7 +63,7 @@ struct CallRecordFieldsTests {
                 carrier_name,decision,invite_at,progress_at,ringing_at,answered_at,cancelled_at,ended_at,returned_at,\
                 sip_status,q850_cause,attempts,forwarded,answered_by,outcome,ring_seconds,call_seconds,caller_received,\
                 customer,gateway,written,also_called,signature,attestation,signature_counts,diversions,signed_name,\
-                signature_causes,signature_code,origid,provider,signer,continued_as,events
+                signature_rejected,signature_marks,signature_causes,signature_code,origid,provider,signer,continued_as,events
                 """)
         #expect(Set(LedgerCallRow.csvTitles) == Set(Self.full.json.keys))
         #expect(
@@ -72,7 +72,7 @@ struct CallRecordFieldsTests {
                 brand_name,carrier_name,matched,2026-01-01T00:00:04.250Z,2026-01-01T00:00:05.250Z,\
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
-                name logo,'+61255501002 1003,passed,B,true,2,verified,passed unsupported_ppt,438,\
+                name logo,'+61255501002 1003,passed,B,true,2,verified,false,,passed unsupported_ppt,438,\
                 00000000-0000-0001-0000-000000000002,provider,signer,continued_as,\r\n
                 """)
     }
@@ -97,14 +97,28 @@ struct CallRecordFieldsTests {
         let names = ["signature", "attestation", "signature_counts", "diversions", "signed_name"]
         #expect(names.map { found[$0] ?? nil } == cells)
         #expect(row.recordJSON["signature_causes"] == .array([]))
+        #expect(row.recordJSON["signature_marks"] == .array([]) && found["signature_rejected"] == "false")
         #expect(["signature_code", "origid", "provider", "signer"].allSatisfy { (found[$0] ?? nil) == nil })
+    }
+
+    /// Each mark has a bit of its own, from bit 15 on; bit 25 is that of a rejected call.
+    @Test(arguments: [
+        (15, "origid_form"), (16, "seen_before"), (17, "rcd_digest_bare"), (18, "rcd_digest_whole"), (19, "rcd_jcl"),
+        (20, "rcd_malformed"), (21, "rcd_name"), (22, "rcd_icon"), (23, "rcd_alone"), (24, "rcd_attestation"),
+    ]) func `a mark has its name in JSON and CSV`(bit: Int, name: String) {
+        let facts = Int64(1) | 1 << bit | 1 << 25
+        let row = LedgerCallRow(shared: ["trust": .integer(facts)], node: "", events: [])
+        #expect(row.recordJSON["signature_marks"] == .array([.string(name)]))
+        #expect(row.recordJSON["signature_rejected"] == .bool(true))
+        let found = Dictionary(uniqueKeysWithValues: zip(LedgerCallRow.recordTitles, row.recordCells))
+        #expect(found["signature_marks"] == name && found["signature_rejected"] == "true")
     }
 
     @Test func `a call without a verdict has none of its fields`() throws {
         let row = LedgerCallRow(shared: ["decision": .text("matched")], node: "", events: [])
         let names: Set = [
             "signature", "attestation", "signature_counts", "diversions", "signed_name", "signature_causes",
-            "signature_code", "origid", "provider", "signer",
+            "signature_code", "origid", "provider", "signer", "signature_marks", "signature_rejected",
         ]
         #expect(row.recordJSON.filter { names.contains($0.key) && $0.value != nil }.isEmpty)
         #expect(names.isSubset(of: LedgerCallRow.recordTitles))

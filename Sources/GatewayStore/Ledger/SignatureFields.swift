@@ -13,6 +13,8 @@ extension CallField {
         CallField("signature_counts") { .flag($0.trust?.counts) },
         CallField("diversions") { .integer($0.trust?.provenDiversions.map(Int64.init)) },
         CallField("signed_name") { .text($0.trust?.signedName) },
+        CallField("signature_rejected") { .flag($0.trust?.isRejected) },
+        CallField("signature_marks") { .list($0.trust?.marks.map(\.name)) },
     ]
 
     /// The field of the column `trust_causes`.
