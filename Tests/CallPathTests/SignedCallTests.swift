@@ -637,6 +637,8 @@ struct SignedCallTests {
         let sent = gateway.receive(response(status, to: forwarded), from: GatewayUnderTest.pbx)
         let line = "\r\nReason: SIP;cause=403;text=\"Stale Date\"\r\n"
         #expect(sent.to(GatewayUnderTest.trunk).contains { $0.contains(line) } == isReported)
+        let isDue = mode == .decide && reason != .off
+        #expect(gateway.updates().first?.trust?.isReported == isDue, "the account says whether a report is due")
     }
 
     @Test(arguments: ["a.b.\" x", "a.b.\(String(repeating: "x", count: 2000))", "no dots", "..", "a.b.Ã¤"])

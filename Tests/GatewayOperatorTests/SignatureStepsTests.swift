@@ -99,8 +99,16 @@ struct SignatureStepsTests {
                     + "a forwarded call needs a div token",
                 "Identity 3: no_authority: the certificate does not cover the number, or lacks the TNAuthList that the "
                     + "regime wants; herald trust list has the signers, and herald trust why the reason",
-                "Identity: further fields were not read", "code: 438 (RFC 8224 §6.2.2), for a report",
+                "Identity: further fields were not read", "code: 438 (RFC 8224 §6.2.2)",
             ])
+    }
+
+    /// Under a regime with `reason: off`, and in shadow, nobody gets the code.
+    @Test(arguments: [(false, false, ""), (false, true, ", reported to the trunk"), (true, false, ", the response")])
+    func `the code has its use`(isRejected: Bool, isReported: Bool, use: String) {
+        var evidence = Self.evidence(.failed, [.calledMismatch], code: 438)
+        (evidence.isRejected, evidence.isReported) = (isRejected, isReported)
+        #expect(Self.lines(evidence).last == "code: 438 (RFC 8224 §6.2.2)\(use)")
     }
 
     @Test func `a forwarded call has its diversions, its signed name and its remarks`() {

@@ -136,6 +136,11 @@ public struct TrustEvidence: Hashable, Sendable {
         get { field(25, 1) == 1 }
         set { set(25, 1, newValue ? 1 : 0) }
     }
+    /// True if the trunk gets the code in a Reason, which ends no call.
+    public var isReported: Bool {
+        get { field(26, 1) == 1 }
+        set { set(26, 1, newValue ? 1 : 0) }
+    }
     /// True if there were more header fields than are read.
     public var hasUnread: Bool { field(14, 1) == 1 }
     /// The remarks without effect on the number.

@@ -32,6 +32,9 @@ extension SignedVerdict {
             verdict, counts: rules.mode == .decide, trunkClaim: claim,
             code: rules.policy.regimes.first.flatMap { verdict.code(under: $0) })
         evidence.isRejected = rules.mode == .decide && rules.onFailed == .reject && evidence.result == .failed
+        evidence.isReported =
+            rules.mode == .decide && evidence.code != 0 && !evidence.isRejected
+            && rules.policy.regimes.first.map { $0.reason != .off } ?? false
         let own = Self.own(verdict, evidence.result, number, rules)
         let counted = Self.weigh(own, against: claim, rules.source)
         let isOwn = counted == own && counted != .none && (counted != claim || rules.source != .trunkFirst)

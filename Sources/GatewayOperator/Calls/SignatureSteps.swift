@@ -113,7 +113,9 @@ struct SignatureSteps {
     }
 
     private var code: Step? {
-        evidence.code == 0 ? nil : Step("code", "\(evidence.code) (RFC 8224 §6.2.2), for a report")
+        guard evidence.code != 0 else { return nil }
+        let use = evidence.isRejected ? ", the response" : evidence.isReported ? ", reported to the trunk" : ""
+        return Step("code", "\(evidence.code) (RFC 8224 §6.2.2)\(use)")
     }
 
     private func text(of cause: TrustCause) -> String {

@@ -9,7 +9,7 @@ import Trust
 struct SimulatedSignature {
     private let decided: TracedDecision?
 
-    /// - Parameter decided: the decision of the walk; nil for a rejected call and within a dialog.
+    /// - Parameter decided: the decision of the walk; nil within a dialog, and for a call that another rule rejects.
     init(_ decided: TracedDecision?) { self.decided = decided }
 
     /// Steps with their findings, and the numbers of a token for another call.
