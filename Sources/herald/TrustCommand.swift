@@ -30,13 +30,14 @@ struct TrustImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Take in certificate chains, lists of authorities, revocation lists and addresses.",
         discussion: """
-            A file is PEM, one certificate or revocation list in DER, the response of the STI-PA or its JWT, or addresses, \
-            one a line. A line x5u: https://… before a chain names its address; a chain without it is found in tokens \
-            alone. Prints each change and each refused part. With a refused part it ends with 1, and everything else is \
-            stored. Without a file it decides all signers anew by the files that the regimes name.
+            A file is PEM, one certificate or revocation list in DER, the response of the STI-PA or its JWT, addresses, \
+            one a line, or a tar of such files. A line x5u: https://… before a chain names its address; a chain without \
+            it is found in tokens alone. Prints each change and each refused part. With a refused part it ends with 1, \
+            and everything else is stored. Without a file it decides all signers anew by the files that the regimes name.
 
             Examples:
               herald trust import chains.pem sti-pa.jwt sti-pa.crl
+              herald trust import all.tar
               herald trust import
             """)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPrograms
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -153,7 +154,8 @@ struct TrustCommandTests {
         let address = try #require(lab.certificates["spc"]?.x5u)
         let issuer = try #require(lab.certificates["spc"]?.served?.last)
         let chain = [lab.pem("spc"), lab.pem(issuer), lab.pem("root")]
-        let text = "x5u: \(address)\n" + order.map { chain[$0] + "\n" }.joined() + "x5u: https://a.example/1.pem\n"
+        let text =
+            "x5u: \(address)\n" + order.map { chain[$0] + "\n" }.joined() + "x5u: https://a.example/1.pem\n"
             + lab.pem("alone") + "\n"
         let outcome = try await importer().take([try folder.write(text, to: "mixed-up.pem")])
         let isSorted = order == order.sorted()
@@ -210,6 +212,80 @@ struct TrustCommandTests {
             try await group.waitForAll()
         }
         #expect(try stored().signers.count == 8)
+    }
+
+    /// An archive as `tar -cf all.tar -C regimes .` makes it, with folders and a private key left in it.
+    @Test func `an archive is taken in member by member`() async throws {
+        _ = try configuration()
+        let parts: [(String, String)] = [
+            ("in/chains.pem", lab.file(["spc", "delegate"])), ("in/deep/er/list-signer.pem", lab.listSigner),
+            ("in/list.json", lab.list("l01")), ("in/addresses", "https://a.example/1.pem\n"), ("in/empty", ""),
+            ("in/a b\n.pem", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"),
+        ]
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/in/deep/er", withIntermediateDirectories: true)
+        for (name, text) in parts { try folder.write(text, to: name) }
+        for format in ["gnu", "ustar", "pax"] {
+            let path = folder.path + "/\(format).tar"
+            try await Self.tar(["--format=\(format)", "-cf", path, "-C", folder.path, "in"])
+            let outcome = try await importer().take([path])
+            let refused = outcome.changes.filter { $0.kind == "refused" }
+            #expect(
+                Set(refused.map(\.detail)) == [
+                    "is empty", "is a private key, which no verifier needs; remove it from the file",
+                ])
+            #expect(refused.contains { $0.subject.hasPrefix("\(path):in/a") && $0.subject.hasSuffix(".pem:1") })
+            #expect(refused.allSatisfy { !$0.subject.contains("\n") })
+            #expect(try stored().signers.count == 3 && stored().unknown.count == 1)
+            #expect(try standing("spc") == ["passed", "passed", "passed"])
+        }
+    }
+
+    /// Each member that a trusted archive never has, with the reason of the refusal.
+    private static let hostile: [(members: [TarMember], reason: String)] = [
+        (
+            [.init("a.pem"), .init("b.pem", kind: "2", link: "/etc/shadow")],
+            "member b.pem -> /etc/shadow is no file: a link"
+        ),
+        ([.init("b.pem", kind: "1", link: "a.pem")], "member b.pem link to a.pem is no file: a link"),
+        ([.init("sda", kind: "4")], "member sda is no file: a device"),
+        ([.init("tty", kind: "3")], "member tty is no file: a device"),
+        ([.init("pipe", kind: "6")], "member pipe is no file: a pipe"),
+        ([.init("a/../../b.pem")], "member a/../../b.pem leads out of the archive"),
+        ([.init("/etc/cron.d/x")], "member /etc/cron.d/x leads out of the archive"),
+        ([.init("zeros", size: 10 << 30)], "cannot be read as an archive: tar: Unexpected EOF in archive"),
+        ([.init("a.pem", size: 100 << 10)], "cannot be read as an archive: tar: Unexpected EOF in archive"),
+        ((0...10_000).map { TarMember("\($0)") }, "has more than 10000 members"),
+        ((0..<100_000).map { TarMember("\($0)") }, "has too many members, or too long names"),
+    ]
+
+    @Test(arguments: hostile.indices)
+    func `a hostile archive changes nothing`(index: Int) async throws {
+        let (members, reason) = Self.hostile[index]
+        let path = try folder.write(TarMember.archive(members), to: "all.tar")
+        let good = try folder.write(lab.file(["spc"]), to: "chains.pem")
+        let failure = await #expect(throws: CommandFailure.self) { try await importer().take([good, path]) }
+        #expect(failure.map { "\($0)" } == "\(path) \(reason)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/signers.sqlite"))
+    }
+
+    @Test func `a sparse file of 10 GB and a compressed archive are refused`() async throws {
+        let sparse = folder.path + "/zeros"
+        #expect(FileManager.default.createFile(atPath: sparse, contents: nil))
+        try #require(FileHandle(forWritingAtPath: sparse)).truncate(atOffset: 10 << 30)
+        try await Self.tar(["-cSf", folder.path + "/sparse.tar", "-C", folder.path, "zeros"])
+        try folder.write(lab.file(["spc"]), to: "chains.pem")
+        try await Self.tar(["-czf", folder.path + "/all.tar.gz", "-C", folder.path, "chains.pem"])
+        for (name, reason) in [("sparse.tar", "has more than 64 MB"), ("all.tar.gz", "is compressed: unpack it")] {
+            let path = folder.path + "/" + name
+            let failure = await #expect(throws: CommandFailure.self) { try await importer().take([path]) }
+            #expect(failure.map { "\($0)".hasPrefix("\(path) \(reason)") } == true, "\(String(describing: failure))")
+        }
+    }
+
+    private static func tar(_ arguments: [String]) async throws {
+        let tar = try await ChildProgram.run("/usr/bin/tar", arguments)
+        try #require(tar.code == 0, "\(tar.errors)")
     }
 
     // MARK: List, why, forget

@@ -85,9 +85,20 @@ package struct TrustImport {
     /// Reads all files first, so that a wrong path changes nothing.
     func take(_ paths: [String]) async throws -> Outcome {
         var material = TrustMaterial()
-        for path in paths { material.add(try TrustFile.read(path), of: path) }
+        for path in paths { try await Self.add(path, to: &material) }
         let taken = material
         return try await change { merge in try await merge.take(taken) }
+    }
+
+    /// Adds a file, or each member of an archive. A refused archive is an error, so that it changes nothing.
+    private static func add(_ path: String, to material: inout TrustMaterial) async throws(CommandFailure) {
+        let bytes = try TrustFile.read(path)
+        guard let archive = TrustArchive(bytes) else { return material.add(bytes, of: path) }
+        do throws(TrustArchive.Refusal) {
+            for member in try await archive.members() { material.add(member.bytes, of: "\(path):\(member.name)") }
+        } catch {
+            throw CommandFailure("\(path) \(error)")
+        }
     }
 
     private func change(_ work: (inout TrustMerge) async throws -> Void) async throws -> Outcome {

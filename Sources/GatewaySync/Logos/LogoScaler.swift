@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import CLinux
 import Foundation
 import Glibc
 import Host
@@ -65,7 +64,12 @@ package struct LogoScaler: Sendable {
     package func picture(_ bytes: [UInt8], as form: LogoForm) async throws(LogoProblem) -> [UInt8] {
         let program = executable ?? Self.installed()
         if let problem = problem(program) { throw .scaling(problem) }
-        let (source, made) = (try MemoryFile(bytes), try MemoryFile([]))
+        let (source, made): (MemoryFile, MemoryFile)
+        do throws(MemoryFile.Failure) {
+            (source, made) = (try MemoryFile(bytes, "herald-logo"), try MemoryFile([], "herald-logo"))
+        } catch {
+            throw .scaling("\(error)")
+        }
         let arguments: [String] = [
             "--width", "\(form.width)", "--height", "\(form.height)", "--format", form.encoding.rawValue,
             "--max-pixels", "\(maxPixels)", "--max-file", "\(maxFile)",
@@ -96,39 +100,5 @@ package struct LogoScaler: Sendable {
         case .exited(68): "the decoder could not be confined on this system"
         case .exited(let code): "the decoder ended with \(code)"
         }
-    }
-}
-
-/// A file in memory, closed on exec; holds at most what was written to it.
-private final class MemoryFile: Sendable {
-    let descriptor: CInt
-
-    /// Opens a file with this content, to be read from its start.
-    init(_ bytes: [UInt8]) throws(LogoProblem) {
-        descriptor = herald_memory_file("herald-logo")
-        guard descriptor >= 0, write(bytes), lseek(descriptor, 0, SEEK_SET) == 0 else {
-            throw .scaling("no memory file: \(SystemError.text(errno))")
-        }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    private func write(_ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
-
-    /// Returns the content, or nil if it is empty or longer than `limit`.
-    func content(limit: Int) -> [UInt8]? {
-        let length = Int(lseek(descriptor, 0, SEEK_END))
-        guard (1...limit).contains(length) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: length)
-        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, length, 0) }
-        return count == length ? bytes : nil
     }
 }
