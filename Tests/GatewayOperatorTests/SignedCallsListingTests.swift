@@ -8,7 +8,9 @@ import Testing
 @Suite("herald trust list --calls")
 struct SignedCallsListingTests {
     private static let calls = [
-        ProviderCalls(provider: "123A", outcomes: ["ANSWERED": 40, "MISSED": 2], total: 43),
+        ProviderCalls(
+            provider: "123A", outcomes: ["ANSWERED": 40, "MISSED": 2], total: 43, attestations: [30, 9, 4], short: 12,
+            unwanted: 3),
         ProviderCalls(provider: "567B", outcomes: ["BLOCKED": 1], total: 1),
     ]
 
@@ -16,9 +18,9 @@ struct SignedCallsListingTests {
         let text = SignedCallsListing(calls: Self.calls, new: []).text
         #expect(
             text == """
-                SIGNS FOR  CALLS  ANSWERED  MISSED  BLOCKED
-                123A       43     40        2       0
-                567B       1      0         0       1
+                SIGNS FOR  CALLS  A   B  C  ANSWERED  MISSED  BLOCKED  UNDER 6 S  UNWANTED
+                123A       43     30  9  4  40        2       0        12         3
+                567B       1      0   0  0  0         0       1        0          0
 
                 """)
     }

@@ -20,6 +20,10 @@ struct ProviderCallsTests {
         var brand: String?
         var direction = 1
         var continuedAs: String?
+        /// The facts of the verdict, whose bits 1 to 3 have the attestation.
+        var trust: Int64?
+        var status: Int64?
+        var seconds: Int64?
     }
 
     private func reader(_ calls: [Call]) throws -> LedgerReader {
@@ -28,18 +32,21 @@ struct ProviderCallsTests {
             try database.execute(
                 sql: """
                     CREATE TABLE call (id INTEGER PRIMARY KEY, invite_at INTEGER, direction INTEGER, caller INTEGER,
-                        brand_name TEXT, outcome TEXT, continued_as TEXT, provider TEXT);
+                        brand_name TEXT, outcome TEXT, continued_as TEXT, provider TEXT,
+                        trust INTEGER, status INTEGER, answered_at INTEGER, ended_at INTEGER);
                     CREATE TABLE adopted_call (call INTEGER);
                     """)
             for call in calls.sorted(by: { $0.daysAgo > $1.daysAgo }) {
                 try database.execute(
                     sql: """
-                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, provider)
-                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, provider,
+                            trust, status, answered_at, ended_at)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
                         (Self.now - call.daysAgo * Self.day) * 1_000_000, call.direction, call.caller, call.brand,
-                        call.outcome, call.continuedAs, call.provider,
+                        call.outcome, call.continuedAs, call.provider, call.trust, call.status,
+                        call.seconds.map { _ in Int64(1_000_000) }, call.seconds.map { ($0 + 1) * 1_000_000 },
                     ])
             }
         }
@@ -62,6 +69,26 @@ struct ProviderCallsTests {
             found == [
                 ProviderCalls(provider: "123A", outcomes: ["ANSWERED": 2, "MISSED": 1], total: 4),
                 ProviderCalls(provider: "567B", outcomes: ["REJECTED": 1], total: 1),
+            ])
+    }
+
+    /// Herald gets no complaints. These are the signs that a callee did not want a call (RFC 8197, RFC 8688).
+    @Test func `a signer has its attestations, short calls and unwanted ones`() throws {
+        func call(_ outcome: String, _ trust: Int64, status: Int64? = nil, seconds: Int64? = nil) -> Call {
+            Call(daysAgo: 1, provider: "123A", outcome: outcome, trust: trust, status: status, seconds: seconds)
+        }
+        let reader = try reader([
+            call("ANSWERED", 0b0011, seconds: 5), call("ANSWERED", 0b0101, seconds: 6),
+            call("ANSWERED", 0b0111, seconds: 0), call("ANSWERED", 0b1_0001_0011, seconds: 600),
+            call("REJECTED", 0b0101, status: 607), call("REJECTED", 0b1001, status: 603),
+            call("BLOCKED", 0b0111, status: 608), call("MISSED", 0b0011, seconds: nil),
+        ])
+        let found = try reader.callsOfProviders(since: Self.now - 30 * Self.day)
+        #expect(
+            found == [
+                ProviderCalls(
+                    provider: "123A", outcomes: ["ANSWERED": 4, "REJECTED": 2, "BLOCKED": 1, "MISSED": 1], total: 8,
+                    attestations: [3, 2, 2], short: 2, unwanted: 1)
             ])
     }
 

@@ -50,9 +50,11 @@ package struct SignedCallsListing {
     var text: String {
         guard !calls.isEmpty else { return "no signed calls in the last \(Self.days) days\n" }
         let shown = Self.outcomes.filter { outcome in calls.contains { $0.outcomes[outcome] != nil } }
-        var table = TextTable(["SIGNS FOR", "CALLS"] + shown)
+        var table = TextTable(["SIGNS FOR", "CALLS", "A", "B", "C"] + shown + ["UNDER 6 S", "UNWANTED"])
         for signer in calls {
-            let counts = [signer.total] + shown.map { signer.outcomes[$0] ?? 0 }
+            let counts =
+                [signer.total] + signer.attestations + shown.map { signer.outcomes[$0] ?? 0 }
+                + [signer.short, signer.unwanted]
             table.add([signer.provider] + counts.map(String.init))
         }
         return table.text
@@ -74,6 +76,10 @@ package struct SignedCallsListing {
         return [
             "provider": .string(signer.provider), "calls": .int(signer.total),
             "outcomes": .object(Dictionary(counts, uniquingKeysWith: { $1 })), "new_for": .array(brands),
+            "attestations": .object(
+                Dictionary(
+                    zip(["A", "B", "C"], signer.attestations.map(JSONValue.int)), uniquingKeysWith: { one, _ in one })),
+            "under_6_seconds": .int(signer.short), "unwanted": .int(signer.unwanted),
         ]
     }
 }

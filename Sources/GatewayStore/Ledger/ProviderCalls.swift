@@ -9,6 +9,15 @@ package struct ProviderCalls: Hashable, Sendable {
     /// Counts by outcome; calls in progress have none.
     package let outcomes: [String: Int]
     package let total: Int
+    /// Calls with attestation A, B and C, in this order.
+    package var attestations = [0, 0, 0]
+    /// Answered calls that ended within `shortest` seconds.
+    package var short = 0
+    /// Calls that the callee marked as unwanted: 607 (RFC 8197).
+    package var unwanted = 0
+
+    /// Calls below this length count as short, which most unwanted calls are.
+    package static let shortest: Int64 = 6
 }
 
 /// A signer that has signed a number of a brand lately for the first time.
@@ -27,18 +36,24 @@ extension LedgerReader {
     package func callsOfProviders(since: Int64) throws -> [ProviderCalls] {
         let counts = try rows(
             """
-            SELECT provider, outcome, count(*) FROM call
+            SELECT provider, outcome, count(*),
+                count(*) FILTER (WHERE trust >> 1 & 7 = 1), count(*) FILTER (WHERE trust >> 1 & 7 = 2),
+                count(*) FILTER (WHERE trust >> 1 & 7 = 3),
+                count(*) FILTER (
+                    WHERE outcome = 'ANSWERED' AND ended_at - answered_at < \(ProviderCalls.shortest) * 1000000),
+                count(*) FILTER (WHERE status = 607)
+            FROM call
             WHERE id >= ? AND invite_at >= ? AND direction = 1 AND provider IS NOT NULL AND continued_as IS NULL
             GROUP BY provider, outcome
             """, since: since)
-        var found: [String: (outcomes: [String: Int], total: Int)] = [:]
-        for row in counts {
-            let (provider, outcome, count): (String, String?, Int) = (row[0], row[1], row[2])
-            found[provider, default: ([:], 0)].total += count
-            if let outcome { found[provider, default: ([:], 0)].outcomes[outcome] = count }
-        }
-        return found.map { ProviderCalls(provider: $0, outcomes: $1.outcomes, total: $1.total) }
-            .sorted { ($1.total, $0.provider) < ($0.total, $1.provider) }
+        let signers = Dictionary(grouping: counts) { row -> String in row[0] }
+        return signers.map { provider, rows in
+            func sum(_ column: Int) -> Int { rows.reduce(0) { $0 + ($1[column] as Int) } }
+            let outcomes = rows.compactMap { row in (row[1] as String?).map { ($0, row[2] as Int) } }
+            return ProviderCalls(
+                provider: provider, outcomes: Dictionary(outcomes, uniquingKeysWith: +), total: sum(2),
+                attestations: (3...5).map(sum), short: sum(6), unwanted: sum(7))
+        }.sorted { ($1.total, $0.provider) < ($0.total, $1.provider) }
     }
 
     /// Signers whose first call of a brand's number is younger than a time, where another signer has signed the number before.
