@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+import GRDB
 import GatewayStore
 import TestFixtures
 import Testing
@@ -284,6 +285,30 @@ struct DoctorTrustTests {
         let trust = GatewayStatus.Trust(signers: 0, unknownAddresses: 0, calls: [:], problem: "cannot open a file")
         #expect(DoctorTrust.running(trust).map(\.text) == ["cannot open a file"])
         #expect(DoctorTrust.running(nil).isEmpty)
+    }
+
+    @Test func `a brand whose number a new provider signs is a note without the number`() async throws {
+        try writeLab(anchors: "root")
+        try await take(["spc"], "{regimes: [lab.yaml]}")
+        let configured = try configuration("{regimes: [lab.yaml]}")
+        #expect(try remarks(configured).isEmpty)
+        let database = try HeraldDatabase(folder: folder.path + "/state")
+        let ledger = try database.ledger
+        for (row, daysAgo, provider) in [(1, 20, "123A"), (2, 3, "567B\u{1B}")] as [(Int64, Int64, String)] {
+            try await ledger.write { [lab] database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, caller, brand_name, provider)
+                        VALUES (?, ?, ?, 1, 'matched', ?, 12025551000, 'Acme', ?)
+                        """,
+                    arguments: [row, "\(row)", "\(row)", (lab.now - daysAgo * Self.day) * 1_000_000, provider])
+            }
+        }
+        try database.close()
+        let found = try remarks(configured)
+        #expect(
+            found.count == 1 && found[0].hasPrefix("note 567B\\u{1b} has signed a number of Acme since "), "\(found)")
+        #expect(!found.joined().contains("12025551000"))
     }
 
     @Test func `a database that cannot be read is a warning`() throws {

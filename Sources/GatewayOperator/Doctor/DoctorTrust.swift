@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import Host
+import Primitives
 import Trust
 
 /// Checks files, lists and signers of the regimes under which trunks verify signed calls; blocks.
@@ -35,7 +36,11 @@ struct DoctorTrust {
         do throws(CommandFailure) {
             return DoctorTrust(configuration, settings, try StoredTrust.read(configuration.state), now).findings
         } catch {
-            return [warning("\(error); from its next start on herald finds no signer, and signed calls are signer_not_yet_known")]
+            return [
+                warning(
+                    "\(error); from its next start on herald finds no signer, and signed calls are signer_not_yet_known"
+                )
+            ]
         }
     }
 
@@ -66,7 +71,7 @@ struct DoctorTrust {
     private var findings: [DoctorFinding] {
         // The remark of the configuration has the causes.
         guard !used.isEmpty else { return [] }
-        let found = countries + files + anchorEnds + authorityLists + revocationLists + signers
+        let found = countries + files + anchorEnds + authorityLists + revocationLists + signers + newProviders
         guard found.allSatisfy({ $0.level == .note }) else { return found }
         let counts = used.map { "\(good($0.regime)) count under \($0.regime.name)" }
         return found + [
@@ -229,6 +234,25 @@ struct DoctorTrust {
             ] + waiting
         }
         return uncounted + old + ended + waiting
+    }
+
+    /// Brands whose number a provider has signed lately for the first time, without the number.
+    private var newProviders: [DoctorFinding] {
+        // Another check reports a ledger that cannot be read.
+        guard let database = try? HeraldDatabase.ledgerReader(folder: configuration.state),
+            let found = try? LedgerReader(database).providersOfBrands(
+                newSince: now - SignedCallsListing.newDays * Self.day, since: now - SignedCallsListing.days * Self.day),
+            let first = found.first
+        else { return [] }
+        let provider =
+            SignatureSteps.isNumber(first.provider) ? "a signer of numbers" : TerminalText.visible(first.provider)
+        let others = found.count == 1 ? "" : ", and \(found.count - 1) more"
+        return [
+            Self.note(
+                "\(provider) has signed a number of \(TerminalText.visible(first.brand)) since "
+                    + "\(time(first.firstAt / 1_000_000)), and another provider before\(others): the brand has another carrier, "
+                    + "or somebody borrows its number; see herald trust list --calls")
+        ]
     }
 
     private var uncounted: [DoctorFinding] {
