@@ -64,7 +64,7 @@ final class LogoFixture: Sendable {
             settings, cache: store, traffic: traffic, current: current,
             resolve: { host in
                 seen.lookups.withLock { $0.append(host) }
-                return LogoAddress("127.0.0.1").map { [$0] } ?? []
+                return HostAddress("127.0.0.1").map { [$0] } ?? []
             },
             shape: { bytes, _ in bytes },
             publish: {

@@ -46,7 +46,7 @@ package final class LogoService: Service, Sendable {
     ///   - publish: builds the index from the stored records and publishes it to the call path.
     package init(
         _ settings: LogoSettings, cache: any LogoCache, traffic: LogoTraffic, current: CurrentBranding,
-        resolve: @escaping LogoResolver = LogoAddress.resolve, shape: @escaping LogoShaper,
+        resolve: @escaping HostResolver = HostAddress.resolve, shape: @escaping LogoShaper,
         publish: @escaping @Sendable () async throws -> Void, time: ServiceClock = .system, logger: Logger
     ) {
         self.settings = settings
@@ -161,13 +161,19 @@ package final class LogoService: Service, Sendable {
     /// Requests the logo from its host, unless the host failed too often in this round.
     private func response(to logo: DueLogo) async throws(LogoProblem) -> LogoFetch.Response {
         let host = try LogoOrigin(logo.url, settings).host
-        if let problem = state.withLock({ $0.silent.problem(of: host) }) { throw problem }
+        if let failure = state.withLock({ $0.silent.failure(of: host) }) { throw .fetch(failure) }
         do throws(LogoProblem) {
             let response = try await fetch.response(to: logo)
             state.withLock { $0.silent.spoke(host) }
             return response
         } catch {
-            state.withLock { $0.silent.record(error, of: host) }
+            state.withLock { state in
+                if case .fetch(let failure) = error {
+                    state.silent.record(failure, of: host)
+                } else {
+                    state.silent.spoke(host)
+                }
+            }
             throw error
         }
     }

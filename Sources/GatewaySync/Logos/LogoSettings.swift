@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
-import Foundation
 package import Host
 
 /// Permitted hosts, limits and forms of logos.
@@ -43,41 +42,18 @@ package struct LogoSettings: Sendable {
 
 /// The parts of a logo's URL that the settings permit.
 struct LogoOrigin: Hashable, Sendable {
-    /// The URL with its host in lower case. The fixed address is looked up by this name.
-    let url: String
+    let url: FetchURL
     /// The name for the certificate; IPv6 without brackets.
-    let host: String
+    var host: String { url.host }
 
     /// - Throws: `badURL`, `insecure` or `hostNotAllowed`.
-    init(_ url: String, _ settings: LogoSettings) throws(LogoProblem) {
-        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), var parts = URLComponents(string: url),
-            let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
-            let name = parts.percentEncodedHost?.lowercased(), Self.isHost(name), parts.user == nil,
-            parts.password == nil
-        else { throw .badURL }
-        guard scheme == "https" || settings.allowsHTTP else { throw .insecure }
-        let usual = scheme == "https" ? 443 : 80
-        let port = parts.port ?? usual
-        let isUsual = port == usual
-        guard isUsual && settings.hosts.contains(name) || settings.hosts.contains("\(name):\(port)") else {
-            throw .hostNotAllowed(ServerText.clean(isUsual ? name : "\(name):\(port)"))
+    init(_ text: String, _ settings: LogoSettings) throws(LogoProblem) {
+        guard let url = FetchURL(text) else { throw .badURL }
+        guard url.scheme == "https" || settings.allowsHTTP else { throw .insecure }
+        let name = url.name
+        guard url.hasUsualPort && settings.hosts.contains(name) || settings.hosts.contains("\(name):\(url.port)") else {
+            throw .hostNotAllowed(ServerText.clean(url.hasUsualPort ? name : "\(name):\(url.port)"))
         }
-        parts.scheme = scheme
-        parts.percentEncodedHost = name
-        guard let text = parts.string else { throw .badURL }
-        self.url = text
-        host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
-    }
-
-    /// True for an unambiguous host. Two parsers read it, and only one of them knows the checked address.
-    private static func isHost(_ name: String) -> Bool {
-        if name.hasPrefix("["), name.hasSuffix("]") {
-            return LogoAddress(String(name.dropFirst().dropLast()))?.isIPv6 == true
-        }
-        return !name.isEmpty
-            && name.utf8.allSatisfy {
-                (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
-                    || $0 == UInt8(ascii: ".")
-            }
+        self.url = url
     }
 }

@@ -3,9 +3,10 @@
 import Dispatch
 import Glibc
 import Primitives
+import Synchronization
 
-/// An address of a logo's host, with the check whether a picture may be fetched from it.
-package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
+/// An address of a foreign host, with the check whether something may be fetched from it.
+package struct HostAddress: Hashable, Sendable, CustomStringConvertible {
     /// Four or sixteen bytes.
     private let bytes: [UInt8]
     package let description: String
@@ -63,27 +64,34 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Resolves the addresses of a host name. Tests inject their own.
-package typealias LogoResolver = @Sendable (_ host: String) async -> [LogoAddress]
+package typealias HostResolver = @Sendable (_ host: String) async -> [HostAddress]
 
-extension LogoAddress {
-    /// Queries the system's resolver on a thread of its own. Empty without a response.
-    package static func resolve(_ host: String) async -> [LogoAddress] {
-        if let literal = LogoAddress(host) { return [literal] }
-        return await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async { continuation.resume(returning: ask(host)) }
+extension HostAddress {
+    /// Queries the system's resolver on a thread of its own. Empty without a response, and once the task is cancelled.
+    package static func resolve(_ host: String) async -> [HostAddress] {
+        if let literal = HostAddress(host) { return [literal] }
+        // The resolver cannot be interrupted, and may take longer than the whole fetch.
+        let reply = ResolverReply()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                reply.wait(continuation)
+                DispatchQueue.global(qos: .utility).async { reply.give(ask(host)) }
+            }
+        } onCancel: {
+            reply.give([])
         }
     }
 
-    private static func ask(_ host: String) -> [LogoAddress] {
+    private static func ask(_ host: String) -> [HostAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }
-        var addresses: [LogoAddress] = []
+        var addresses: [HostAddress] = []
         var entry = list
         while let current = entry {
-            if let address = literal(current.pointee).flatMap({ LogoAddress($0) }) { addresses.append(address) }
+            if let address = literal(current.pointee).flatMap({ HostAddress($0) }) { addresses.append(address) }
             entry = current.pointee.ai_next
         }
         return addresses
@@ -95,5 +103,35 @@ extension LogoAddress {
             getnameinfo(info.ai_addr, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
         else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// The first of two replies, that of the resolver or that of a cancellation. Any thread.
+private final class ResolverReply: Sendable {
+    private enum State {
+        case open(CheckedContinuation<[HostAddress], Never>?)
+        case given([HostAddress])
+    }
+
+    private let state = Mutex(State.open(nil))
+
+    /// Resumes the continuation with the first reply.
+    func wait(_ continuation: CheckedContinuation<[HostAddress], Never>) {
+        let reply: [HostAddress]? = state.withLock { state in
+            if case .given(let addresses) = state { return addresses }
+            state = .open(continuation)
+            return nil
+        }
+        if let reply { continuation.resume(returning: reply) }
+    }
+
+    /// Gives a reply; further ones have no effect.
+    func give(_ addresses: [HostAddress]) {
+        let waiting: CheckedContinuation<[HostAddress], Never>? = state.withLock { state in
+            guard case .open(let continuation) = state else { return nil }
+            state = .given(addresses)
+            return continuation
+        }
+        waiting?.resume(returning: addresses)
     }
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import Foundation
+import Host
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Sends one GET to a foreign host: to a checked address only, without redirects, bounded in bytes and time.
+///
+/// Each request has an HTTP client of its own with a fixed address. The name is resolved once, each of its addresses is
+/// checked, and the connection goes to the first one. A later change of the name has no effect. The certificate of the
+/// server is checked against the name. A body is never unpacked. The request has no cookie and no key.
+struct CheckedGet: Sendable {
+    /// The host's response.
+    enum Response: Sendable {
+        /// 304 to a conditional request.
+        case unchanged(HTTPHeaders)
+        case content(HTTPHeaders, [UInt8])
+    }
+
+    /// The largest body in bytes.
+    var mostBytes: Int
+    /// The longest time for a connection.
+    var connect: Duration
+    /// The longest time for everything, from the name to the last byte.
+    var total: Duration
+    /// Permits addresses of private networks and of the machine itself.
+    var allowsPrivate: Bool
+    /// Authorities of web servers; nil for those of the system.
+    var roots: [NIOSSLCertificate]?
+    let resolve: HostResolver
+
+    /// - Parameter headers: `If-None-Match` or `If-Modified-Since` make 304 a valid response.
+    func response(to url: FetchURL, _ headers: HTTPHeaders) async throws(FetchFailure) -> Response {
+        // The library's deadline ends with the head of the response. This one covers name and body too.
+        let result = await within(total) { await self.result(url, headers) }
+        guard let result else { throw .timeout(total) }
+        return try result.get()
+    }
+
+    private func result(_ url: FetchURL, _ headers: HTTPHeaders) async -> Result<Response, FetchFailure> {
+        do throws(FetchFailure) {
+            return .success(try await send(url, headers, to: try await address(of: url.host)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Returns the first address, if all of them are permitted.
+    private func address(of host: String) async throws(FetchFailure) -> HostAddress {
+        let addresses = await resolve(host)
+        guard let first = addresses.first else { throw .unresolvable(ServerText.clean(host)) }
+        if !allowsPrivate, let forbidden = addresses.first(where: { !$0.isPublic }) {
+            throw .forbiddenAddress("\(forbidden)")
+        }
+        return first
+    }
+
+    private func send(
+        _ url: FetchURL, _ headers: HTTPHeaders, to address: HostAddress
+    ) async throws(FetchFailure) -> Response {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.dnsOverride = [url.host: "\(address)"]
+        configuration.timeout = .init(connect: TimeAmount(connect), read: TimeAmount(total))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = .http1Only
+        if let roots {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates(roots)
+            configuration.tlsConfiguration = tls
+        }
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<Response, FetchFailure>
+        do throws(FetchFailure) {
+            result = .success(try await exchange(http, url.text, headers))
+        } catch {
+            result = .failure(error)
+        }
+        try? await http.shutdown()
+        return try result.get()
+    }
+
+    private func exchange(
+        _ http: HTTPClient, _ url: String, _ headers: HTTPHeaders
+    ) async throws(FetchFailure) -> Response {
+        var request = HTTPClientRequest(url: url)
+        request.headers = headers
+        do {
+            let response = try await http.execute(request, timeout: TimeAmount(total))
+            let status = Int(response.status.code)
+            if status == 304, headers.contains(name: "If-None-Match") || headers.contains(name: "If-Modified-Since") {
+                return .unchanged(response.headers)
+            }
+            guard status == 200 else {
+                throw [301, 302, 303, 307, 308].contains(status)
+                    ? FetchFailure.redirect(status) : FetchFailure.status(status)
+            }
+            if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length > mostBytes {
+                throw FetchFailure.tooLarge(limit: mostBytes)
+            }
+            let body = try await response.body.collect(upTo: mostBytes)
+            // A cancelled body ends like a complete one.
+            try Task.checkCancellation()
+            return .content(response.headers, Array(body.readableBytesView))
+        } catch let failure as FetchFailure {
+            throw failure
+        } catch is NIOTooManyBytesError {
+            throw .tooLarge(limit: mostBytes)
+        } catch let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout {
+            throw .timeout(total)
+        } catch let error as HTTPClientError where error == .connectTimeout {
+            throw .timeout(connect)
+        } catch {
+            throw .network(ServerText.clean("\(error)"))
+        }
+    }
+}
