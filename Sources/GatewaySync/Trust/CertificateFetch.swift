@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOHTTP1
+package import NIOSSL
+package import Trust
+
+/// Fetches the certificate chain of one signer, by the rules of `CheckedGet` and of the regimes that fetch.
+///
+/// The server's certificate is judged by ordinary web roots. The authenticity of a chain comes from its anchors, which
+/// `ChainPolicy` judges.
+package struct CertificateFetch: Sendable {
+    /// The host's response.
+    package enum Response: Hashable, Sendable {
+        case unchanged(CertificateFreshness)
+        /// Certificates in DER, one to six, the leaf first.
+        case chain([[UInt8]], CertificateFreshness)
+    }
+
+    /// The largest body in bytes.
+    package static let mostBytes = 65_536
+    /// The longest time for a connection.
+    package static let connect = Duration.seconds(3)
+    /// The longest time for everything, from the name to the last byte.
+    package static let total = Duration.seconds(5)
+
+    private let rules: [AddressRules]
+    private let version: String
+    private let resolve: HostResolver
+    private let roots: [NIOSSLCertificate]?
+    private let total: Duration
+
+    /// - Parameters:
+    ///   - rules: the addresses that the regimes with `fetch: on` allow.
+    ///   - version: Herald's own, for `User-Agent`.
+    ///   - roots: authorities of web servers; nil for those of the system.
+    package init(
+        rules: [AddressRules], version: String, resolve: @escaping HostResolver = HostAddress.resolve,
+        roots: [NIOSSLCertificate]? = nil, total: Duration = CertificateFetch.total
+    ) {
+        self.rules = rules
+        self.version = version
+        self.resolve = resolve
+        self.roots = roots
+        self.total = total
+    }
+
+    /// True if a regime that fetches allows the address.
+    package func allows(_ address: String) -> Bool { rules.contains { $0.allow(address) } }
+
+    /// The host of an address in lower case, by which hosts are counted; nil for an address that cannot be fetched.
+    package static func host(of address: String) -> String? { FetchURL(address)?.host }
+
+    /// Requests the certificates.
+    ///
+    /// - Parameters:
+    ///   - known: the validators of the stored chain; nil without one, and then 304 is no response.
+    ///   - now: seconds since 1970, for an `Expires` without a `Date`.
+    package func response(
+        of address: String, known: CertificateFreshness?, at now: Int64
+    ) async throws(CertificateProblem) -> Response {
+        let permitting = rules.filter { $0.allow(address) }
+        guard !permitting.isEmpty, let url = FetchURL(address) else { throw .notAllowed }
+        var headers: HTTPHeaders = [
+            "User-Agent": "herald/\(version)", "Accept": "application/pem-certificate-chain, */*;q=0.1",
+        ]
+        if let etag = known?.etag { headers.add(name: "If-None-Match", value: etag) }
+        if let date = known?.lastModified { headers.add(name: "If-Modified-Since", value: date) }
+        let get = CheckedGet(
+            mostBytes: Self.mostBytes, connect: min(Self.connect, total), total: total,
+            allowsPrivate: permitting.contains(where: \.allowsPrivate), roots: roots, resolve: resolve)
+        let response: CheckedGet.Response
+        do throws(FetchFailure) {
+            response = try await get.response(to: url, headers)
+        } catch {
+            throw .fetch(error)
+        }
+        switch response {
+        case .unchanged(let headers): return .unchanged(CertificateFreshness(headers, at: now))
+        case .content(let headers, let body):
+            return .chain(try Self.chain(in: body), CertificateFreshness(headers, at: now))
+        }
+    }
+
+    /// The chain in a body of PEM texts, with any text between them (RFC 7468 §2).
+    static func chain(in body: [UInt8]) throws(CertificateProblem) -> [[UInt8]] {
+        guard let text = String(validating: body, as: UTF8.self), text.contains("-----BEGIN ") else { throw .notPEM }
+        var material = TrustMaterial()
+        material.add(body, of: "the body")
+        if let refusal = material.refusals.first { throw .chain("\(refusal.place) \(refusal.reason)") }
+        guard material.authorities.isEmpty else {
+            throw .chain("the first certificate is that of an authority, and the signer's must come first")
+        }
+        guard let chain = material.chains.first else { throw .notPEM }
+        guard material.chains.count == 1 else { throw .chain("the body has the certificates of several signers") }
+        return chain.certificates
+    }
+}
