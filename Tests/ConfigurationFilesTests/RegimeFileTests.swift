@@ -34,7 +34,7 @@ struct RegimeFileTests {
         #expect(regime.innerAge == 10_800)
         #expect(regime.diversions == 5)
         #expect(regime.allowsX5C)
-        #expect(regime.fetch == false)
+        #expect(regime.fetch == nil)
     }
 
     /// SHAKEN: anchors out of the signed list, P-256 alone, one provider code, an indirect revocation list.
@@ -116,7 +116,7 @@ struct RegimeFileTests {
         ("x5u_ports: []", "lab.yaml:1:12: x5u_ports: must not be empty; any allows all ports"),
         (
             "crl: [https://a.example/crl]",
-            "lab.yaml:1:7: crl[0]: nothing is fetched in this version; write the path of a file"
+            "lab.yaml:1:7: crl[0]: lists are not fetched; write the path of a file"
         ),
         (
             "crl_form: indirect",
@@ -131,8 +131,13 @@ struct RegimeFileTests {
         #expect(found.count == 1 && found.first?.hasPrefix(problem) == true, "\(found)")
     }
 
-    @Test func `fetching and causes that count against no call are refused`() throws {
-        #expect(try problems(of: "fetch: on").first?.contains("herald trust import") == true)
+    @Test(arguments: [("fetch: on\n", true), ("fetch: off\n", false)])
+    func `fetching is a choice of the regime`(text: String, expected: Bool) throws {
+        try folder.write(text, to: "lab.yaml")
+        #expect(try regime("lab.yaml").fetch == expected)
+    }
+
+    @Test func `causes that count against no call are refused`() throws {
         #expect(try problems(of: "verstat_failed: [unsigned]").first?.contains("counts against a call") == true)
     }
 }
@@ -156,11 +161,29 @@ struct TrustSchemaTests {
     }
 
     @Test(arguments: [
+        ("trust: {regimes: [us, lab.yaml], fetch: on}", [true, false]),
+        ("trust: {regimes: [us, lab.yaml]}", [false, false]),
+        ("trust: {regimes: [in, own.yaml], fetch: off}", [false, true]),
+    ])
+    func `a regime may have another rule for fetching than the section`(text: String, expected: [Bool]) throws {
+        try folder.write("fetch: off\n", to: "lab.yaml")
+        try folder.write("fetch: on\nx5u_ports: [9443]\n", to: "own.yaml")
+        let configuration = try folder.load(smallest + text + "\n")
+        let trust = try #require(configuration.trust)
+        #expect(trust.regimes.map { trust.fetches(under: $0.regime) } == expected)
+        #expect(trust.fetchRules.count == expected.count { $0 })
+        let trunk = try #require(configuration.trunks.first)
+        let signatures = configuration.signatures(of: trunk)
+        // The first regime of India verifies nothing, so nothing of its trunk is verified.
+        #expect(signatures?.policy.fetches ?? false == (expected == [true, false]))
+    }
+
+    @Test(arguments: [
         ("trust: {}", "trust.regimes: is missing; write regimes: [us]"),
         ("trust: {regimes: []}", "leave out trust instead"),
         ("trust: {regimes: [uk]}", "\"uk\" is no regime: write one of us, ca, fr, br, in, private"),
         ("trust: {regimes: [us, us]}", "trust.regimes[1]: an earlier entry is named \"us\""),
-        ("trust: {regimes: [us], fetch: on}", "trust.fetch: is off in this version"),
+        ("trust: {regimes: [us], fetch: yes}", "trust.fetch: \"yes\" is not one of off, on"),
         ("trust: {regimes: [us], signer: {\"123A\": allow}}", "trust.signer.123A: \"allow\" is not one of deny, watch"),
         ("trust: {regimes: [us], signer: {123a: deny, 123A: watch}}", "trust.signer: 123A is listed twice"),
         ("trust: {regimes: [us], signers: 5}", "trust.signers: 5 is out of range (100 to 1000000)"),

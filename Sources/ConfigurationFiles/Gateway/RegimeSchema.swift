@@ -53,7 +53,7 @@ struct RegimeSchema {
         regime.listRoot = root.string("list_root").map(file.resolved)
         regime.revocationLists = root.list("crl") { text throws(AddressProblem) in
             guard !text.contains("://") else {
-                throw .unfit("nothing is fetched in this version; write the path of a file")
+                throw .unfit("lists are not fetched; write the path of a file")
             }
             return file.resolved(text)
         }
@@ -70,10 +70,7 @@ struct RegimeSchema {
         regime.keys = root.choice("keys", default: regime.keys)
         regime.authority = root.choice("tnauthlist", default: regime.authority)
         regime.delegates = root.bool("delegates", default: regime.delegates)
-        if root.has("fetch") {
-            HeraldSchema.refuseFetching(root)
-            regime.fetch = false
-        }
+        if root.has("fetch") { regime.fetch = root.choice("fetch", default: HeraldSchema.FetchWord.off) == .on }
         if root.has("x5u_ports") {
             let texts = root.texts("x5u_ports")
             if texts == ["any"] {

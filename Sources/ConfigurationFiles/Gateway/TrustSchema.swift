@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Trust
+package import Trust
 
 extension HeraldConfiguration {
     /// The rules and the limits for signers of calls.
@@ -11,10 +11,20 @@ extension HeraldConfiguration {
 
         /// The regimes in the order of the file; at least one.
         package var regimes: [ConfiguredRegime]
+        /// Whether certificates of unknown signers are fetched; a regime may have another rule.
+        package var fetches = false
         /// The most signers and unknown addresses together.
         package var signers = 50_000
         /// The operator's rules by provider code in folded form.
         package var rules: [String: SignerRule] = [:]
+
+        /// Whether certificates are fetched for calls under a regime.
+        package func fetches(under regime: TrustRegime) -> Bool { regime.verify && (regime.fetch ?? fetches) }
+
+        /// The addresses that the regimes with fetching allow; none where nothing is fetched.
+        package var fetchRules: [AddressRules] {
+            regimes.map(\.regime).filter(fetches(under:)).map(\.addresses)
+        }
     }
 }
 
@@ -30,7 +40,7 @@ extension HeraldSchema {
             var settings = HeraldConfiguration.TrustSettings(regimes: regimes)
             settings.signers = section.integer("signers", default: settings.signers, in: 100...1_000_000)
             settings.rules = rules(section)
-            Self.refuseFetching(section)
+            settings.fetches = section.choice("fetch", default: FetchWord.off) == .on
             return regimes.isEmpty ? nil : settings
         }
     }
@@ -45,14 +55,8 @@ extension HeraldSchema {
         return Dictionary(written.map { (ProviderCode.folded($0), $1) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reports `fetch: on`, which no part of the gateway carries out.
-    static func refuseFetching(_ section: ConfigurationSection) {
-        guard section.choice("fetch", default: FetchWord.off) == .on else { return }
-        section.problem(
-            "fetch", "is off in this version: write off, and take in certificates with herald trust import")
-    }
-
-    private enum FetchWord: String, ConfigurationWord { case off, on }
+    /// The values of `fetch`.
+    enum FetchWord: String, ConfigurationWord { case off, on }
 
     private func regimes(_ section: ConfigurationSection) -> [ConfiguredRegime] {
         var regimes: [ConfiguredRegime] = []

@@ -59,7 +59,7 @@ struct RestartOnlySettings: Sendable {
         return changed
     }
 
-    /// Puts back the regimes, since standings of signers belong to them by position, and the limit of the store.
+    /// Puts back the regimes, since standings of signers belong to them by position, fetching, and the limit of the store.
     ///
     /// The rules of signers are those of `next`.
     private func restoreTrust(in next: inout HeraldConfiguration) -> [String] {
@@ -72,6 +72,10 @@ struct RestartOnlySettings: Sendable {
         if other.regimes.map(\.regime) != running.regimes.map(\.regime) {
             changed.append("trust.regimes")
             next.trust?.regimes = running.regimes
+        }
+        if other.fetches != running.fetches {
+            changed.append("trust.fetch")
+            next.trust?.fetches = running.fetches
         }
         if other.signers != running.signers {
             changed.append("trust.signers")
