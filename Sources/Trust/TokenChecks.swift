@@ -53,9 +53,17 @@ extension Examination {
             throw Finding(.signerNotYetKnown)
         }
         do throws(Finding) {
-            guard standing.cause == .passed else { throw standing }
-            guard signer.validity.lowerBound <= passport.claims.issued, now <= signer.validity.upperBound
-            else { throw Finding(.certificateExpired) }
+            guard standing.cause == .passed else {
+                // Without a key no certificate of the address counts, and a later one may.
+                if policy.fetches, signer.key == nil, passport.chain == nil {
+                    ask(passport.address.map { .fetch(address: $0) })
+                }
+                throw standing
+            }
+            guard signer.validity.lowerBound <= passport.claims.issued, now <= signer.validity.upperBound else {
+                ask(renewal(of: signer, for: passport))
+                throw Finding(.certificateExpired)
+            }
             guard case .number(let number?) = passport.claims.div ?? passport.claims.orig,
                 signer.authority.covers(number)
             else { throw Finding(.noAuthority) }
@@ -122,10 +130,15 @@ extension Examination {
         }
         if isGood { return isReplayed }
         blame(signer)
-        guard policy.fetches, !signer.isRenewed, passport.chain == nil, let address = passport.address
-        else { throw Finding(.badSignature) }
-        ask(.renew(address: address))
+        guard let renewal = renewal(of: signer, for: passport) else { throw Finding(.badSignature) }
+        ask(renewal)
         throw Finding(.signerChanged)
+    }
+
+    /// The request for the present certificate of a known signer; nil if it was made already, or if nothing is fetched.
+    private func renewal(of signer: Signer, for passport: Passport) -> SignerRequest? {
+        guard policy.fetches, !signer.isRenewed, passport.chain == nil else { return nil }
+        return passport.address.map { .renew(address: $0) }
     }
 }
 

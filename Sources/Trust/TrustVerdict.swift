@@ -96,7 +96,7 @@ public struct TrustVerdict: Sendable {
 public enum SignerRequest: Equatable, Sendable {
     /// Fetch the certificate at an address.
     case fetch(address: String)
-    /// Fetch it again: a signature did not fit the stored one.
+    /// Fetch it again: a signature did not fit the stored one, or the stored one is not in force.
     case renew(address: String)
     /// Check the chain of a token: base64 texts of DER, leaf first. Nothing is fetched.
     case check(chain: [String])

@@ -259,6 +259,8 @@ struct Examination {
         }
     }
 
-    /// Keeps the signer of a token that failed, for the operator.
-    mutating func blame(_ signer: Signer) { failedSigner = failedSigner ?? signer }
+    /// Keeps the signer of a token that failed, for the operator. An address without a certificate is none.
+    mutating func blame(_ signer: Signer) {
+        if signer.key != nil || !signer.subject.isEmpty { failedSigner = failedSigner ?? signer }
+    }
 }

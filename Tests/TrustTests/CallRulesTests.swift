@@ -279,6 +279,49 @@ struct CallRulesTests {
         #expect(verdict(wrong, fetches: false).causes == [.badSignature])
     }
 
+    @Test func `a certificate that is not in force is asked for once`() throws {
+        let value = try Self.lab.signed(TrustLab.claims())
+        func verdict(isRenewed: Bool, fetches: Bool = true) throws -> TrustVerdict {
+            let ended = try Self.lab.signer("spc", validity: 0...1_471_375_400, isRenewed: isRenewed)
+            return Self.lab.snapshot(of: ended).verify([value], under: TrustLab.policy("us", fetches: fetches))
+        }
+        let first = try verdict(isRenewed: false)
+        #expect(first.causes == [.certificateExpired] && first.number == .failed)
+        #expect(first.requests == [.renew(address: "https://cert.example.net/spc.pem")])
+        #expect(try verdict(isRenewed: true).requests.isEmpty)
+        #expect(try verdict(isRenewed: false, fetches: false).requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        (TrustCause.certificateUnreachable, TrustVerdict.Number.none), (.certificateMalformed, .failed),
+        (.untrustedSigner, .failed), (.certificatePolicy, .failed),
+    ])
+    func `an address without a certificate has the cause of its last fetch, and calls ask on`(
+        cause: TrustCause, number: TrustVerdict.Number
+    ) throws {
+        let value = try Self.lab.signed(TrustLab.claims())
+        let entry = Signer(row: 0, key: nil, standings: [cause, cause, cause])
+        let snapshot = Self.lab.snapshot(of: entry)
+        let verdict = snapshot.verify([value], under: TrustLab.policy("us", fetches: true))
+        #expect(verdict.causes == [cause] && verdict.number == number && verdict.signer == nil)
+        #expect(verdict.requests == [.fetch(address: "https://cert.example.net/spc.pem")])
+        #expect(snapshot.verify([value], under: TrustLab.policy("us")).requests.isEmpty)
+    }
+
+    /// Whatever is wrong with the form, the time or the numbers of a token, its certificate is not wanted.
+    @Test(arguments: TrustLab.shared.cases)
+    func `only a token that fits the call asks for its signer`(item: TrustLab.Case) {
+        let empty = TrustSnapshot(generation: 1, regimeSet: TrustLab.regimeSet, [])
+        let call = SignedCall(caller: item.caller, called: item.called, to: item.to)
+        let verdict = empty.verify(
+            item.identity, of: call, under: TrustLab.policy("private", fetches: true), at: item.now)
+        let unknown = verdict.causes.contains { $0 == .signerNotYetKnown }
+        // The cause of a chain of diversions is that of its worst member.
+        let isChain = item.id.hasPrefix("d")
+        #expect(verdict.requests.isEmpty || unknown || isChain, "\(verdict.causes)")
+        #expect(!unknown || !verdict.requests.isEmpty)
+    }
+
     @Test func `a certificate that names the number is full attestation`() throws {
         let range = try #require(
             CanonicalNumber("12025551000").flatMap { AuthorityList.NumberRange(start: $0, count: 1) })

@@ -13,6 +13,8 @@ public final class SignerRequests: Sendable {
         public let request: SignerRequest
         /// See `TrunkPeer.mark`.
         public let trunk: UInt16
+        /// Whether certificates are fetched for the trunk.
+        public let mayFetch: Bool
     }
 
     /// The most requests in the queue. A chain in a token has at most 9 kB, so the queue has at most 2.3 MB.
@@ -24,11 +26,11 @@ public final class SignerRequests: Sendable {
     public init() {}
 
     /// Adds a request unless it is in the queue.
-    public func add(_ request: SignerRequest, trunk: UInt16) {
+    public func add(_ request: SignerRequest, trunk: UInt16, mayFetch: Bool = false) {
         let isTaken: Bool? = entries.withLockIfAvailable { entries in
             if entries.contains(where: { $0.request == request }) { return true }
             guard entries.count < Self.most else { return false }
-            entries.append(Entry(request: request, trunk: trunk))
+            entries.append(Entry(request: request, trunk: trunk, mayFetch: mayFetch))
             return true
         }
         if isTaken != true { lost.add(1, ordering: .relaxed) }

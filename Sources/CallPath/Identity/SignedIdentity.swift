@@ -29,7 +29,9 @@ extension ProxyCore {
         guard let rules = trunk.signatures, invite.has(.identity) || rules.judgesUnsigned, !facts.isProtected, !isSpiral
         else { return nil }
         let verdict = verdict(on: arrival, call, trunk, rules, worker)
-        for request in verdict.requests { shared.trust.requests.add(request, trunk: trunk.mark) }
+        for request in verdict.requests {
+            shared.trust.requests.add(request, trunk: trunk.mark, mayFetch: rules.policy.fetches)
+        }
         return SignedVerdict(verdict, of: identity, identity.number.flatMap(CanonicalNumber.init), under: rules)
     }
 
