@@ -291,6 +291,7 @@ extension Migrations {
         var signers = Migrations(tables: signerTables)
         signers.add("signers 1")
         signers.add("signers chains of calls", temporaryChain)
+        signers.add("signers fetches", fetches)
         return signers
     }()
 
@@ -343,7 +344,7 @@ extension Migrations {
             imported_at INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        """ + temporaryChain
+        """ + temporaryChain + fetches
 
     // Decisions on chains that calls brought, until the next decision on all signers. A decision is not repeated from its
     // row, so the certificates are left out. The columns are those of `signer`.
@@ -359,6 +360,34 @@ extension Migrations {
             standings BLOB NOT NULL,
             subject TEXT NOT NULL
         );
+
+        """
+
+    // States of fetches by address. An address with a row is one of `signer` or of `unknown_address`. `next_at` is the time of
+    // the refresh, or the end of the pause after a failure. `changes` counts those that the call path must learn;
+    // results of fetches wait until `import_until`.
+    private static let fetches = """
+        CREATE TABLE fetch (
+            address TEXT PRIMARY KEY,
+            cause INTEGER,
+            reason TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            next_at INTEGER NOT NULL,
+            fetched_at INTEGER,
+            expires_at INTEGER,
+            etag TEXT,
+            last_modified TEXT,
+            is_renewed INTEGER NOT NULL,
+            standings BLOB NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX fetch_next ON fetch (next_at);
+
+        CREATE TABLE fetch_state (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            changes INTEGER NOT NULL DEFAULT 0,
+            import_until INTEGER NOT NULL DEFAULT 0
+        );
+        INSERT INTO fetch_state (id) VALUES (1);
 
         """
 }

@@ -210,10 +210,11 @@ struct SignerStoreTests {
         #expect(
             try await store.add(
                 unknown: ["https://a.example/1.pem", "https://known.example/1.pem", "https://b.example/1.pem"], at: 7,
-                limit: 4) == 0)
-        #expect(try await store.add(unknown: ["https://a.example/1.pem"], at: 9, limit: 4) == 0)
+                limit: 4
+            ).leftOut.isEmpty)
+        #expect(try await store.add(unknown: ["https://a.example/1.pem"], at: 9, limit: 4).leftOut.isEmpty)
         let further = (0..<5).map { "https://c.example/\($0).pem" }
-        #expect(try await store.add(unknown: further, at: 8, limit: 4) == 4)
+        #expect(try await store.add(unknown: further, at: 8, limit: 4).leftOut == Array(further.dropFirst()))
         let trust = try store.contents()
         #expect(
             trust.unknown == [

@@ -3,7 +3,9 @@
 import CallAccounting
 import CallPath
 import ConfigurationFiles
+import GatewayConfiguration
 import GatewayOperator
+import GatewaySync
 import Logging
 import ServiceLifecycle
 
@@ -26,9 +28,10 @@ struct TrustServices {
         shared = GatewayTrust(signers: current)
         publisher = TrustPublisher(
             folder: configuration.state, regimes: settings.names, current: current, logger: logger)
+        let rules = settings.fetchRules
         signers = SignerService(
             settings, folder: configuration.state, requests: shared.requests, signers: current, publisher: publisher,
-            logger: logger)
+            fetch: rules.isEmpty ? nil : CertificateFetch(rules: rules, version: HeraldVersion.current), logger: logger)
         decisions = SignerDecisions(configuration, publisher, logger: logger)
         metrics = TrustMetrics(shared, publisher, signers)
     }

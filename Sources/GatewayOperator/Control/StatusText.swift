@@ -78,7 +78,8 @@ struct StatusText {
             [("signed", "tokens of most signers are \(abs(offset)) s \(offset < 0 ? "behind" : "ahead of") this clock")]
         }
         return [("signers", "\(trust.signers) with a certificate\(unknown)\(decided)"), ("signed", trust.callsText)]
-            + (clock ?? []) + (trust.problem.map { [("signers", $0)] } ?? [])
+            + (trust.fetches.map { [("fetches", $0.text)] } ?? []) + (clock ?? [])
+            + (trust.problem.map { [("signers", $0)] } ?? [])
     }
 
     private var accounting: [(String, String)] {

@@ -15,9 +15,38 @@ extension GatewayStatus {
         var decidedAt: Int64?
         /// The reason why signed calls find no signers, or those of an earlier time; nil normally.
         var problem: String?
+        /// The fetches of certificates; nil where nothing is fetched.
+        var fetches: Fetches?
+
+        /// The fetches of certificates.
+        struct Fetches: Hashable, Sendable, Codable {
+            /// Fetches since the start: `fetched`, `unchanged`, `skipped`, or the reason of a failure.
+            var results: [String: UInt64]
+            var waiting: Int
+            var running: Int
+            /// Hosts that are skipped for a minute, since they have sent no response.
+            var skippedHosts: Int
+
+            enum CodingKeys: String, CodingKey {
+                case results, waiting, running
+                case skippedHosts = "skipped_hosts"
+            }
+
+            init(_ figures: SignerService.FetchFigures) {
+                (results, waiting, running) = (figures.counts, figures.waiting, figures.running)
+                skippedHosts = figures.skippedHosts
+            }
+
+            /// Results as text, such as `12 fetched, 1 timeout since the start, 3 waiting`.
+            var text: String {
+                let counts = results.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+                return (counts.isEmpty ? "no fetch" : counts.joined(separator: ", ")) + " since the start, "
+                    + "\(waiting) waiting" + (skippedHosts > 0 ? ", \(skippedHosts) hosts without a response" : "")
+            }
+        }
 
         enum CodingKeys: String, CodingKey {
-            case signers, calls, problem
+            case signers, calls, problem, fetches
             case unknownAddresses = "unknown_addresses"
             case clockOffset = "clock_offset_seconds"
             case decidedAt = "decided_at"

@@ -24,6 +24,11 @@ package struct TrustMetrics: Sendable {
     /// Verified calls, causes, and dropped requests.
     func counters() async -> [CounterSample] {
         let dropped = await service.dropped
+        let fetches = (await service.fetchFigures?.counts ?? [:]).sorted { $0.key < $1.key }.map { result, count in
+            CounterSample(
+                name: "herald_trust_fetches_total", help: "Fetches of signers' certificates by result",
+                labels: [MetricLabel("result", result)], value: count)
+        }
         let results = TrustEvidence.Result.allCases.map { result in
             CounterSample(
                 name: "herald_trust_calls_total", help: "Verified calls by the result for the caller's number",
@@ -34,7 +39,7 @@ package struct TrustMetrics: Sendable {
                 name: "herald_trust_causes_total", help: "Signed header fields of calls by cause",
                 labels: [MetricLabel("cause", cause.name)], value: trust.counters.count(cause))
         }
-        return results + causes + [
+        return results + causes + fetches + [
             CounterSample(
                 name: "herald_trust_contradictions_total", help: "Calls whose verdict contradicts the trunk's verstat",
                 value: trust.counters.contradictions),
@@ -60,6 +65,20 @@ package struct TrustMetrics: Sendable {
                 name: "herald_trust_unknown_addresses", help: "Addresses of signers without a certificate",
                 value: Double(figures?.unknown ?? 0)),
         ]
+        if let fetches = await service.fetchFigures {
+            gauges += [
+                GaugeSample(
+                    name: "herald_trust_fetches_waiting", help: "Addresses of signers that wait for a fetch",
+                    value: Double(fetches.waiting)),
+                GaugeSample(
+                    name: "herald_trust_fetches_running", help: "Fetches of signers' certificates that run",
+                    value: Double(fetches.running)),
+                GaugeSample(
+                    name: "herald_trust_fetch_hosts_skipped",
+                    help: "Hosts of certificates that are skipped for a minute, since they sent no response",
+                    value: Double(fetches.skippedHosts)),
+            ]
+        }
         if let offset = trust.counters.clockOffset {
             gauges.append(
                 GaugeSample(
@@ -84,7 +103,8 @@ package struct TrustMetrics: Sendable {
         return GatewayStatus.Trust(
             signers: figures?.signers ?? 0, unknownAddresses: figures?.unknown ?? 0,
             calls: Dictionary(counts, uniquingKeysWith: { $1 }), clockOffset: trust.counters.clockOffset,
-            decidedAt: figures.flatMap { $0.decidedAt > 0 ? $0.decidedAt : nil }, problem: await publisher.problem)
+            decidedAt: figures.flatMap { $0.decidedAt > 0 ? $0.decidedAt : nil }, problem: await publisher.problem,
+            fetches: await service.fetchFigures.map(GatewayStatus.Trust.Fetches.init))
     }
 }
 

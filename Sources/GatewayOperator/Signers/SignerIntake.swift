@@ -25,10 +25,6 @@ struct SignerIntake {
     private var second: (second: Int64, count: Int) = (.min, 0)
     /// The times until which chains are not checked again.
     private var pauses: [ChainDigest: Int64] = [:]
-    private let limit: Int
-
-    /// - Parameter limit: the most addresses in memory.
-    init(limit: Int) { self.limit = limit }
 
     /// Begins anew with the stored addresses; chains are checked again.
     mutating func begin(stored addresses: [String]) {
@@ -37,25 +33,32 @@ struct SignerIntake {
     }
 
     /// Keeps an address for the next batch, if it is new and its trunk has named few others in this minute.
-    mutating func take(address: String, trunk: UInt16, at now: Int64) {
+    ///
+    /// - Returns: false if the address was dropped.
+    mutating func take(address: String, trunk: UInt16, at now: Int64) -> Bool {
         let hash = address.hashValue
-        guard !known.contains(hash) else { return }
+        guard !known.contains(hash) else { return true }
         let minute = now / 60
         let count = minutes[trunk].map { $0.minute == minute ? $0.count : 0 } ?? 0
-        guard count < Self.addressesPerMinute, known.count < limit, waiting.count < Self.mostWaiting else {
-            return drop()
+        guard count < Self.addressesPerMinute, waiting.count < Self.mostWaiting else {
+            drop()
+            return false
         }
         minutes[trunk] = (minute, count + 1)
         known.insert(hash)
         waiting.append(address)
+        return true
     }
 
     /// Removes the waiting addresses: they are stored.
     ///
-    /// - Parameter count: addresses that the store had no space for.
-    mutating func stored(leftOut count: Int) {
+    /// - Parameters:
+    ///   - leftOut: addresses that the store had no space for.
+    ///   - removed: addresses that left for others.
+    mutating func stored(leftOut: [String], removed: [String]) {
         waiting = []
-        drop(count)
+        known.subtract((leftOut + removed).map(\.hashValue))
+        drop(leftOut.count)
     }
 
     /// True if a chain is to be checked now.

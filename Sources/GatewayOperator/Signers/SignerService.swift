@@ -9,24 +9,31 @@ package import Logging
 import ServiceLifecycle
 import Trust
 
-/// Carries out the requests of calls for unknown signers: lists their addresses, and checks chains of tokens.
+/// Carries out the requests of calls for unknown signers: lists their addresses, fetches their certificates where a regime
+/// has `fetch: on`, and checks chains of tokens.
 ///
-/// Nothing is fetched. Results are stored in batches; the publisher brings them to the call path. A request that cannot be
-/// carried out is dropped and counted, and the next call of the signer makes it again.
+/// Results are stored in batches; the publisher brings them to the call path. A request that cannot be carried out is dropped
+/// and counted, and the next call of the signer makes it again.
 package actor SignerService: Service {
-    private let settings: HeraldConfiguration.TrustSettings
-    private let folder: String
+    let settings: HeraldConfiguration.TrustSettings
+    let folder: String
     private let requests: SignerRequests
     private let signers: CurrentTrust
-    private let publisher: TrustPublisher
-    private let time: ServiceClock
-    private let warnings: SteadyWarnings
-    private var intake: SignerIntake
-    /// The generation of the stored signers at the last change by another process or a decision.
-    private var generation: Int64?
+    let publisher: TrustPublisher
+    let time: ServiceClock
+    let warnings: SteadyWarnings
+    var intake = SignerIntake()
+    /// Nil where nothing is fetched.
+    var fetches: SignerFetches?
+    /// Fetches that run, by address.
+    var running: [String: Task<Void, Never>] = [:]
+    /// The time of the last look for due refreshes, by the steady clock.
+    var refreshedAt = Int64.min / 2
+    /// The generations of the stored signers from the last change by another process or a decision to the last own one.
+    var generations: ClosedRange<Int64>?
     private var store: (store: SignerStore, file: FileIdentity?)?
     /// The rules for chains, nil where the stored ones are others, with the time at which they were read.
-    private var policy: (rules: TokenChainPolicy?, readAt: Int64)?
+    var policy: (rules: TokenChainPolicy?, readAt: Int64)?
     private var decided: [TokenChainPolicy.Decided] = []
     private var storedAt = Int64.min / 2
 
@@ -44,9 +51,10 @@ package actor SignerService: Service {
     /// - Parameters:
     ///   - settings: the regimes and the limit of signers.
     ///   - folder: the state folder.
+    ///   - fetch: nil where nothing is fetched.
     package init(
         _ settings: HeraldConfiguration.TrustSettings, folder: String, requests: SignerRequests, signers: CurrentTrust,
-        publisher: TrustPublisher, time: ServiceClock = .system, logger: Logger
+        publisher: TrustPublisher, fetch: CertificateFetch? = nil, time: ServiceClock = .system, logger: Logger
     ) {
         self.settings = settings
         self.folder = folder
@@ -55,7 +63,7 @@ package actor SignerService: Service {
         self.publisher = publisher
         self.time = time
         warnings = SteadyWarnings(time: time, logger: logger)
-        intake = SignerIntake(limit: settings.signers)
+        fetches = fetch.map(SignerFetches.init)
     }
 
     /// Requests that were dropped since the start, by the call path or here.
@@ -69,35 +77,56 @@ package actor SignerService: Service {
                 try? await self.time.sleep(Self.pause)
             }
         }
+        for fetch in running.values { fetch.cancel() }
     }
 
     /// Carries out the requests that wait, and stores the results when a batch is due.
     package func round() async {
         let entries = requests.takeAll()
-        guard !entries.isEmpty || !intake.waiting.isEmpty || !decided.isEmpty else { return }
+        guard fetches != nil || !entries.isEmpty || !intake.waiting.isEmpty || !decided.isEmpty else { return }
         await followStore()
         let now = time.steady()
         for entry in entries {
             switch entry.request {
-            case .fetch(let address), .renew(let address):
-                guard signers.load().snapshot.signer(at: address) == nil else { continue }
-                intake.take(address: address, trunk: entry.trunk, at: now)
+            case .fetch(let address): take(address, of: entry, at: now)
+            case .renew(let address): renew(address, of: entry)
             case .check(let chain): await check(chain, at: now)
             }
         }
+        await orderRefreshes(at: now)
+        startFetches()
         guard now - storedAt >= Self.batchTime else { return }
         storedAt = now
         await storeAddresses()
+        await storeFetches()
         await storeChains()
+    }
+
+    /// Lists an address, and orders its certificate where the trunk's regimes have `fetch: on`.
+    private func take(_ address: String, of entry: SignerRequests.Entry, at now: Int64) {
+        guard signers.load().snapshot.signer(at: address)?.key == nil,
+            intake.take(address: address, trunk: entry.trunk, at: now), entry.mayFetch
+        else { return }
+        if fetches?.want(address, isRenewal: false, at: time.now()) == false { intake.drop() }
+    }
+
+    /// Orders the present certificate of a known signer.
+    private func renew(_ address: String, of entry: SignerRequests.Entry) {
+        guard entry.mayFetch, signers.load().snapshot.signer(at: address)?.isRenewed == false else { return }
+        if fetches?.want(address, isRenewal: true, at: time.now()) == false { intake.drop() }
     }
 
     /// Begins anew after an import or a decision: addresses may be gone, and chains may count.
     private func followStore() async {
-        guard let figures = await publisher.figures, figures.generation != generation else { return }
+        guard let figures = await publisher.figures, generations?.contains(figures.generation) != true else { return }
         do {
-            let addresses = try await SignerReader(folder: folder).unknownAddresses()
-            intake.begin(stored: addresses)
-            generation = figures.generation
+            let reader = try SignerReader(folder: folder)
+            intake.begin(stored: try await reader.unknownAddresses())
+            if fetches != nil {
+                let pauses = try await reader.pauses()
+                fetches?.begin(stored: pauses, at: time.now())
+            }
+            generations = figures.generation...figures.generation
             policy = nil
             dropChains()
         } catch {
@@ -117,7 +146,7 @@ package actor SignerService: Service {
     }
 
     /// The rules in force; nil while the stored signers have others, or cannot be read.
-    private func tokenPolicy(at now: Int64) async -> TokenChainPolicy? {
+    func tokenPolicy(at now: Int64) async -> TokenChainPolicy? {
         if let policy, now - policy.readAt < (policy.rules == nil ? Self.policyRetry : Self.policyLife) {
             return policy.rules
         }
@@ -134,8 +163,8 @@ package actor SignerService: Service {
         let addresses = intake.waiting
         guard !addresses.isEmpty else { return }
         do {
-            let leftOut = try await opened().add(unknown: addresses, at: time.now(), limit: settings.signers)
-            intake.stored(leftOut: leftOut)
+            let added = try await opened().add(unknown: addresses, at: time.now(), limit: settings.signers)
+            intake.stored(leftOut: added.leftOut, removed: added.removed)
             publisher.changed()
         } catch {
             refused(error)
@@ -172,7 +201,7 @@ package actor SignerService: Service {
     }
 
     /// The file, opened again after it was replaced.
-    private func opened() throws -> SignerStore {
+    func opened() throws -> SignerStore {
         let path = HeraldDatabase.signersPath(in: folder)
         if let store, FileIdentity.standing(of: store.file, at: path) != .gone { return store.store }
         try? store?.store.close()
@@ -182,7 +211,7 @@ package actor SignerService: Service {
         return opened
     }
 
-    private func refused(_ error: any Error) {
+    func refused(_ error: any Error) {
         try? store?.store.close()
         store = nil
         warnings.log("unknown signers of calls cannot be stored, and their calls stay unsigned: \(error)")

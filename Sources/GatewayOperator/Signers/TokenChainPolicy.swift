@@ -5,7 +5,7 @@ import GatewayStore
 import GatewaySync
 import Trust
 
-/// Decides on chains that calls have brought, by the rules of an import and without its changes.
+/// Decides on chains that calls or hosts have brought, by the rules of an import and without its changes.
 struct TokenChainPolicy {
     /// A chain with the decision on it.
     struct Decided {
@@ -61,6 +61,33 @@ struct TokenChainPolicy {
             (signer.key, signer.authority, signer.constraints) = (nil, nil, [])
         }
         return Decided(signer: signer, isLasting: decision.isPath, generation: generation)
+    }
+
+    /// Decides on a chain that the host of an address has sent, leaf first.
+    ///
+    /// Certificates beside the paths to anchors are left out: a host can send any number of them.
+    /// - Returns: the signer, or the causes under each regime with the first reason if the chain counts under none.
+    func decide(fetched certificates: [[UInt8]], at address: String) async -> Result<StoredSigner, Refusal> {
+        let decision = await policy.decide(certificates)
+        guard decision.standings.contains(where: { $0.cause == .passed }) else {
+            let first = decision.standings.first
+            return .failure(
+                Refusal(
+                    standings: decision.standings.map(\.cause), reason: first?.reason ?? "", subject: decision.subject))
+        }
+        var signer = StoredSigner(
+            address: address, certificates: decision.path, chain: [], key: nil, authority: nil, constraints: [],
+            validity: 0...0, standings: [], subject: "", importedAt: now)
+        signer.take(decision)
+        signer.chain = ChainDigest(of: decision.path.map { Data($0).base64EncodedString() }).bytes
+        return .success(signer)
+    }
+
+    /// The causes of a fetched chain that counts under no regime.
+    struct Refusal: Error {
+        var standings: [TrustCause]
+        var reason: String
+        var subject: String
     }
 
     /// The certificate in the one form of base64 that another digest cannot have.

@@ -8,8 +8,8 @@ import ServiceLifecycle
 
 /// The only writer of the signers in memory: reads `signers.sqlite` at the start and after each change of it.
 ///
-/// Each new set of signers is built aside and replaces the former one as a whole. A file that cannot be read leaves the former
-/// set in use.
+/// Each new set of signers is built aside and replaces the former one as a whole: that of an import or of a certificate that
+/// counts at once, that of other requests of calls at a limited pace. A file that cannot be read leaves the former set in use.
 package actor TrustPublisher: Service {
     private let folder: String
     private let regimes: [String]
@@ -31,6 +31,9 @@ package actor TrustPublisher: Service {
     private var undecided: Int64?
     /// The reason why signed calls find no signers, or those of an earlier time; nil normally.
     private(set) var problem: String?
+    private var pace = SnapshotPace()
+    /// True while calls have brought signers that are not in memory yet.
+    private var isBehind = false
     /// The time before which a file that cannot be read is left alone, by the steady clock.
     private var retryAt = Int64.min
 
@@ -108,10 +111,17 @@ package actor TrustPublisher: Service {
         do {
             guard let reader = try presentReader() else { return }
             let version = try await reader.version()
-            guard version != self.version else { return }
-            let present = try await reader.changes(since: published)
-            if let signers = present.signers { current.store(signers) }
-            (published, figures) = (present.figures, present.figures)
+            guard version != self.version || isBehind else { return }
+            let mayBuild = pace.take(at: time.steady())
+            let present = try await reader.changes(since: published, mayWait: !mayBuild)
+            if let signers = present.signers {
+                current.store(signers)
+                published = present.figures
+            } else if mayBuild {
+                pace.giveBack()
+            }
+            figures = present.figures
+            isBehind = published.map { !$0.hasSignersOf(present.figures) } ?? true
             self.version = version
             report(present.figures)
         } catch {

@@ -105,7 +105,20 @@ package struct TrustImport {
         let sources = RegimeSources(settings.regimes)
         let store = try CommandFailure.reported { try SignerStore(folder: folder) }
         defer { try? store.close() }
+        do {
+            return try await change(store, sources, work)
+        } catch {
+            try? await store.endImport()
+            throw error
+        }
+    }
+
+    private func change(
+        _ store: SignerStore, _ sources: RegimeSources, _ work: (inout TrustMerge) async throws -> Void
+    ) async throws -> Outcome {
         while true {
+            // Fetched certificates wait, so that no change of the gateway overtakes this one.
+            do { try await store.announceImport(at: now) } catch { throw CommandFailure("\(error)") }
             let former = try CommandFailure.reported { try store.contents() }
             var merge = TrustMerge(former, sources, settings, at: now)
             try await work(&merge)

@@ -111,7 +111,7 @@ package struct TrustListing {
 
     private func json(_ signer: StoredSigner) -> [String: JSONValue?] {
         let list = signer.signsFor
-        return [
+        let members: [String: JSONValue?] = [
             "row": .int(Int(signer.row)), "address": JSONValue(signer.address), "subject": .string(signer.subject),
             "codes": .array(list.codes.map(JSONValue.string)),
             "numbers": .array(
@@ -125,18 +125,24 @@ package struct TrustListing {
             "imported_at": signer.isTemporary ? nil : JSONValue(seconds: signer.importedAt),
             "temporary": .bool(signer.isTemporary),
         ]
+        return members.merging(
+            FetchWords(signer.address.flatMap { trust.fetches[$0] }).json, uniquingKeysWith: { $1 })
     }
 
     private func listUnknown(_ asJSON: Bool) throws {
         let addresses = trust.unknown.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         if asJSON {
             for (address, time) in addresses {
-                try Output.write(json: ["address": .string(address), "added_at": JSONValue(seconds: time)])
+                let known: [String: JSONValue?] = ["address": .string(address), "added_at": JSONValue(seconds: time)]
+                try Output.write(
+                    json: known.merging(FetchWords(trust.fetches[address]).json, uniquingKeysWith: { $1 }))
             }
         } else if addresses.isEmpty {
             Output.write("no addresses without a certificate\n")
         } else {
-            Output.write(table: ["ADDED", "ADDRESS"], addresses.map { [OperatorTime.text($0.value), $0.key] })
+            Output.write(
+                table: ["ADDED", "FETCH", "ADDRESS"],
+                addresses.map { [OperatorTime.text($0.value), FetchWords(trust.fetches[$0.key]).short, $0.key] })
         }
     }
 
@@ -183,8 +189,10 @@ package struct TrustListing {
                     "no stored signer is \(TerminalText.visible(text)): tokens of it are signer_not_yet_known")
             }
             lines.append(
-                "\(text) has no certificate since \(OperatorTime.text(time)): tokens of it are signer_not_yet_known; "
+                "\(text) has no certificate since \(OperatorTime.text(time)): tokens of it are "
+                    + "\(FetchWords(trust.fetches[text]).cause ?? TrustCause.signerNotYetKnown.name); "
                     + "import its chain with the line x5u: \(text)")
+            lines += FetchWords(trust.fetches[text]).lines
         }
         let policy = self.policy
         for signer in found.prefix(20) {
@@ -222,6 +230,7 @@ package struct TrustListing {
             "  signs for   \(TrustWords.authority(signer.signsFor))",
             "  imported    \(OperatorTime.text(signer.importedAt)), \(signer.certificates.count) certificates",
         ]
+        lines += FetchWords(signer.address.flatMap { trust.fetches[$0] }).lines
         if let rule = rule(signer) { lines.append("  rule        \(rule), by trust.signer") }
         if !decision.constraints.isEmpty {
             lines.append("  constraints \(decision.constraints.count) certificates limit claims")

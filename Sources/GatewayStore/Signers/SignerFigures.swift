@@ -13,6 +13,8 @@ package struct SignerFigures: Equatable, Sendable {
     package let generation: Int64
     /// The count of temporary chains since the file was made.
     package let temporaryAdded: Int64
+    /// The count of changes of addresses that calls know and that have no certificate.
+    package let fetchChanges: Int64
     /// As in `StoredTrust`.
     package let regimes: [UInt8]
     /// The time of the last decision; 0 before the first one.
@@ -25,10 +27,12 @@ package struct SignerFigures: Equatable, Sendable {
     package let lists: [ListEnd]
 
     /// True if both have the same signers.
-    func hasSignersOf(_ other: SignerFigures) -> Bool {
-        generation == other.generation && temporaryAdded == other.temporaryAdded
+    package func hasSignersOf(_ other: SignerFigures) -> Bool {
+        generation == other.generation && temporaryAdded == other.temporaryAdded && fetchChanges == other.fetchChanges
     }
 
     /// A number that no other set of signers of the file has: each change adds to one of its parts.
-    var snapshotGeneration: UInt64 { UInt64(clamping: generation) + UInt64(clamping: temporaryAdded) }
+    var snapshotGeneration: UInt64 {
+        UInt64(clamping: generation) + UInt64(clamping: temporaryAdded) + UInt64(clamping: fetchChanges)
+    }
 }

@@ -57,6 +57,45 @@ package struct SignerReader: Sendable {
         }
     }
 
+    /// Addresses whose last fetch failed, with the time before which nothing is fetched.
+    package func pauses() async throws -> [(address: String, until: Int64)] {
+        try await explained {
+            try await database.read { database in
+                try Row.fetchAll(database, sql: "SELECT address, next_at FROM fetch WHERE cause IS NOT NULL").map {
+                    (address: $0[0], until: $0[1])
+                }
+            }
+        }
+    }
+
+    /// Addresses of fetched certificates whose refresh is due, the oldest ones first.
+    package func dueRefreshes(at now: Int64, limit: Int) async throws -> [String] {
+        try await explained {
+            try await database.read {
+                try String.fetchAll(
+                    $0,
+                    sql: """
+                        SELECT address FROM fetch WHERE next_at <= ?
+                            AND EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
+                        ORDER BY next_at LIMIT ?
+                        """, arguments: [now, limit])
+            }
+        }
+    }
+
+    /// The state of the fetches of an address, and the chain that is stored for it.
+    package func fetch(of address: String) async throws -> KnownFetch {
+        try await explained {
+            try await database.read { database in
+                let row = try Row.fetchOne(database, sql: Self.fetchColumns + "WHERE address = ?", arguments: [address])
+                let signer = try Row.fetchOne(
+                    database, sql: "SELECT chain, not_after FROM signer WHERE address = ?", arguments: [address])
+                return KnownFetch(
+                    state: row.map(Self.state), chain: signer.map { Self.bytes($0, 0) }, end: signer.map { $0[1] })
+            }
+        }
+    }
+
     /// Counts and times.
     package func figures() throws(HeraldDatabaseError) -> SignerFigures { try read { try Self.figures(of: $0) } }
 
@@ -75,12 +114,18 @@ package struct SignerReader: Sendable {
     }
 
     /// The figures, and the signers if they are others than those of `known`.
-    package func changes(since known: SignerFigures?) async throws -> (figures: SignerFigures, signers: TrustSnapshot?)
-    {
+    ///
+    /// - Parameter mayWait: whether signers stay as they are if calls alone have brought others.
+    /// - Throws: `HeraldDatabaseError` with path, cause and remedy.
+    package func changes(
+        since known: SignerFigures?, mayWait: Bool = false
+    ) async throws -> (figures: SignerFigures, signers: TrustSnapshot?) {
         try await explained {
             try await database.read { database -> (figures: SignerFigures, signers: TrustSnapshot?) in
                 let figures = try Self.figures(of: database)
-                if let known, figures.hasSignersOf(known) { return (figures, nil) }
+                if let known, figures.hasSignersOf(known) || mayWait && figures.generation == known.generation {
+                    return (figures, nil)
+                }
                 return (figures, try Self.snapshot(of: database, figures))
             }
         }
@@ -111,9 +156,11 @@ package struct SignerReader: Sendable {
         }
         let added = try Int64.fetchOne(
             database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'temporary_chain'")
+        let changes = try Int64.fetchOne(database, sql: "SELECT changes FROM fetch_state")
         let lists = try Row.fetchAll(database, sql: "SELECT regime, expires FROM authority_list ORDER BY regime")
         return SignerFigures(
             generation: state?["generation"] ?? 0, temporaryAdded: added ?? 0,
+            fetchChanges: changes ?? 0,
             regimes: state.map { bytes($0, 1) } ?? [], decidedAt: state?["decided_at"] ?? 0,
             signers: try count("signer"), unknown: try count("unknown_address"),
             lists: lists.map { SignerFigures.ListEnd(regime: $0[0], expires: $0[1]) })
@@ -123,6 +170,9 @@ package struct SignerReader: Sendable {
         var entries: [TrustSnapshot.Entry] = []
         entries.reserveCapacity(figures.signers)
         var shared = SharedStandings()
+        let rules = DecidedRules(stored: figures.regimes)
+        try addUnfetched(to: &entries, database, rules?.names.count ?? 0, &shared)
+        let renewed = Set(try String.fetchAll(database, sql: "SELECT address FROM fetch WHERE is_renewed"))
         // Rows of temporary chains have negative numbers, so none is that of a signer.
         let rows = try Row.fetchCursor(
             database,
@@ -133,13 +183,37 @@ package struct SignerReader: Sendable {
                 SELECT id, address, chain, key, authority, constraints, not_before, not_after, standings, subject
                 FROM signer
                 """)
-        while let row = try rows.next() { entries.append(Self.entry(row, &shared)) }
+        while let row = try rows.next() { entries.append(Self.entry(row, renewed, &shared)) }
         return TrustSnapshot(
-            generation: figures.snapshotGeneration,
-            regimeSet: DecidedRules(stored: figures.regimes)?.regimeSet ?? 0, entries)
+            generation: figures.snapshotGeneration, regimeSet: rules?.regimeSet ?? 0, entries)
     }
 
-    private static func entry(_ row: Row, _ shared: inout SharedStandings) -> TrustSnapshot.Entry {
+    /// Adds addresses without a certificate that counts, with their cause under each of `count` regimes.
+    private static func addUnfetched(
+        to entries: inout [TrustSnapshot.Entry], _ database: Database, _ count: Int, _ shared: inout SharedStandings
+    ) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT address, cause, standings FROM fetch WHERE cause IS NOT NULL
+                    AND NOT EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
+                """)
+        while let row = try rows.next() {
+            let cause: UInt8 = row[1]
+            let decided = bytes(row, 2)
+            guard decided.isEmpty || decided.count == count else { continue }
+            let standings = shared.standings(decided.isEmpty ? Array(repeating: cause, count: count) : decided)
+            // No token is checked by it, so no record names its row.
+            entries.append(
+                TrustSnapshot.Entry(
+                    address: row[0], chain: nil, signer: Signer(row: 0, key: nil, standings: standings)))
+        }
+    }
+
+    private static func entry(
+        _ row: Row, _ renewed: Set<String>, _ shared: inout SharedStandings
+    ) -> TrustSnapshot.Entry {
+        let address: String? = row[1]
         let constraints: [ClaimConstraints] =
             bytes(row, 5).isEmpty
             ? []
@@ -151,8 +225,9 @@ package struct SignerReader: Sendable {
             row: row[0], key: SignerKey(x963: bytes(row, 3)),
             authority: AuthorityList(der: bytes(row, 4)) ?? AuthorityList(),
             constraints: constraints.filter { !$0.isVoid }, validity: first...max(first, last),
-            standings: shared.standings(bytes(row, 8)), subject: row[9])
-        return TrustSnapshot.Entry(address: row[1], chain: ChainDigest(bytes: bytes(row, 2)), signer: signer)
+            standings: shared.standings(bytes(row, 8)), isRenewed: address.map(renewed.contains) ?? false,
+            subject: row[9])
+        return TrustSnapshot.Entry(address: address, chain: ChainDigest(bytes: bytes(row, 2)), signer: signer)
     }
 
     /// The bytes of a value, without a copy between SQLite and the array; empty for NULL.
@@ -189,7 +264,31 @@ package struct SignerReader: Sendable {
         for row in try Row.fetchAll(database, sql: "SELECT address, added_at FROM unknown_address") {
             trust.unknown[row[0]] = row[1]
         }
+        for row in try Row.fetchAll(database, sql: fetchColumns) {
+            let fetch = state(row)
+            trust.fetches[fetch.address] = fetch
+        }
         return trust
+    }
+
+    private static let fetchColumns = """
+        SELECT address, cause, reason, attempts, next_at, fetched_at, expires_at, etag, last_modified, is_renewed, standings
+        FROM fetch
+
+        """
+
+    private static func state(_ row: Row) -> StoredFetch {
+        var state = StoredFetch(address: row[0], nextAt: row[4])
+        state.cause = row[1]
+        state.reason = row[2]
+        state.attempts = row[3]
+        state.fetchedAt = row[5]
+        state.expiresAt = row[6]
+        state.etag = row[7]
+        state.lastModified = row[8]
+        state.isRenewed = row[9]
+        state.standings = bytes(row, 10)
+        return state
     }
 
     private static func authorities(of database: Database) throws -> StoredTrust {

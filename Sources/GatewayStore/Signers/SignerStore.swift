@@ -48,7 +48,8 @@ package struct SignerStore: Sendable {
         }
     }
 
-    private func change<Value: Sendable>(
+    /// Makes a change in one transaction; an error of the disk names the file and the remedy.
+    func change<Value: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         do {
@@ -79,25 +80,32 @@ package struct SignerStore: Sendable {
     /// An address that is there already is left as it is.
     /// - Parameters:
     ///   - time: seconds since 1970.
-    ///   - limit: the most signers and addresses together.
-    /// - Returns: the count of addresses beyond the limit.
-    package func add(unknown addresses: [String], at time: Int64, limit: Int) async throws -> Int {
+    ///   - limit: the most signers and addresses together. Addresses whose fetches have failed leave for new ones.
+    package func add(unknown addresses: [String], at time: Int64, limit: Int) async throws -> AddedAddresses {
         try await change { database in
             let present = try Int.fetchOne(
                 database, sql: "SELECT (SELECT count(*) FROM signer) + (SELECT count(*) FROM unknown_address)")
             var space = max(0, limit - (present ?? 0))
+            let removed = try FetchRows(database).evict(addresses.count - space)
+            space += removed.count
             let insert = try database.makeStatement(
                 sql: """
                     INSERT OR IGNORE INTO unknown_address SELECT ?1, ?2
                     WHERE NOT EXISTS (SELECT 1 FROM signer WHERE address = ?1)
                     """)
             for (position, address) in addresses.enumerated() {
-                guard space > 0 else { return addresses.count - position }
+                guard space > 0 else { return AddedAddresses(leftOut: Array(addresses[position...]), removed: removed) }
                 try insert.execute(arguments: [address, time])
                 space -= database.changesCount
             }
-            return 0
+            return AddedAddresses(leftOut: [], removed: removed)
         }
+    }
+
+    /// The addresses that an addition had no space for, and those that left for others.
+    package struct AddedAddresses: Sendable {
+        package let leftOut: [String]
+        package let removed: [String]
     }
 
     /// Adds decisions on chains that calls have brought.
@@ -145,9 +153,16 @@ struct SignerChanges {
         try writeAddresses(database)
         try writeLists(database)
         try database.execute(sql: "DELETE FROM temporary_chain")
+        try FetchRows(database).takeOver(replaced: replacedAddresses)
         try database.execute(
             sql: "UPDATE state SET generation = generation + 1, regimes = ?, decided_at = ?",
             arguments: [Data(present.regimes), present.decidedAt])
+    }
+
+    /// Addresses of new chains, and of other chains than before.
+    private var replacedAddresses: [String] {
+        let before = Dictionary(uniqueKeysWithValues: former.signers.map { ($0.row, $0.certificates) })
+        return present.signers.filter { before[$0.row] != $0.certificates }.compactMap(\.address)
     }
 
     private func writeSigners(_ database: Database) throws {

@@ -102,6 +102,8 @@ package struct StoredTrust: Sendable {
     package var issuers: [[UInt8]] = []
     /// Addresses without a certificate, with the time of their import.
     package var unknown: [String: Int64] = [:]
+    /// States of fetches by address, for reading; a change as a whole keeps them.
+    package var fetches: [String: StoredFetch] = [:]
     package var authorityLists: [StoredAuthorityList] = []
     package var revocationLists: [StoredRevocationList] = []
 

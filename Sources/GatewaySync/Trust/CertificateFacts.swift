@@ -32,6 +32,13 @@ struct CertificateFacts {
         (try? Certificate(derEncoded: der)).map { CertificateFacts($0).isAuthority } ?? false
     }
 
+    /// The certificate in DER.
+    var der: [UInt8] {
+        var serializer = DER.Serializer()
+        try? serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+
     /// Whether the certificate may issue others by its basic constraints.
     var isAuthority: Bool {
         guard let constraints = try? certificate.extensions.basicConstraints else { return false }

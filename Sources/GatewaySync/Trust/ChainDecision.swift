@@ -32,6 +32,8 @@ package struct ChainDecision: Sendable {
     ///
     /// Anybody can put certificates of his own behind a published leaf, so a chain beside its path is one of any number.
     package var isPath = false
+    /// The leaf and the certificates between it and an anchor in DER, for each regime under which the chain passed.
+    package var path: [[UInt8]] = []
     /// The subject of the leaf.
     package var subject = ""
     /// The issuer of the leaf.

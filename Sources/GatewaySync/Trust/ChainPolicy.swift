@@ -141,7 +141,12 @@ package struct ChainPolicy: Sendable {
             revocation(of: path, index) ?? authority(of: path, under: regimes[index].regime)
             ?? ChainDecision.Standing(cause: .passed, reason: "")
         decision.standings.append(standing)
-        if standing.cause == .passed, path.starts(with: [leaf] + others) { decision.isPath = true }
+        guard standing.cause == .passed else { return }
+        if path.starts(with: [leaf] + others) { decision.isPath = true }
+        for certificate in path.dropLast() {
+            let der = CertificateFacts(certificate).der
+            if !decision.path.contains(der) { decision.path.append(der) }
+        }
     }
 
     // MARK: Path

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import GatewayStore
+import GatewaySync
+import Primitives
+import Trust
+
+extension SignerService {
+    /// The fetches of a gateway at one moment.
+    struct FetchFigures: Equatable, Sendable {
+        /// Fetches by their result since the start.
+        var counts: [String: UInt64]
+        var waiting: Int
+        var running: Int
+        /// Hosts that are skipped, since they have sent no response.
+        var skippedHosts: Int
+    }
+
+    /// Seconds between two looks for due refreshes.
+    private static let refreshPause: Int64 = 30
+    /// The most refreshes that wait in the queue.
+    private static let mostRefreshes = 100
+    /// Seconds for which an address without space in the store is left alone.
+    private static let fullPause: Int64 = 3600
+
+    /// Nil where nothing is fetched.
+    var fetchFigures: FetchFigures? {
+        fetches.map { fetches in
+            FetchFigures(
+                counts: fetches.counts, waiting: fetches.queue.waitingCount, running: fetches.queue.runningCount,
+                skippedHosts: fetches.queue.skippedHosts(at: time.steady()))
+        }
+    }
+
+    /// Waits for the fetches that run.
+    func finishFetches() async {
+        while let fetch = running.values.first { await fetch.value }
+    }
+
+    // MARK: Orders
+
+    /// Orders certificates at 80 % of their life, or a day before their end.
+    func orderRefreshes(at now: Int64) async {
+        guard let fetches, now - refreshedAt >= Self.refreshPause, fetches.queue.waitingCount < Self.mostRefreshes
+        else { return }
+        refreshedAt = now
+        self.fetches?.tidy(at: time.now())
+        // The publisher reports a file that cannot be read.
+        guard let reader = try? SignerReader(folder: folder),
+            let due = try? await reader.dueRefreshes(at: time.now(), limit: Self.mostRefreshes)
+        else { return }
+        for address in due { _ = self.fetches?.queue.add(address, isRenewal: false) }
+    }
+
+    /// Starts the fetches that the limits permit.
+    func startFetches() {
+        while let step = fetches?.next(at: time.steady()) {
+            switch step {
+            case .start(let order): running[order.address] = Task { await self.carryOut(order) }
+            case .skip(let order, let failure): running[order.address] = Task { await self.skip(order, failure) }
+            }
+        }
+    }
+
+    private func carryOut(_ order: FetchQueue.Order) async {
+        guard let fetch = fetches?.fetch else { return }
+        let known = await knownFetch(of: order.address)
+        // Without its chain a validator is good for nothing.
+        let validators = known.chain == nil ? nil : known.state?.validators
+        let result: Result<CertificateFetch.Response, CertificateProblem>
+        do throws(CertificateProblem) {
+            result = .success(try await fetch.response(of: order.address, known: validators, at: time.now()))
+        } catch {
+            result = .failure(error)
+        }
+        finish(SignerFetches.Outcome(order: order, known: known, result: result), wasSkipped: false)
+    }
+
+    private func skip(_ order: FetchQueue.Order, _ failure: FetchFailure) async {
+        let known = await knownFetch(of: order.address)
+        finish(SignerFetches.Outcome(order: order, known: known, result: .failure(.fetch(failure))), wasSkipped: true)
+    }
+
+    private func knownFetch(of address: String) async -> KnownFetch {
+        guard let reader = try? SignerReader(folder: folder) else { return KnownFetch() }
+        return (try? await reader.fetch(of: address)) ?? KnownFetch()
+    }
+
+    private func finish(_ outcome: SignerFetches.Outcome, wasSkipped: Bool) {
+        running[outcome.order.address] = nil
+        guard !Task.isCancelled else { return }
+        fetches?.finish(outcome, wasSkipped: wasSkipped, at: time.steady())
+        startFetches()
+    }
+
+    // MARK: Results
+
+    /// Decides on fetched chains and stores the results of this batch; they wait for an import and for new rules.
+    func storeFetches() async {
+        guard let outcomes = fetches?.outcomes, !outcomes.isEmpty, let rules = await tokenPolicy(at: time.steady())
+        else { return }
+        let now = time.now()
+        var records: [FetchRecord] = []
+        for outcome in outcomes {
+            records.append(await SignerFetches.record(outcome, by: rules, at: now, chance: time.chance()))
+        }
+        do {
+            let stored = try await opened().record(
+                records, decidedAt: rules.generation, at: now, limit: settings.signers)
+            take(stored, records, outcomes.count, decidedAt: rules.generation, at: now)
+        } catch is SignerStore.ImportRuns {
+            return
+        } catch is SignerStore.Overtaken {
+            policy = nil
+        } catch {
+            refused(error)
+        }
+    }
+
+    private func take(
+        _ stored: SignerStore.StoredFetches, _ records: [FetchRecord], _ count: Int, decidedAt generation: Int64,
+        at now: Int64
+    ) {
+        fetches?.removeOutcomes(count)
+        for record in records {
+            fetches?.pause(record.fetch.address, until: record.fetch.cause == nil ? nil : record.fetch.nextAt)
+            report(record.fetch)
+        }
+        for address in stored.leftOut { fetches?.pause(address, until: now + Self.fullPause) }
+        intake.drop(stored.leftOut.count)
+        if !stored.leftOut.isEmpty {
+            warnings.log(
+                "fetched certificates are left out: the store has \(settings.signers) signers, see trust.signers")
+        }
+        if stored.generation > generation {
+            // New certificates of authorities may complete other chains.
+            policy = nil
+            if let generations, generations.upperBound == generation {
+                self.generations = generations.lowerBound...stored.generation
+            }
+        }
+        publisher.changed()
+    }
+
+    /// Logs the first failure of an address, and the first one with the longest pause.
+    private func report(_ fetch: StoredFetch) {
+        guard let cause = fetch.cause.flatMap(TrustCause.init(rawValue:)), fetch.attempts == 1 || fetch.attempts == 4
+        else { return }
+        let address = TerminalText.visible(fetch.address)
+        warnings.log(
+            """
+            certificate of \(address) is not in use (\(cause.name)): \(fetch.reason); a call fetches it again after a pause, \
+            or import it with herald trust import
+            """)
+    }
+}
+
+extension StoredFetch {
+    fileprivate var validators: CertificateFreshness { CertificateFreshness(etag: etag, lastModified: lastModified) }
+}

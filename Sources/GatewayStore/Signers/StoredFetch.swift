@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of the fetches of one address: a row of `signers.sqlite`. Times are seconds since 1970.
+package struct StoredFetch: Equatable, Sendable {
+    /// The address, as tokens name it.
+    package var address: String
+    /// The raw value of a cause if the address has no certificate that counts, or if the last fetch failed; else nil.
+    package var cause: UInt8?
+    /// The reason for the operator; empty without a cause.
+    package var reason = ""
+    /// Failures in a row.
+    package var attempts = 0
+    /// The time before which nothing is fetched. With a certificate it is the time of the refresh.
+    package var nextAt: Int64
+    /// The time of the last successful fetch; nil before the first one.
+    package var fetchedAt: Int64?
+    /// The end of the time for which the host lets its response be kept; nil before the first success.
+    package var expiresAt: Int64?
+    /// The validators of the stored certificate.
+    package var etag: String?
+    package var lastModified: String?
+    /// Whether the certificate was fetched again after a wrong signature or its end.
+    package var isRenewed = false
+    /// Raw values of causes by regime for a chain that counts under none; empty otherwise.
+    package var standings: [UInt8] = []
+
+    package init(address: String, nextAt: Int64) {
+        self.address = address
+        self.nextAt = nextAt
+    }
+}
+
+/// The result of a fetch with the chain that replaces the stored one; nil for a result without a chain that counts.
+package struct FetchRecord: Sendable {
+    package var fetch: StoredFetch
+    package var signer: StoredSigner?
+
+    package init(_ fetch: StoredFetch, signer: StoredSigner? = nil) {
+        self.fetch = fetch
+        self.signer = signer
+    }
+}
+
+/// The stored state of an address before a fetch.
+package struct KnownFetch: Sendable {
+    /// Nil before the first fetch.
+    package var state: StoredFetch?
+    /// The digest of the stored chain; nil without one.
+    package var chain: [UInt8]?
+    /// The last second of the stored chain; nil without one.
+    package var end: Int64?
+
+    package init(state: StoredFetch? = nil, chain: [UInt8]? = nil, end: Int64? = nil) {
+        (self.state, self.chain, self.end) = (state, chain, end)
+    }
+}

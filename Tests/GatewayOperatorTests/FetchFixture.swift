@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import GatewaySync
+import TestFixtures
+import Testing
+import Trust
+import TrustFixtures
+
+@testable import GatewayOperator
+
+/// A gateway of the laboratory that fetches, with a host of certificates on loopback which responds as a test demands.
+final class FetchFixture: Sendable {
+    static let trust = "{regimes: [private], fetch: on, signers: 1000}"
+
+    let signers = SignerFixture()
+    let peer: FaultyPeer
+    let publisher: TrustPublisher
+    let service: SignerService
+    var lab: TrustLab { signers.lab }
+
+    init(
+        trust: String = FetchFixture.trust,
+        _ response: @escaping @Sendable (FaultyPeer.Request, Int) -> FaultyPeer.Response
+    ) async throws {
+        peer = try FaultyPeer(response)
+        try await signers.importSigners([], trust)
+        publisher = signers.publisher()
+        service = try Self.service(signers, publisher, trust)
+        await publisher.look()
+    }
+
+    /// A gateway that starts on the same state folder.
+    func restarted(trust: String = FetchFixture.trust) throws -> (publisher: TrustPublisher, service: SignerService) {
+        let publisher = signers.publisher()
+        return (publisher, try Self.service(signers, publisher, trust))
+    }
+
+    private static func service(
+        _ signers: SignerFixture, _ publisher: TrustPublisher, _ trust: String
+    ) throws -> SignerService {
+        let settings = try signers.configuration(trust).trustSettings()
+        let fetch = CertificateFetch(
+            rules: settings.fetchRules, version: "1.2.3",
+            resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] }, total: .seconds(20))
+        return SignerService(
+            settings, folder: signers.state, requests: signers.requests, signers: signers.current,
+            publisher: publisher, fetch: fetch, time: signers.time.clock, logger: signers.log.logger)
+    }
+
+    /// An address of the host.
+    func address(_ path: String = "spc.pem", host: String = "signer.example") -> String {
+        "http://\(host):\(peer.port)/\(path)"
+    }
+
+    /// A response with the chain of a signer of the laboratory.
+    static func chain(_ name: String, _ headers: [String: String] = [:]) -> FaultyPeer.Response {
+        let lab = TrustLab.shared
+        let names = lab.certificates[name]?.served ?? []
+        return .status(200, headers: headers, body: names.map { lab.pem($0) + "\n" }.joined())
+    }
+
+    /// The verdict on a call now whose token names an address; its requests go to the service as those of a trunk.
+    @discardableResult
+    func call(
+        _ address: String, by name: String = "spc", age: Int64 = 5, trunk: UInt16 = 1, dest: String = "12025551001",
+        fetches: Bool = true
+    ) throws -> TrustVerdict {
+        let header = #"{"alg":"ES256","ppt":"shaken","typ":"passport","x5u":"\#(address)"}"#
+        let value = try lab.signed(
+            TrustLab.claims(dest: dest, iat: signers.time.now - age), by: name, header: header,
+            parameters: ";info=<\(address)>;alg=ES256;ppt=shaken")
+        let regimes = try signers.configuration(Self.trust).trustSettings().regimes.map(\.regime)
+        var policy = TrunkTrustPolicy(regimes: regimes, regimeSet: RegimeSet.number(of: regimes.map(\.name)))
+        policy.fetches = fetches
+        var memory = TrustMemory()
+        let verdict = signers.snapshot.verify([value], under: policy, at: signers.time.now, with: &memory)
+        for request in verdict.requests { signers.requests.add(request, trunk: trunk, mayFetch: fetches) }
+        return verdict
+    }
+
+    /// Carries out what calls have requested: fetches, a batch of the store, and a look at the file.
+    func settle() async {
+        await service.round()
+        await service.finishFetches()
+        signers.time.advance(by: .seconds(2))
+        await service.round()
+        await publisher.look()
+    }
+
+    /// The stored state of an address.
+    func stored(_ address: String) async throws -> StoredFetch? {
+        try await SignerReader(folder: signers.state).fetch(of: address).state
+    }
+}
