@@ -3,8 +3,10 @@
 
 Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
 """
+import http.server
 import os
 import subprocess
+import threading
 import time
 
 from heraldtest import ROOT
@@ -19,23 +21,52 @@ class Carrier:
     """Places calls with tokens of a laboratory's signer."""
 
     def __init__(self, laboratory, folder, run):
-        self.laboratory, self.folder, self.run = laboratory, folder, run
+        self.laboratory, self.folder, self.run, self.address = laboratory, folder, run, ADDRESS
         self.signer = Signer(laboratory.path("leaf.key"))
         self.calls = 0
 
     def call(self, number, is_branded, signed_for=SUBSCRIBER, age=0):
         """A call that is answered, and has a brand at the phone or none; the token may be for another one, or old."""
-        token = self.signer.token(number, int(time.time()) - age, signed_for.lstrip("+"))
-        identity = f"{token};info=<{ADDRESS}>;alg=ES256;ppt=shaken"
+        token = self.signer.token(number, int(time.time()) - age, signed_for.lstrip("+"), self.address)
+        identity = f"{token};info=<{self.address}>;alg=ES256;ppt=shaken"
         names = {} if is_branded else {"name": NO_BRAND}
         self.calls += 1
         self.run.place(step("signed/carrier.xml", f"{'answered' if is_branded else 'unbranded'}/pbx.xml",
                             identity=identity, **names), number, os.path.join(self.folder, str(self.calls)))
 
 
-def prepared(testbed, folder, run, mode):
+class CertificateHost:
+    """An HTTP server on loopback with the chain of a laboratory's signer, while `is_up`."""
+
+    def __init__(self, laboratory):
+        self.requests, self.is_up = 0, True
+        body = (laboratory.read("leaf.pem") + laboratory.read("intermediate.pem")).encode()
+        host = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                host.requests += 1
+                self.send_response(200 if host.is_up else 503)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/shaken.pem"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def prepared(testbed, folder, run, mode, regime=""):
     """A gateway whose usual trunk needs full attestation for a brand, with signatures in this mode; its carrier."""
     laboratory = Laboratory(os.path.join(folder, "laboratory")).make()
+    laboratory.write("lab.yaml", laboratory.read("lab.yaml") + regime)
     testbed.gateway.stop()
     testbed.write_config(trunk=f"    policy: strict\n    signatures: {mode}\n",
                          more=laboratory.configuration() + "\n")
@@ -43,9 +74,9 @@ def prepared(testbed, folder, run, mode):
     return Carrier(laboratory, folder, run)
 
 
-def usual(testbed):
+def usual(testbed, address=ADDRESS):
     # Another laboratory has the same address and other keys.
-    testbed.command(testbed.herald_binary, "trust", "forget", ADDRESS, "--config", testbed.config)
+    testbed.command(testbed.herald_binary, "trust", "forget", address, "--config", testbed.config)
     testbed.gateway.stop()
     testbed.write_config()
     testbed.start_gateway()
@@ -123,6 +154,50 @@ def shadowed_call(testbed, folder, run):
         usual(testbed)
 
 
+def fetched_signer(testbed, folder, run):
+    """With fetch: on the certificate of an unknown signer is fetched beside its call, once, and is kept over a kill."""
+    number = brand(1086)
+    carrier = prepared(testbed, folder, run, "decide",
+                       "fetch: on\nx5u_ports: [any]\nx5u_http: true\nx5u_private: true\n")
+    host = CertificateHost(carrier.laboratory)
+    carrier.address = host.address
+    try:
+        host.is_up = False
+        carrier.call(number, is_branded=False)
+        wait_until(lambda: testbed.metric('herald_trust_fetches_total{result="status"}') == 1, 60, "nothing is fetched")
+        wait_until(lambda: "certificate_unreachable" in testbed.command(
+            testbed.herald_binary, "trust", "list", "--unknown", "--config", testbed.config), 60,
+            "the failed fetch is not listed")
+        host.is_up = True
+
+        def fetched():
+            # A pause of 30 s runs, spread by a fifth; the first call after it fetches again.
+            if testbed.metric('herald_trust_fetches_total{result="fetched"}') == 1:
+                return True
+            carrier.call(number, is_branded=False)
+            return False
+        wait_until(fetched, 120, "the certificate is not fetched after the pause")
+        known_signers(testbed, 1)
+        if host.requests != 2:
+            raise Failed(f"the host got {host.requests} requests instead of 2")
+        carrier.call(number, is_branded=True)
+        why = testbed.command(testbed.herald_binary, "trust", "why", host.address, "--config", testbed.config)
+        for part in ("fetched", "kept until", "next fetch"):
+            if part not in why:
+                raise Failed(f"herald trust why has no '{part}':\n{why}")
+        host.is_up = False
+        testbed.gateway.kill()
+        testbed.start_gateway()
+        known_signers(testbed, 1)
+        carrier.call(number, is_branded=True)
+        run.expect_events(testbed, number, SEEN * 2)
+        if host.requests != 2:
+            raise Failed("a known certificate is fetched again")
+    finally:
+        host.stop()
+        usual(testbed, host.address)
+
+
 def documented_laboratory(testbed, folder, _):
     """The commands of docs/trust.md make a root, a regime and a signer that counts under it."""
     os.makedirs(folder, exist_ok=True)
@@ -149,4 +224,5 @@ SIGNED = (
     ("the laboratory of docs/trust.md", documented_laboratory),
     ("a signed call", signed_call),
     ("a signed call in shadow", shadowed_call),
+    ("a signer is fetched", fetched_signer),
 )

@@ -136,9 +136,9 @@ class Signer:
             raise Failed(f"libcrypto cannot read the key in {path}")
         self.library.BIO_free(file)
 
-    def token(self, caller, issued, called=CALLED):
+    def token(self, caller, issued, called=CALLED, address=ADDRESS):
         """A token of a call from `caller` to `called` at `issued`, seconds since 1970. No two are the same."""
-        head = {"alg": "ES256", "ppt": "shaken", "typ": "passport", "x5u": ADDRESS}
+        head = {"alg": "ES256", "ppt": "shaken", "typ": "passport", "x5u": address}
         claims = {"attest": "A", "dest": {"tn": [called]}, "iat": issued, "orig": {"tn": caller.lstrip("+")},
                   "origid": str(uuid.uuid4())}
         signed = b".".join(base64url(json.dumps(part, separators=(",", ":")).encode()) for part in (head, claims))
