@@ -18,9 +18,13 @@ extension Examination {
     }
 
     /// Writes name, reason and picture of the first proven token that has some. A verified name goes before others.
+    ///
+    /// They belong to the caller's number of the verdict: where either of two numbers may be signed, a token for the other one
+    /// does not count.
     mutating func takeRichCallData(_ verdict: inout TrustVerdict) {
         var chosen: RichCallData?
-        for token in proven where token.passport.type == .shaken || token.passport.type == .rcd {
+        for token in proven
+        where (token.passport.type == .shaken || token.passport.type == .rcd) && isOfCaller(token, verdict) {
             guard let data = richCallData(of: token) else { continue }
             for mark in data.marks.all { marks.insert(mark) }
             if chosen == nil || (data.hasVerifiedName && chosen?.hasVerifiedName == false) { chosen = data }
@@ -29,6 +33,11 @@ extension Examination {
         verdict.name = chosen.name
         verdict.reason = chosen.reason
         verdict.icon = chosen.icon
+    }
+
+    private func isOfCaller(_ token: ProvenToken, _ verdict: TrustVerdict) -> Bool {
+        guard case .number(let caller) = token.passport.claims.orig else { return verdict.caller == nil }
+        return caller == verdict.caller
     }
 
     private func richCallData(of token: ProvenToken) -> RichCallData? {
