@@ -56,6 +56,8 @@ public struct TrunkSignatures: Equatable, Sendable {
     public var called = CalledPlace.requestURI
     public var source = Source.ownFirst
     public var onFailed = OnFailed.noBrand
+    /// The source of names; nil for that of the first regime.
+    public var names: TrustRegime.Names?
 
     /// The rules of a trunk that sets none of its own.
     public init(policy: TrunkTrustPolicy) { self.policy = policy }

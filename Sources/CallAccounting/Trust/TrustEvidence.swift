@@ -141,6 +141,11 @@ public struct TrustEvidence: Hashable, Sendable {
         get { field(26, 1) == 1 }
         set { set(26, 1, newValue ? 1 : 0) }
     }
+    /// The place that the name in the INVITE comes from; none also for a call of an earlier version.
+    public var nameOrigin: NameOrigin {
+        get { NameOrigin(rawValue: UInt8(field(27, 2))) ?? .none }
+        set { set(27, 2, newValue.rawValue) }
+    }
     /// True if there were more header fields than are read.
     public var hasUnread: Bool { field(14, 1) == 1 }
     /// The remarks without effect on the number.
@@ -153,6 +158,9 @@ public struct TrustEvidence: Hashable, Sendable {
     public var contradictsTrunk: Bool {
         trunkClaim != .none && result.verification != .none && trunkClaim != result.verification
     }
+
+    /// Takes back the remark about the picture: its bytes are known.
+    public mutating func iconWasCompared() { set(22, 1, 0) }
 
     /// Stored by position.
     private static let markBits: [(mark: TrustCause, bit: UInt32)] = [
