@@ -215,7 +215,7 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: callThread),
         .target(
-            name: "Branding", dependencies: ["Primitives", "CPhoneNumber"], exclude: ["README.md"],
+            name: "Branding", dependencies: ["Primitives", "CPhoneNumber", "CUnicode"], exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "Trust", dependencies: [crypto], exclude: ["README.md"], swiftSettings: strict),
 
@@ -240,6 +240,7 @@ let package = Package(
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         .target(name: "CPhoneNumber", exclude: ["README.md"], linkerSettings: [.linkedLibrary("phonenumber")]),
+        .target(name: "CUnicode", exclude: ["README.md"], linkerSettings: [.linkedLibrary("icuuc")]),
         .target(name: "CLinux", exclude: ["README.md"]),
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),

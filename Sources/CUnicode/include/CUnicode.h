@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HERALD_CUNICODE_H
+#define HERALD_CUNICODE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the NFKC_Casefold form of a text (Unicode, UAX #31 and #44): compatibility forms and case are folded, and invisible
+ * characters removed.
+ *
+ * Both texts are UTF-16, with lengths in units. Returns the length of the result, or -1 if it exceeds the capacity or the
+ * tables of ICU are missing. Thread-safe. */
+int32_t herald_unicode_fold(const uint16_t *text, int32_t length, uint16_t *out, int32_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
