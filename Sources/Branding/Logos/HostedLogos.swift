@@ -18,6 +18,8 @@ public struct HostedLogos: Hashable, Sendable {
     private let missing: Missing
     /// File names, keyed by the directory's logo URL.
     private let files: [String: String]
+    /// File names, keyed by the hash of the picture as it was fetched.
+    private let pictures: [Substring: String]
     /// A hash of the set, equal in every process.
     let fingerprint: UInt64
 
@@ -29,6 +31,7 @@ public struct HostedLogos: Hashable, Sendable {
         opening = Array("<\(base)".utf8)
         self.missing = missing
         self.files = files
+        pictures = Dictionary(files.values.map { ($0.prefix(Self.hashLength), $0) }, uniquingKeysWith: min)
         // The sum is independent of the dictionary's order, which differs in every process.
         fingerprint = files.reduce(stableHash("\(base) \(missing) \(files.count)")) { sum, entry in
             sum &+ stableHash("\(entry.key) \(entry.value)")
@@ -40,6 +43,17 @@ public struct HostedLogos: Hashable, Sendable {
 
     /// The number of logos with a local copy.
     public var count: Int { files.count }
+
+    /// Whether Call-Info may have URLs of other hosts.
+    var allowsOriginals: Bool { missing == .original }
+
+    /// The file of a picture, by the digest of the bytes that were fetched; nil if they were not.
+    ///
+    /// - Parameter hash: the SHA-256 digest in hexadecimal digits. File names have its first half.
+    func file(ofPicture hash: String) -> String? { pictures[hash.prefix(Self.hashLength)] }
+
+    /// The address of a file.
+    func address(ofFile name: String) -> String { base + name }
 
     /// Returns the URL for Call-Info; nil for no icon.
     ///

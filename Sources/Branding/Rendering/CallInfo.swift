@@ -4,7 +4,7 @@ import Primitives
 
 /// A brand's logo and call reason for one Call-Info value (RFC 3261 §20.9, RFC 9796).
 ///
-/// Never includes `verified`, because the directory's data has not been verified as in RFC 9795 §8.
+/// Never includes `verified`: the directory's data has not been verified as in RFC 9795 §8. `CallerCard` writes it.
 public struct CallInfo: Hashable, Sendable {
     /// URL of the logo; nil if there is none, or none that is safe in a header.
     public let logoURL: String?

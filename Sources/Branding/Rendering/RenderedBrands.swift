@@ -97,6 +97,8 @@ struct RenderedBrands: Sendable {
         case .quotedName: return (Int(row.start)..<icon, false)
         case .callInfo where row.icon > 0: return (icon..<brandID, false)
         case .callInfo, .callInfoReasonOnly: return (reason..<brandID, row.reason > 0)
+        case .logo: return (icon..<reason, false)
+        case .reason: return (reason..<brandID, false)
         case .name where row.escapedName > 0: return (escapedName..<escapedName + Int(row.escapedName), false)
         case .name: return (Int(row.start) + 1..<icon - 1, false)
         case .brandID: return (brandID..<escapedName, false)
@@ -120,14 +122,15 @@ struct RenderedBrands: Sendable {
     ///   - opening: the bytes before the file names of hosted logos.
     ///   - form: the end of the file name behind `HASH-`.
     func append(_ part: BrandPart, of brand: UInt32, opening: [UInt8], form: [UInt8], to out: inout [UInt8]) {
-        guard part == .callInfo, let ending = hostedEnding(of: brand, opening) else {
+        guard part == .callInfo || part == .logo, let ending = hostedEnding(of: brand, opening) else {
             return append(part, of: brand, to: &out)
         }
         let row = rows[Int(brand)]
         let icon = Int(row.start) + Int(row.quotedName)
         out.append(contentsOf: arena[icon..<ending.lowerBound])
         out.append(contentsOf: form)
-        out.append(contentsOf: arena[ending.upperBound..<icon + Int(row.icon) + Int(row.reason)])
+        let reason = part == .callInfo ? Int(row.reason) : 0
+        out.append(contentsOf: arena[ending.upperBound..<icon + Int(row.icon) + reason])
     }
 
     /// The place of the file name's end, between `HASH-` and `>`; nil for a logo that the gateway does not serve.
@@ -170,6 +173,10 @@ public enum BrandPart: Hashable, Sendable, CaseIterable {
     case callInfo
     /// A Call-Info value with the call reason only; empty if the brand has none.
     case callInfoReasonOnly
+    /// The logo of the Call-Info value alone: `<URL>;purpose=icon`; empty if the brand has none.
+    case logo
+    /// The parameter with the call reason alone; empty if the brand has none.
+    case reason
     /// The display name without quotes, as a phone shows it.
     case name
     /// The directory's identifier of the brand.
