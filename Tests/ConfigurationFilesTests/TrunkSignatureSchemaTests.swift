@@ -73,6 +73,10 @@ struct TrunkSignatureSchemaTests {
         ("verification_source: own_only", { $0.source = .ownOnly }),
         ("on_failed: no_brand", { $0.onFailed = .noBrand }), ("on_failed: pass", { $0.onFailed = .pass }),
         ("on_failed: reject", { $0.onFailed = .reject }),
+        ("name_source: directory_first", { $0.names = .directoryFirst }),
+        ("name_source: rcd_first", { $0.names = .rcdFirst }), ("name_source: must_agree", { $0.names = .mustAgree }),
+        ("name_source: rcd_only", { $0.names = .rcdOnly }),
+        ("name_source: directory_only", { $0.names = .directoryOnly }),
     ]
 
     @Test(arguments: values.indices) func `a value changes its rule and no other one`(index: Int) throws {
@@ -126,7 +130,10 @@ struct TrunkSignatureSchemaTests {
             "regimes: [in]; signatures: decide",
             "6:17: trunks[0].signatures: has no effect, because the first regime, in, verifies nothing: write off, or"
         ),
-        ("name_source: rcd_first", "5:5: trunks[0].name_source: unknown key"),
+        (
+            "name_source: rcd",
+            "5:18: trunks[0].name_source: \"rcd\" is not one of directory_first, rcd_first, must_agree, rcd_only"
+        ),
     ])
     func `a wrong value is an error with its place`(keys: String, problem: String) throws {
         let found = try folder.problems(in: text(keys))
@@ -136,7 +143,7 @@ struct TrunkSignatureSchemaTests {
     @Test(arguments: [
         "signatures: shadow", "signatures: decide", "regimes: [us]", "signed_caller: pai", "called_number: to",
         "retargeted: accept", "malformed: none", "replay: note", "compact_form: off", "verification_source: worst",
-        "on_failed: pass",
+        "on_failed: pass", "name_source: rcd_only",
     ])
     func `a key without trust is an error`(key: String) throws {
         let name = key.prefix { $0 != ":" }
@@ -162,11 +169,21 @@ struct TrunkSignatureSchemaTests {
         ("name: carrier; regimes: us", "signed  carrier: shadow, regimes us"),
         (
             "signatures: decide; regimes: [us, fr]",
-            "signed  trunk1: decide, regimes us, fr, verification_source own_first, on_failed no_brand"
+            "signed  trunk1: decide, regimes us, fr, verification_source own_first, on_failed no_brand, name_source "
+                + "directory_first"
         ),
         (
             "signatures: decide; regimes: us; verification_source: worst; on_failed: reject",
-            "signed  trunk1: decide, regimes us, verification_source worst, on_failed reject"
+            "signed  trunk1: decide, regimes us, verification_source worst, on_failed reject, name_source directory_first"
+        ),
+        (
+            "signatures: decide; regimes: [fr, us]",
+            "signed  trunk1: decide, regimes fr, us, verification_source own_first, on_failed no_brand, name_source "
+                + "directory_only"
+        ),
+        (
+            "signatures: decide; regimes: fr; name_source: must_agree",
+            "signed  trunk1: decide, regimes fr, verification_source own_first, on_failed no_brand, name_source must_agree"
         ),
     ])
     func `the summary has a line for each trunk that verifies`(keys: String, line: String) throws {
@@ -190,6 +207,18 @@ struct TrunkSignatureSchemaTests {
             try remark("signatures: decide") == [
                 "note    trunk trunk1 is not trusted: its calls without a good signature are not branded"
             ])
+    }
+
+    @Test func `a brand that needs a signed name has a remark`() throws {
+        func remark(_ keys: String) throws -> [String] { try lines(keys).filter { $0.contains("signed name") } }
+        for source in ["directory_first", "rcd_first", "directory_only"] {
+            #expect(try remark("signatures: decide; name_source: \(source)").isEmpty)
+        }
+        for source in ["must_agree", "rcd_only"] {
+            let line = "note    trunk trunk1 shows no brand without a signed name (name_source: \(source))"
+            #expect(try remark("signatures: decide; name_source: \(source)") == [line])
+            #expect(try remark("name_source: \(source)") == [line + " once signatures is decide"])
+        }
     }
 
     @Test func `rejecting calls has a remark`() throws {

@@ -93,6 +93,12 @@ extension HeraldConfiguration {
             )
         }
         for trunk in trunks {
+            guard let signatures = signatures(of: trunk), signatures.nameSource.needsSignature else { continue }
+            remarks.append(
+                "trunk \(trunk.name) shows no brand without a signed name (name_source: \(signatures.nameSource.rawValue))"
+                    + (signatures.mode == .shadow ? " once signatures is decide" : ""))
+        }
+        for trunk in trunks {
             guard let signatures = signatures(of: trunk), signatures.onFailed == .reject else { continue }
             remarks.append(
                 "trunk \(trunk.name) rejects calls whose signature counts against them (on_failed: reject)"

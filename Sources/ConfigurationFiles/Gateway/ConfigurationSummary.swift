@@ -101,7 +101,8 @@ package struct ConfigurationSummary {
             switch signatures.mode {
             case .shadow: ""
             case .decide:
-                ", verification_source \(signatures.source.rawValue), on_failed \(signatures.onFailed.rawValue)"
+                ", verification_source \(signatures.source.rawValue), on_failed \(signatures.onFailed.rawValue), "
+                    + "name_source \(signatures.nameSource.rawValue)"
             }
         return "signed  \(trunk.name): \(signatures.mode.rawValue), regimes \(regimes)" + effect
     }

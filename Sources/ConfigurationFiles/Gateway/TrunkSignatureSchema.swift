@@ -59,7 +59,7 @@ struct TrunkSignatureSchema {
     /// The keys beside `signatures`.
     private static let others = [
         "regimes", "signed_caller", "called_number", "retargeted", "malformed", "replay", "compact_form",
-        "verification_source", "on_failed",
+        "verification_source", "on_failed", "name_source",
     ]
 
     private enum ModeWord: ConfigurationWord {
@@ -106,6 +106,8 @@ struct TrunkSignatureSchema {
         rules.policy.allowsCompactForm = section.choice("compact_form", default: FormWord.off) == .on
         rules.source = section.choice("verification_source", default: rules.source)
         rules.onFailed = section.choice("on_failed", default: rules.onFailed)
+        // Without the key the regime decides.
+        if section.has("name_source") { rules.names = section.choice("name_source", default: .directoryFirst) }
     }
 
     /// Reads names of regimes, each once.
