@@ -93,6 +93,8 @@ final class GatewayUnderTest {
         var takesVerdict = false
         /// The signers that are known.
         var signers = TrustSnapshot(generation: 0, regimeSet: 0, [])
+        /// The numbers with a brand; nil for those of the test.
+        var brandNumbers: [E164Number]?
         /// The wall clock at the start, in Unix seconds.
         var seconds: Int64 = 1_800_000_000
         /// A second PBX at this address, and the routes that lead to it.

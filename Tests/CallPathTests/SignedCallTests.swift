@@ -71,7 +71,8 @@ struct SignedCallSetting {
         rules(&signatures)
         options.signatures = signatures
         self.options(&options)
-        return try GatewayUnderTest(numbers: [try #require(E164Number("+12025551000"))], options: options)
+        let numbers = try options.brandNumbers ?? [#require(E164Number("+12025551000"))]
+        return try GatewayUnderTest(numbers: numbers, options: options)
     }
 
     /// What the gateway sends to the PBX, and what it reports of the call.

@@ -60,7 +60,7 @@ struct CallFileOutputTests {
         _ = try output.round(at: 0)
         let lines = try lines()
         let signed =
-            "signature,attestation,signature_counts,diversions,signed_name,signature_rejected,signature_marks,"
+            "signature,attestation,signature_counts,diversions,signed_name,name_origin,signature_rejected,signature_marks,"
             + "signature_causes,signature_code,origid,provider,signer"
         #expect(lines.count == 3)
         #expect(lines[0] == LedgerCallRow.recordTitles.joined(separator: ","))

@@ -25,8 +25,8 @@ struct CallRecordFieldsTests {
         var evidence = DecisionEvidence()
         (evidence.isNamed, evidence.logo) = (true, .written)
         values["evidence"] = .integer(Int64(evidence.rawValue))
-        // passed(B), counts, bound by a chain of 2, a verified name; `passed` and `unsupported_ppt`.
-        values["trust"] = .integer(0b1_0101_0001_0101)
+        // passed(B), counts, bound by a chain of 2, a verified name that the brand has too; `passed` and `unsupported_ppt`.
+        values["trust"] = .integer(0b1_0101_0001_0101 | 3 << 25)
         (values["trust_causes"], values["signature_code"]) = (.integer(0x022D), .integer(438))
         values["origid"] = .text("00000000-0000-0001-0000-000000000002")
         return LedgerCallRow(shared: values, node: "north", events: [])
@@ -43,7 +43,7 @@ struct CallRecordFieldsTests {
                 "decision":"matched","destination":"+61255501001","direction":"inbound","diversions":2,\
                 "ended_at":"2026-01-01T00:00:09.250Z","forwarded":true,"gateway":"north",\
                 "invite_at":"2026-01-01T00:00:04.250Z","latest_sip_call_id":"attempt_sip_call_id",\
-                "origid":"00000000-0000-0001-0000-000000000002","outcome":"outcome",\
+                "name_origin":"both","origid":"00000000-0000-0001-0000-000000000002","outcome":"outcome",\
                 "progress_at":"2026-01-01T00:00:05.250Z","provider":"provider","q850_cause":12,"returned_at":"2026-01-01T00:00:21.250Z",\
                 "ring_seconds":15,"ringing_at":"2026-01-01T00:00:06.250Z","signature":"passed",\
                 "signature_causes":["passed","unsupported_ppt"],"signature_code":438,"signature_counts":true,\
@@ -63,7 +63,8 @@ struct CallRecordFieldsTests {
                 carrier_name,decision,invite_at,progress_at,ringing_at,answered_at,cancelled_at,ended_at,returned_at,\
                 sip_status,q850_cause,attempts,forwarded,answered_by,outcome,ring_seconds,call_seconds,caller_received,\
                 customer,gateway,written,also_called,signature,attestation,signature_counts,diversions,signed_name,\
-                signature_rejected,signature_marks,signature_causes,signature_code,origid,provider,signer,continued_as,events
+                name_origin,signature_rejected,signature_marks,signature_causes,signature_code,origid,provider,signer,\
+                continued_as,events
                 """)
         #expect(Set(LedgerCallRow.csvTitles) == Set(Self.full.json.keys))
         #expect(
@@ -72,21 +73,21 @@ struct CallRecordFieldsTests {
                 brand_name,carrier_name,matched,2026-01-01T00:00:04.250Z,2026-01-01T00:00:05.250Z,\
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
-                name logo,'+61255501002 1003,passed,B,true,2,verified,false,,passed unsupported_ppt,438,\
+                name logo,'+61255501002 1003,passed,B,true,2,verified,both,false,,passed unsupported_ppt,438,\
                 00000000-0000-0001-0000-000000000002,provider,signer,continued_as,\r\n
                 """)
     }
 
-    /// Facts of a verdict, with `signature`, `attestation`, `signature_counts`, `diversions` and `signed_name`.
+    /// Facts of a verdict, with `signature`, `attestation`, `signature_counts`, `diversions`, `signed_name` and `name_origin`.
     ///
-    /// Bits: 1 to 3 result, 4 counts, 8 bound, 9 to 11 diversions, 12 and 13 name.
+    /// Bits: 1 to 3 result, 4 counts, 8 bound, 9 to 11 diversions, 12 and 13 name, 25 and 26 its place.
     private static let verdicts: [(facts: Int64, cells: [String?])] = [
-        (1, ["none", nil, "false", nil, "absent"]),
-        (0b10_0001_0001_0011, ["passed", "A", "true", "0", "unverified"]),
-        (0b01_0011_0000_0101, ["passed", "B", "false", "1", "verified"]),
-        (0b00_1011_0001_0111, ["passed", "C", "true", "5", "absent"]),
-        (0b00_0001_0001_1001, ["passed", nil, "true", "0", "absent"]),
-        (0b00_0110_0001_1011, ["failed", nil, "true", nil, "absent"]),
+        (1, ["none", nil, "false", nil, "absent", nil]),
+        (0b10_0001_0001_0011 | 1 << 25, ["passed", "A", "true", "0", "unverified", "directory"]),
+        (0b01_0011_0000_0101 | 2 << 25, ["passed", "B", "false", "1", "verified", "rcd"]),
+        (0b00_1011_0001_0111 | 3 << 25, ["passed", "C", "true", "5", "absent", "both"]),
+        (0b00_0001_0001_1001, ["passed", nil, "true", "0", "absent", nil]),
+        (0b00_0110_0001_1011, ["failed", nil, "true", nil, "absent", nil]),
     ]
 
     @Test(arguments: verdicts.indices)
@@ -94,7 +95,7 @@ struct CallRecordFieldsTests {
         let (facts, cells) = Self.verdicts[index]
         let row = LedgerCallRow(shared: ["trust": .integer(facts)], node: "", events: [])
         let found = Dictionary(uniqueKeysWithValues: zip(LedgerCallRow.recordTitles, row.recordCells))
-        let names = ["signature", "attestation", "signature_counts", "diversions", "signed_name"]
+        let names = ["signature", "attestation", "signature_counts", "diversions", "signed_name", "name_origin"]
         #expect(names.map { found[$0] ?? nil } == cells)
         #expect(row.recordJSON["signature_causes"] == .array([]))
         #expect(row.recordJSON["signature_marks"] == .array([]) && found["signature_rejected"] == "false")
@@ -117,8 +118,9 @@ struct CallRecordFieldsTests {
     @Test func `a call without a verdict has none of its fields`() throws {
         let row = LedgerCallRow(shared: ["decision": .text("matched")], node: "", events: [])
         let names: Set = [
-            "signature", "attestation", "signature_counts", "diversions", "signed_name", "signature_causes",
-            "signature_code", "origid", "provider", "signer", "signature_marks", "signature_rejected",
+            "signature", "attestation", "signature_counts", "diversions", "signed_name", "name_origin",
+            "signature_causes", "signature_code", "origid", "provider", "signer",
+            "signature_marks", "signature_rejected",
         ]
         #expect(row.recordJSON.filter { names.contains($0.key) && $0.value != nil }.isEmpty)
         #expect(names.isSubset(of: LedgerCallRow.recordTitles))

@@ -129,6 +129,30 @@ struct DecisionStepsTests {
         #expect(decision.evidence(.withheld, brand: "").contains("caller *** from"))
     }
 
+    /// The lookup, the written parts of Call-Info, and the findings of lookup and decoration.
+    @Test(arguments: [
+        (DecisionEvidence.Lookup.noBrand, true, "no brand has the number", "the signed name written, "),
+        (.brandFound, true, "a brand of another name was found", "the signed name written, "),
+        (.noBrand, false, "no brand has the number", "the carrier's name stays, "),
+    ]) func `signed values are no brand`(
+        lookup: DecisionEvidence.Lookup, isNamed: Bool, found: String, written: String
+    ) {
+        let evidence = Self.evidence {
+            ($0.lookup, $0.isNamed, $0.writesCallInfo) = (lookup, isNamed, true)
+            ($0.logo, $0.callReason) = (.absent, .written)
+        }
+        let steps = Self.steps(evidence, .signedName)
+        #expect(steps[3] == found)
+        #expect(
+            steps[5] == written + "Call-Info with the signature's reason, the signature has no usable logo")
+    }
+
+    @Test func `a brand that the source of names excludes was found`() {
+        let steps = Self.steps(Self.evidence { $0.lookup = .brandFound }, .nameSource)
+        #expect(steps[5] == "nothing written, name_source of the trunk excludes the brand's name")
+        #expect(steps[4] == "gates open")
+    }
+
     @Test func `every reason has six steps without an empty finding`() {
         for reason in PassThroughReason.allCases + [nil] {
             for lookup in DecisionEvidence.Lookup.allCases {

@@ -119,11 +119,20 @@ struct SignatureStepsTests {
         }
         #expect(
             Self.lines(evidence)[3...] == [
-                "bound to: chain of 2 diversions", "signed name: verified",
+                "bound to: chain of 2 diversions", "signed name: verified, not written",
                 "remarks: origid_form: origid is no UUID; seen_before: the same token came with another call",
             ])
         let unverified = Self.evidence(.passed(.b), [.passed]) { $0.name = .unverified(.rcdName) }
         #expect(Self.lines(unverified).contains("signed name: not verified"))
+    }
+
+    @Test(arguments: [
+        (NameOrigin.none, "verified, not written"), (.directory, "verified, not written, the brand's name was"),
+        (.signature, "verified, written"), (.both, "verified, the brand has the same name"),
+    ]) func `a signed name has what became of it`(origin: NameOrigin, finding: String) {
+        var evidence = Self.evidence(.passed(.a), [.passed]) { $0.name = .verified("Acme") }
+        evidence.nameOrigin = origin
+        #expect(Self.lines(evidence).contains("signed name: \(finding)"))
     }
 
     @Test func `each cause has a text for a call, and none speaks of options of the check by hand`() {

@@ -27,6 +27,10 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
     case midDialog
     case alreadyBranded
     case outbound
+    /// The trunk's source of names excludes the brand's name.
+    case nameSource
+    /// Signed values were written and none of a brand: the directory has no brand, or one of another name.
+    case signedName
 
     /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.
     public var isGate: Bool {
@@ -58,6 +62,8 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
         case .midDialog: "mid_dialog"
         case .alreadyBranded: "already_branded"
         case .outbound: "outbound"
+        case .nameSource: "name_source"
+        case .signedName: "signed_name"
         }
     }
 }

@@ -88,6 +88,8 @@ public struct CallRecord: Hashable, Sendable {
         _ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil, signer: Signer? = nil
     ) {
         let isBranded = update.isBranded
+        // Signed values have a name, and are no brand of the directory.
+        let isNamed = isBranded || update.direction == .inbound && update.reason == .signedName
         let texts = texts ?? CallTexts()
         // The call path leaves a withheld number out. This is the second check.
         let caller = update.reason == .privacy ? nil : E164Number(digits: update.caller)
@@ -95,8 +97,8 @@ public struct CallRecord: Hashable, Sendable {
             call: update.call, direction: update.direction, sipCallID: Self.text(texts.sipCallID) ?? "", trunk: trunk,
             caller: caller, destination: E164Number(digits: update.destination),
             subscriber: Self.text(texts.subscriber) ?? "", brandID: isBranded ? Self.text(texts.brandID) : nil,
-            brandName: isBranded ? Self.text(texts.brandName) : nil,
-            carrierName: isBranded ? Self.text(texts.carrierName) : nil, customer: customer, reason: update.reason,
+            brandName: isNamed ? Self.text(texts.brandName) : nil,
+            carrierName: isNamed ? Self.text(texts.carrierName) : nil, customer: customer, reason: update.reason,
             inviteAt: update.wallMicroseconds)
         evidence = update.evidence
         isForwarded = update.marks.contains(.forwarded)
@@ -195,6 +197,11 @@ public struct CallRecord: Hashable, Sendable {
 
     /// True when the call's inbound INVITE left with a brand.
     public var isBranded: Bool { direction == .inbound && reason == nil }
+    /// True if the directory has no brand for the caller of an inbound call, whatever a signature has.
+    public var isUnknownCaller: Bool {
+        guard direction == .inbound else { return false }
+        return reason == .noMatch || reason == .signedName && evidence?.lookup == .noBrand
+    }
 
     /// Begin of alerting, if the call alerted: the first 180, else the first 183.
     public var alertedAt: Int64? { ringingAt ?? progressAt }

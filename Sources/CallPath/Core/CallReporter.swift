@@ -61,15 +61,17 @@ final class CallReporter {
             destination: context.called.number?.digits ?? 0, reason: decorated.reason)
         update.marks = settings.answerers.marks(ofInvite: invite)
         update.evidence = evidence
-        update.trust = context.signed?.evidence
+        update.trust = TrustEvidence(context, decorated)
         // It may be the same for all calls of one customer (RFC 8588 §5).
         if identity.isWithheld { update.trust?.origid = nil }
         update.customer = context.called.customer?.mark ?? 0
         append(update, invite, isWithheld: identity.isWithheld, subscriber: context.called.uri?.user) { texts in
-            if let entry = decorated.entry {
-                context.index.append(.name, of: entry, to: &texts.brandName)
-                context.index.append(.brandID, of: entry, to: &texts.brandID)
-                texts.carrierName.append(contentsOf: CarrierNameText.replaced(in: invite, from: trunk))
+            if decorated.isDecorated {
+                decorated.appendName(in: context.index, to: &texts.brandName)
+                if let entry = decorated.entry { context.index.append(.brandID, of: entry, to: &texts.brandID) }
+                if !texts.brandName.isEmpty {
+                    texts.carrierName.append(contentsOf: CarrierNameText.replaced(in: invite, from: trunk))
+                }
             } else if identity.number == nil, !identity.isWithheld {
                 texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
             }

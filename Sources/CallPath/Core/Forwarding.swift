@@ -155,7 +155,8 @@ extension ProxyCore {
         else { return false }
         guard let index = brands(of: dialog)?.load().index else { return false }
         guard let entry = index.entry(for: caller) else { return false }
-        return Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
+        let brand = ShownBrand(entry: entry, index: index)
+        return Decoration.writeNames(of: brand, into: request, from: trunk, splices: &splices) != .none
     }
 
     /// The brands of a dialog's customer; nil for a customer that was removed, whose dialog keeps the carrier's name.

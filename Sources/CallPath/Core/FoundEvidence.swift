@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import SIPCore
+import Trust
 
 extension DecisionEvidence {
     /// Collects what the walk of an INVITE found: values that it has, no second look at the message.
@@ -19,16 +20,35 @@ extension DecisionEvidence {
         verification = context.signed?.verification ?? identity.attestation.verification
         source = context.signed?.source ?? identity.attestation.source
         isUnchecked = identity.attestation.isUnchecked
-        lookup = Lookup(context.decision)
-        guard let entry = decorated.entry else { return }
+        lookup = Lookup(context.found)
+        guard decorated.isDecorated else { return }
         parts = Parts(decorated.decorate)
         isNamed = decorated.dialog.isNamed
         guard settings.writesCallInfo else { return }
         let fitting = decorated.decorate
-        logo = Part(isPresent: context.index.hasLogo(entry), fits: fitting == .logoReasonAndName)
+        let (hasLogo, hasReason) = Self.parts(of: decorated, in: context.index)
+        logo = Part(isPresent: hasLogo, fits: fitting == .logoReasonAndName)
         callReason = Part(
-            isPresent: context.index.length(of: .callInfoReasonOnly, entry) > 0,
-            fits: fitting == .logoReasonAndName || fitting == .reasonAndName)
+            isPresent: hasReason, fits: fitting == .logoReasonAndName || fitting == .reasonAndName)
+    }
+}
+
+extension DecisionEvidence {
+    /// Whether the brand or the card has a logo and a reason.
+    private static func parts(of decorated: DecoratedInvite, in index: BrandIndex) -> (logo: Bool, reason: Bool) {
+        if let card = decorated.card { return (card.hasLogo, card.hasReason) }
+        guard let entry = decorated.entry else { return (false, false) }
+        return (index.hasLogo(entry), index.length(of: .callInfoReasonOnly, entry) > 0)
+    }
+}
+
+extension TrustEvidence {
+    /// The verdict of a call for the records, with the place that the written name comes from.
+    init?(_ context: borrowing InboundContext, _ decorated: DecoratedInvite) {
+        guard let signed = context.signed else { return nil }
+        self = signed.evidence
+        if !decorated.dialog.isNamed { nameOrigin = .none }
+        if decorated.card?.hasVerifiedLogo == true { iconWasCompared() }
     }
 }
 

@@ -16,6 +16,10 @@ struct InboundContext: ~Copyable {
     /// The verdict on the signed header fields; nil without such fields, and where nothing is verified.
     let signed: SignedVerdict?
     let decision: BrandingDecision
+    /// The decision by the directory alone, which the names may have changed.
+    let found: BrandingDecision
+    /// The name, logo and reason to write; nil if they are those of the index.
+    let card: CallerCard?
     /// The records and gates that the decision was taken from.
     let snapshot: BrandingSnapshot
 

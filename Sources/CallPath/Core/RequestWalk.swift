@@ -123,29 +123,31 @@ extension ProxyCore {
         // The identity has the trunk's word about the number, as far as it is trusted. The signature is checked here.
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let isSpiral = isSpiral(invite)
-        let signed = verifySignatures(arrival, call, facts, identity, on: trunk, isSpiral: isSpiral, worker)
-        let decision = decideBranding(
+        var signed = verifySignatures(arrival, call, facts, identity, on: trunk, isSpiral: isSpiral, worker)
+        let found = decideBranding(
             of: invite, facts, identity, signed?.verification ?? identity.verification, isSpiral, trunk, called,
             snapshot)
-        if let signed {
-            let other = signed.otherVerification(than: identity.verification).map {
+        var named = NameDecision(found)
+        if let verdict = signed {
+            let other = verdict.otherVerification(than: identity.verification).map {
                 decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
             }
-            let isRejected = signed.evidence.isRejected
-            shared.trust.counters.add(signed, changesCall: isRejected || other.map { $0 != decision } ?? false)
-            if let refusal = signed.refusal {
+            named = weighNames(verdict, found, other ?? found, on: trunk, called, snapshot)
+            signed?.evidence.nameOrigin = verdict.evidence.isRejected ? .none : named.origin
+            if let refusal = verdict.refusal {
                 // Another branch of a forked call may ring.
                 _ = shared.calls.failed(call, CallFailure(status: UInt16(refusal.status)))
                 let context = InboundContext(
                     arrival: arrival, marks: marks, trunk: trunk, called: called,
                     call: call.rejected(marks.branch.value), identity: identity, signed: signed,
-                    decision: .passThrough(identity.isWithheld ? .privacy : .failedVerification), snapshot: snapshot)
+                    decision: .passThrough(identity.isWithheld ? .privacy : .failedVerification),
+                    found: found, card: nil, snapshot: snapshot)
                 return rejectForSignature(context, refusal)
             }
         }
         let context = InboundContext(
             arrival: arrival, marks: marks, trunk: trunk, called: called, call: call, identity: identity,
-            signed: signed, decision: decision, snapshot: snapshot)
+            signed: signed, decision: named.decision, found: found, card: named.card, snapshot: snapshot)
         var targets = order(context.called.pbx.targets, for: call, at: arrival.now, isEmergency: facts.isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
@@ -180,6 +182,24 @@ extension ProxyCore {
         context.called.customer?.count(isBranded: false)
         if shared.trace.isOn { shared.trace.decided(context, undecorated, evidence) }
         reject(context.arrival, refusal, for: .signature)
+    }
+
+    /// Weighs the names of directory and signature, and counts the call.
+    ///
+    /// In shadow the directory decides, and a call that signed values would change is counted.
+    ///
+    /// - Parameter other: the decision by the verification that was not taken.
+    private func weighNames(
+        _ signed: SignedVerdict, _ found: BrandingDecision, _ other: BrandingDecision, on trunk: TrunkPeer,
+        _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
+    ) -> NameDecision {
+        guard let rules = trunk.signatures else { return NameDecision(found) }
+        let counted = signed.evidence.counts ? found : other
+        let named = signed.named(counted, in: snapshot, under: rules, logo: called.pbx.logoKey)
+        shared.trust.counters.add(
+            signed, changesCall: signed.evidence.isRejected || other != found,
+            changesNames: named.card != nil || named.decision != counted)
+        return signed.evidence.counts ? named : NameDecision(found)
     }
 
     /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).

@@ -121,7 +121,8 @@ extension ProxyCore: TransactionUser {
         guard identity.isAsserted, let caller = E164Number(digits: dialog.caller), identity.number == caller,
             let entry = index.entry(for: caller)
         else { return }
-        Decoration.writeAssertedNames(of: entry, in: index, into: response, from: trunk, splices: &splices)
+        let brand = ShownBrand(entry: entry, index: index)
+        Decoration.writeAssertedNames(of: brand, into: response, from: trunk, splices: &splices)
     }
 
     func deliver(_ response: SIPMessage, to transaction: GatewayTransaction, at now: Moment) {

@@ -10,6 +10,7 @@ public final class TrustCounters: Sendable {
     private let causes = InlineArray<64, Atomic<UInt64>> { _ in Atomic(0) }
     private let contradicted = Atomic<UInt64>(0)
     private let changing = Atomic<UInt64>(0)
+    private let naming = Atomic<UInt64>(0)
     /// The clock's offset of the worker that verified last, in seconds; `Int64.min` while too few signers are known.
     private let offset = Atomic<Int64>(.min)
 
@@ -21,8 +22,10 @@ public final class TrustCounters: Sendable {
 
     /// Counts a verified call, the causes of its header fields and its marks.
     ///
-    /// - Parameter changesCall: whether the call has another decision by the verdict than without it, or would have in shadow.
-    func add(_ signed: SignedVerdict, changesCall: Bool) {
+    /// - Parameters:
+    ///   - changesCall: whether the call has another decision by the verdict than without it, or would have in shadow.
+    ///   - changesNames: whether its name, logo, reason or their marks differ by the signed values, or would in shadow.
+    func add(_ signed: SignedVerdict, changesCall: Bool, changesNames: Bool) {
         let evidence = signed.evidence
         results[Int(evidence.result.rawValue)].add(1, ordering: .relaxed)
         for cause in signed.verdict.causes { causes[Int(cause.rawValue)].add(1, ordering: .relaxed) }
@@ -31,6 +34,7 @@ public final class TrustCounters: Sendable {
         }
         if evidence.contradictsTrunk { contradicted.add(1, ordering: .relaxed) }
         if changesCall { changing.add(1, ordering: .relaxed) }
+        if changesNames { naming.add(1, ordering: .relaxed) }
     }
 
     /// Keeps the offset of the clock that the tokens of many signers show.
@@ -49,6 +53,9 @@ public final class TrustCounters: Sendable {
 
     /// Calls that the verdict decides in another way, or would in shadow.
     public var changedCalls: UInt64 { changing.load(ordering: .relaxed) }
+
+    /// Calls whose name, logo, reason or their marks differ by signed values, or would in shadow.
+    public var changedNames: UInt64 { naming.load(ordering: .relaxed) }
 
     /// Seconds by which the tokens of most signers are ahead of this machine's clock; nil with fewer than eight signers.
     public var clockOffset: Int64? {

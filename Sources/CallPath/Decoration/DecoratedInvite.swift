@@ -6,12 +6,23 @@ import Branding
 struct DecoratedInvite {
     /// Facts that the dialog carries in its route cookie.
     var dialog: DialogFacts
-    /// The brand shown; nil for none.
+    /// The directory's brand shown; nil for none.
     var entry: BrandEntry?
-    /// Why none is shown; nil when one is.
+    /// The card that is written instead of what the index has; nil for none.
+    var card: CallerCard?
+    /// Why no brand of the directory is shown; nil when one is.
     var reason: PassThroughReason?
     var decorate = BrandingLevel.nothing
     var bytes: [UInt8] = []
     /// True when From differs from the carrier's.
     var changesFrom = false
+
+    /// Whether names and Call-Info are written.
+    var isDecorated: Bool { entry != nil || card != nil }
+
+    /// Appends the name as a phone shows it; nothing for a call without one.
+    func appendName(in index: BrandIndex, to out: inout [UInt8]) {
+        if let card { return out.append(contentsOf: card.name.utf8) }
+        if let entry { index.append(.name, of: entry, to: &out) }
+    }
 }

@@ -14,25 +14,54 @@ enum BrandingLevel: UInt8, CaseIterable {
     case nothing
 }
 
+/// The brand that a message shows: what the index has, or the card of one call.
+struct ShownBrand {
+    let entry: BrandEntry?
+    let index: BrandIndex
+    /// Nil for what the index has.
+    var card: CallerCard?
+
+    /// Whether there is a name.
+    var hasName: Bool { card?.hasName ?? true }
+
+    func appendName(to out: inout [UInt8]) {
+        if let card { return card.appendName(to: &out) }
+        if let entry { index.append(.quotedName, of: entry, to: &out) }
+    }
+}
+
+/// The fields with the caller's name that have the name of a brand.
+enum WrittenNames {
+    case none
+    /// A field stayed as received, because the place of its name is uncertain.
+    case some
+    case all
+
+    init(isWritten: Bool, isSkipped: Bool) { self = !isWritten ? .none : isSkipped ? .some : .all }
+}
+
 /// Writes a brand into a message: names and one Call-Info, as splices over the received bytes.
 ///
 /// URIs, tags and everything else stay as received. Rendered bytes are copied from the index.
 enum Decoration {
     /// Puts the brand's name into From, P-Asserted-Identity and Remote-Party-ID.
-    ///
-    /// - Returns: false if no value has a place for it.
     static func writeNames(
-        of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
-        splices: inout Splices
-    ) -> Bool {
-        var isWritten = false
+        of brand: ShownBrand, into message: SIPMessage, from trunk: TrunkPeer, splices: inout Splices
+    ) -> WrittenNames {
+        var (isWritten, isSkipped) = (false, false)
         for field in message.fields(.from) {
             let extent = extent(of: field, in: message)
-            guard isAddress(message, field.value, extent) else { continue }
-            writeName(of: entry, in: index, message, extent, &splices)
+            guard isAddress(message, field.value, extent) else {
+                isSkipped = true
+                continue
+            }
+            writeName(of: brand, message, extent, &splices)
             isWritten = true
         }
-        return writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices) || isWritten
+        guard trunk.isTrusted else { return WrittenNames(isWritten: isWritten, isSkipped: isSkipped) }
+        let asserted = writeAssertedNames(of: brand, into: message, from: trunk, splices: &splices)
+        return WrittenNames(
+            isWritten: isWritten || asserted.isWritten, isSkipped: isSkipped || asserted.isSkipped)
     }
 
     /// Writes the name into the fields of a trusted trunk that assert one, and leaves From alone.
@@ -41,22 +70,25 @@ enum Decoration {
     /// values of Remote-Party-ID for other parties.
     @discardableResult
     static func writeAssertedNames(
-        of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
-        splices: inout Splices
-    ) -> Bool {
-        guard trunk.isTrusted else { return false }
-        var isWritten = false
+        of brand: ShownBrand, into message: SIPMessage, from trunk: TrunkPeer, splices: inout Splices
+    ) -> (isWritten: Bool, isSkipped: Bool) {
+        guard trunk.isTrusted else { return (false, false) }
+        var (isWritten, isSkipped) = (false, false)
         func write(_ field: SIPMessage.HeaderField) {
+            guard isAddressList(message, field.value) else {
+                isSkipped = true
+                return
+            }
             for value in HeaderValues(message.bytes, field.value) {
                 let extent = NameAddressExtent.scan(message.bytes, value)
                 if field.name == .remotePartyID, !RemoteParty.isSender(of: message, extent.parameters) { continue }
-                writeName(of: entry, in: index, message, extent, &splices)
+                writeName(of: brand, message, extent, &splices)
                 isWritten = true
             }
         }
-        for field in message.fields(.pAssertedIdentity) where isAddressList(message, field.value) { write(field) }
-        for field in message.fields(.remotePartyID) where isAddressList(message, field.value) { write(field) }
-        return isWritten
+        for field in message.fields(.pAssertedIdentity) { write(field) }
+        for field in message.fields(.remotePartyID) { write(field) }
+        return (isWritten, isSkipped)
     }
 
     /// Whether the brand's name replaces the names of a trunk's initial INVITE.
@@ -91,16 +123,26 @@ enum Decoration {
     }
 
     /// Adds the gateway's Call-Info in front of the From field, with the logo in the form of the PBX's phones.
+    ///
+    /// - Parameter isNamed: whether each field that shows the caller's name has that of the brand.
     static func writeCallInfo(
-        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, to pbx: PBXPeer,
-        into message: SIPMessage, splices: inout Splices
+        of brand: ShownBrand, decorate: BrandingLevel, isNamed: Bool, to pbx: PBXPeer, into message: SIPMessage,
+        splices: inout Splices
     ) {
-        guard let part = part(of: decorate), index.length(of: part, entry) > 0, let from = message.first(.from) else {
-            return
+        guard let part = part(of: decorate), let from = message.first(.from) else { return }
+        if let card = brand.card {
+            let withLogo = part == .callInfo
+            guard card.hasCallInfo(withLogo: withLogo, isNamed: isNamed) else { return }
+            return splices.insert(at: from.start) { out in
+                out.append("Call-Info: ")
+                card.appendCallInfo(withLogo: withLogo, isNamed: isNamed, to: &out)
+                out.append("\r\n")
+            }
         }
+        guard let entry = brand.entry, brand.index.length(of: part, entry) > 0 else { return }
         splices.insert(at: from.start) { out in
             out.append("Call-Info: ")
-            index.append(part, of: entry, logo: pbx.logoKey, to: &out)
+            brand.index.append(part, of: entry, logo: pbx.logoKey, to: &out)
             out.append("\r\n")
         }
     }
@@ -121,20 +163,19 @@ enum Decoration {
     }
 
     private static func writeName(
-        of entry: BrandEntry, in index: BrandIndex, _ message: SIPMessage, _ extent: NameAddressExtent,
-        _ splices: inout Splices
+        of brand: ShownBrand, _ message: SIPMessage, _ extent: NameAddressExtent, _ splices: inout Splices
     ) {
         guard extent.hasBrackets else {
             // RFC 3261 §20: a display name needs the angle brackets.
             splices.insert(at: extent.uri.lowerBound) { out in
-                index.append(.quotedName, of: entry, to: &out)
+                brand.appendName(to: &out)
                 out.append(" <")
             }
             splices.insert(at: extent.uri.upperBound) { $0.append(">") }
             return
         }
         splices.replace(extent.displayName) { out in
-            index.append(.quotedName, of: entry, to: &out)
+            brand.appendName(to: &out)
             // The old name may end directly at `<`, and a new name has no white space behind it.
             if message.bytes[extent.displayName.upperBound] == UInt8(ascii: "<") { out.append(" ") }
         }

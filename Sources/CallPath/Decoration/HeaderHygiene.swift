@@ -39,8 +39,8 @@ enum HeaderHygiene {
                 splices.remove(field.start..<field.end)
             case .proxyVouched: splices.remove(field.start..<field.end)
             case .callInfo:
-                CallInfoValues.strip(message, field, into: &splices) { value in
-                    value.isRichCallData ? isBranded || !trunk.isTrusted : !keepsRinging
+                CallInfoValues.strip(message, field, into: &splices) { isRichCallData in
+                    isRichCallData ? isBranded || !trunk.isTrusted : !keepsRinging
                 }
             // From of a response is what the other side wrote.
             case .from where !trunk.isTrusted && message.status == nil:
@@ -138,38 +138,20 @@ enum HeaderHygiene {
 
 /// The values of a Call-Info field (RFC 3261 §20.9, RFC 9796).
 enum CallInfoValues {
-    struct Value {
-        let extent: Range<Int>
-        /// A picture, card or reason that a phone shows as the caller's (purpose icon, card, jcard, or call-reason).
-        let isRichCallData: Bool
-    }
-
     /// Removes the unwanted values of one field, and the line when none is left.
+    ///
+    /// - Parameter isUnwanted: gets whether a value is a picture, card or reason that a phone shows as the caller's (purpose
+    ///   icon, card, jcard, or call-reason).
     static func strip(
         _ message: SIPMessage, _ field: SIPMessage.HeaderField, into splices: inout Splices,
-        where isUnwanted: (Value) -> Bool
+        where isUnwanted: (Bool) -> Bool
     ) {
-        let values = HeaderValues(message.bytes, field.value).map { value(message, $0) }
-        let kept = values.filter { !isUnwanted($0) }
-        if kept.count == values.count { return }
-        guard !kept.isEmpty else {
-            splices.remove(field.start..<field.end)
-            return
-        }
-        splices.replace(field.value) { out in
-            for (position, value) in kept.enumerated() {
-                // No longer than before: a message within its limits stays there.
-                if position > 0 { out.append(",") }
-                out.append(value.extent, of: message)
-            }
-        }
+        HeaderList.strip(message, field, into: &splices) { isUnwanted(isRichCallData(message, $0)) }
     }
 
-    private static func value(_ message: SIPMessage, _ extent: Range<Int>) -> Value {
-        // Read with brackets and without: a receiver may ignore a bracket inside a parameter.
-        let isRich =
-            isRich(message, NameAddressExtent.scan(message.bytes, extent).parameters) || isRich(message, extent)
-        return Value(extent: extent, isRichCallData: isRich)
+    /// Read with brackets and without: a receiver may ignore a bracket inside a parameter.
+    private static func isRichCallData(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
+        isRich(message, NameAddressExtent.scan(message.bytes, value).parameters) || isRich(message, value)
     }
 
     private static func isRich(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {

@@ -9,40 +9,58 @@ import SIPCore
 extension ProxyCore {
     /// Builds the INVITE to send, and removes decoration until it fits the target's datagrams.
     func decorate(_ context: borrowing InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
-        func plain(_ reason: PassThroughReason) -> DecoratedInvite {
-            let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
-            let plan = DecoratedInvite(dialog: dialog, reason: reason)
-            let decorated = write(plan, context, leadingTo: hop)
-            let isTooLarge = marksVerification(context) && decorated.bytes.count > context.largest
-            return isTooLarge ? write(plan, context, leadingTo: hop, hasVerstat: false) : decorated
-        }
         switch context.decision {
-        case .passThrough(let reason): return plain(reason)
         case .show(let entry):
-            let isNamed = Decoration.replacesCallerName(
-                in: context.invite, of: context.identity.number, from: context.trunk)
-            let dialog = DialogFacts(
-                trunk: context.trunk.mark, isInbound: true, isBranded: true, isNamed: isNamed,
-                caller: context.identity.number?.digits ?? 0, isAsserted: context.identity.isAsserted,
-                customer: context.called.customer?.mark ?? 0)
-            // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
-            var reason = PassThroughReason.policy
-            for decorate in BrandingLevel.allCases where decorate != .nothing {
-                let hasMore = shows(decorate, of: entry, in: context.index)
-                guard isNamed || hasMore else { continue }
-                let plan = DecoratedInvite(dialog: dialog, entry: entry, decorate: decorate)
-                let decorated = write(plan, context, leadingTo: hop)
-                guard decorated.dialog.isNamed || hasMore else { continue }
-                if decorated.bytes.count <= context.largest { return decorated }
-                if decorate == .name, marksVerification(context) {
-                    // The name counts more than the mark.
-                    let unmarked = write(plan, context, leadingTo: hop, hasVerstat: false)
-                    if unmarked.bytes.count <= context.largest { return unmarked }
-                }
-                reason = .trimmed
-            }
-            return plain(reason)
+            return decorate(context, ShownBrand(entry: entry, index: context.index, card: context.card), hop)
+        case .passThrough(let reason):
+            guard let card = context.card else { return forwardPlain(context, for: reason, hop) }
+            return decorate(context, ShownBrand(entry: nil, index: context.index, card: card), hop)
         }
+    }
+
+    /// Builds the INVITE without a brand.
+    private func forwardPlain(
+        _ context: borrowing InboundContext, for reason: PassThroughReason, _ hop: NextHop?
+    ) -> DecoratedInvite {
+        let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
+        let plan = DecoratedInvite(dialog: dialog, reason: reason)
+        let decorated = write(plan, context, leadingTo: hop)
+        let isTooLarge = marksVerification(context) && decorated.bytes.count > context.largest
+        return isTooLarge ? write(plan, context, leadingTo: hop, hasVerstat: false) : decorated
+    }
+
+    /// Builds an INVITE with a brand, or with signed values alone.
+    private func decorate(
+        _ context: borrowing InboundContext, _ brand: ShownBrand, _ hop: NextHop?
+    ) -> DecoratedInvite {
+        let isNamed =
+            brand.hasName
+            && Decoration.replacesCallerName(in: context.invite, of: context.identity.number, from: context.trunk)
+        // A later request of the dialog gets the directory's name for the caller's number. It has no signed name.
+        let isOfIndex = brand.card?.isOfIndex ?? true
+        let dialog = DialogFacts(
+            trunk: context.trunk.mark, isInbound: true, isBranded: brand.entry != nil, isNamed: isNamed,
+            caller: isOfIndex ? context.identity.number?.digits ?? 0 : 0, isAsserted: context.identity.isAsserted,
+            customer: context.called.customer?.mark ?? 0)
+        // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
+        var reason = PassThroughReason.policy
+        for decorate in BrandingLevel.allCases where decorate != .nothing {
+            let hasMore = shows(decorate, of: brand)
+            guard isNamed || hasMore else { continue }
+            let plan = DecoratedInvite(
+                dialog: dialog, entry: brand.entry, card: brand.card,
+                reason: brand.entry == nil ? .signedName : nil, decorate: decorate)
+            let decorated = write(plan, context, leadingTo: hop)
+            guard decorated.dialog.isNamed || hasMore else { continue }
+            if decorated.bytes.count <= context.largest { return decorated }
+            if decorate == .name, marksVerification(context) {
+                // The name counts more than the mark.
+                let unmarked = write(plan, context, leadingTo: hop, hasVerstat: false)
+                if unmarked.bytes.count <= context.largest { return unmarked }
+            }
+            reason = .trimmed
+        }
+        return forwardPlain(context, for: reason, hop)
     }
 
     /// Whether the INVITE may have a mark of its verification, which counts less than the name.
@@ -51,8 +69,10 @@ extension ProxyCore {
     }
 
     /// Whether a level writes anything beside the name.
-    private func shows(_ decorate: BrandingLevel, of entry: BrandEntry, in index: BrandIndex) -> Bool {
-        settings.writesCallInfo && Decoration.part(of: decorate).map { index.length(of: $0, entry) > 0 } ?? false
+    private func shows(_ decorate: BrandingLevel, of brand: ShownBrand) -> Bool {
+        guard settings.writesCallInfo, let part = Decoration.part(of: decorate) else { return false }
+        if let card = brand.card { return card.hasCallInfo(withLogo: part == .callInfo, isNamed: false) }
+        return brand.entry.map { brand.index.length(of: part, $0) > 0 } ?? false
     }
 
     /// Applies every edit of one INVITE to the received bytes.
@@ -64,23 +84,28 @@ extension ProxyCore {
         withSplices { splices in
             // Without Route nothing in it changes.
             if invite.has(.route) { _ = RouteSet(of: invite, from: .trunk(trunk), settings, into: &splices) }
-            if let entry = plan.entry, plan.dialog.isNamed,
-                !Decoration.writeNames(of: entry, in: context.index, into: invite, from: trunk, splices: &splices)
-            {
-                decorated.dialog = DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: true)
+            let brand = ShownBrand(entry: plan.entry, index: context.index, card: plan.card)
+            var written = WrittenNames.none
+            if plan.isDecorated, plan.dialog.isNamed {
+                written = Decoration.writeNames(of: brand, into: invite, from: trunk, splices: &splices)
+                if written == .none {
+                    decorated.dialog = DialogFacts(
+                        trunk: trunk.mark, isInbound: true, isBranded: plan.dialog.isBranded)
+                }
             }
             let isNamed = decorated.dialog.isNamed
             addHop(
                 context.arrival, context.marks, dialog: decorated.dialog, isRenamed: isNamed, to: hop, into: &splices)
             let isCleaned = HeaderHygiene.clean(
-                invite, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: plan.entry != nil,
+                invite, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: plan.isDecorated,
                 into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)
-            if let entry = plan.entry, settings.writesCallInfo {
+            if plan.isDecorated, settings.writesCallInfo {
                 Decoration.writeCallInfo(
-                    of: entry, in: context.index, decorate: plan.decorate, to: context.called.pbx, into: invite,
+                    of: brand, decorate: plan.decorate, isNamed: written == .all, to: context.called.pbx, into: invite,
                     splices: &splices)
             }
+            if isNamed { CompactNames.drop(context, into: &splices) }
             if hasVerstat { VerdictHeaders.write(context, into: &splices) }
             let isMarked = VerstatMark.write(hasVerstat ? settings.verstat : .off, context, into: &splices)
             decorated.bytes = splices.applied(to: invite.bytes)

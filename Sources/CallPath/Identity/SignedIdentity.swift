@@ -57,9 +57,10 @@ extension ProxyCore {
 }
 
 extension TrunkSignatures {
-    /// Whether a call without Identity has a verdict too: the regime has a cause for it, or the trunk's word never counts.
+    /// Whether a call without Identity has a verdict too: the regime has a cause for it, the trunk's word never counts, or no
+    /// brand goes without a signed name.
     var judgesUnsigned: Bool {
-        if mode == .decide, source == .ownOnly { return true }
+        if mode == .decide, source == .ownOnly || nameSource.needsSignature { return true }
         guard let regime = policy.regimes.first else { return false }
         return regime.required || regime.bypass == .pass
     }

@@ -9,10 +9,12 @@ import Trust
 struct SignedVerdict {
     let verdict: TrustVerdict
     /// The verdict for ring and ledger.
-    private(set) var evidence: TrustEvidence
+    var evidence: TrustEvidence
     /// The verification that the decision takes, and its source.
     let verification: Verification
     let source: AttestationSource
+    /// Whether the signature is good and for the number that the message shows.
+    let isForShownNumber: Bool
     /// The verification that a verdict which counts would give.
     private let counted: Verification
 }
@@ -35,7 +37,8 @@ extension SignedVerdict {
         evidence.isReported =
             rules.mode == .decide && evidence.code != 0 && !evidence.isRejected
             && rules.policy.regimes.first.map { $0.reason != .off } ?? false
-        let own = Self.own(verdict, evidence.result, number, rules)
+        isForShownNumber = number != nil && verdict.caller == number && evidence.hasPassed
+        let own = Self.own(evidence.result, isForShownNumber, rules)
         let counted = Self.weigh(own, against: claim, rules.source)
         let isOwn = counted == own && counted != .none && (counted != claim || rules.source != .trunkFirst)
         self.counted = counted
@@ -49,12 +52,11 @@ extension SignedVerdict {
 
     /// The verification of the number that the message shows.
     private static func own(
-        _ verdict: TrustVerdict, _ result: TrustEvidence.Result, _ number: CanonicalNumber?, _ rules: TrunkSignatures
+        _ result: TrustEvidence.Result, _ isForShownNumber: Bool, _ rules: TrunkSignatures
     ) -> Verification {
         switch result.verification {
-        case .failed: return rules.onFailed == .pass ? .none : .failed
-        case let passed:
-            return number != nil && verdict.caller == number ? passed : .none
+        case .failed: rules.onFailed == .pass ? .none : .failed
+        case let passed: isForShownNumber ? passed : .none
         }
     }
 

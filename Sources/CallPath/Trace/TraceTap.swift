@@ -77,7 +77,7 @@ public final class TraceTap: Sendable {
         let traced = TracedDecision(context, decorated, evidence)
         ring.load()?.append(head, message.span.extracting(callID.value)) { decision, brand in
             decision = traced
-            if let entry = decorated.entry { index.append(.name, of: entry, to: &brand) }
+            decorated.appendName(in: index, to: &brand)
         }
     }
 }
@@ -87,10 +87,9 @@ extension TracedDecision {
         reason = decorated.entry == nil ? decorated.reason : nil
         caller = evidence.isWithheld ? nil : context.identity.number
         self.evidence = evidence
-        signature = context.signed.map {
-            TracedSignature(
-                $0.verdict, $0.evidence, called: context.called.number, isWithheld: evidence.isWithheld)
-        }
+        guard let signed = context.signed, let verdict = TrustEvidence(context, decorated) else { return }
+        signature = TracedSignature(
+            signed.verdict, verdict, called: context.called.number, isWithheld: evidence.isWithheld)
     }
 }
 

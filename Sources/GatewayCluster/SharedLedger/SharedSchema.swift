@@ -246,6 +246,7 @@ enum SharedSchema {
         DROP INDEX IF EXISTS ledger.call_invite_at;
         """,
         calls(where: isShown, signature),
+        calls(where: isShown, signature + nameOrigin),
     ]
 
     /// The settings of a gateway's connection.
@@ -283,6 +284,12 @@ enum SharedSchema {
             call.origid, call.signature_code, (call.trust & 16) <> 0 AS signature_counts,
             CASE WHEN (call.trust & 256) <> 0 THEN (call.trust >> 9) & 7 END AS diversions,
             (ARRAY['absent', 'verified', 'unverified'])[((call.trust >> 12) & 3)::integer + 1] AS signed_name
+        """
+
+    /// The place of the written name, from the same bits; null for a call without a name or a verdict.
+    private static let nameOrigin = """
+        ,
+            (ARRAY['directory', 'rcd', 'both'])[((call.trust >> 25) & 3)::integer] AS name_origin
         """
 
     /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them, and one

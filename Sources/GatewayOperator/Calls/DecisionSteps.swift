@@ -91,7 +91,8 @@ struct DecisionSteps {
         case .untrusted: return "no brand for an unchecked number of an untrusted trunk"
         case .failedVerification: return "no brand after a failed check"
         case .policy where evidence.lookup == .notMade: return "needs a better attestation"
-        case nil, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error, .outbound, .gatedUnauthorised,
+        case nil, .nameSource, .signedName, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error, .outbound,
+            .gatedUnauthorised,
             .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled, .gatedCapReached:
             return "satisfied"
         }
@@ -102,6 +103,7 @@ struct DecisionSteps {
             switch evidence.lookup {
             case .notMade: "no lookup"
             case .noBrand: "no brand has the number"
+            case .brandFound where reason == .signedName: "a brand of another name was found"
             case .brandFound: brand.map { "brand \($0)" } ?? "a brand was found"
             }
         return .init("lookup", finding)
@@ -122,10 +124,12 @@ struct DecisionSteps {
         case .trimmed: return "nothing written, the name does not fit into max_datagram"
         case .policy where evidence.lookup == .brandFound:
             return "nothing written, the carrier's name stays and the brand has neither logo nor reason"
-        case nil: break
+        case .nameSource: return "nothing written, name_source of the trunk excludes the brand's name"
+        case nil, .signedName: break
         default: return "nothing written"
         }
-        let name = evidence.isNamed ? "name written" : "the carrier's name stays"
+        let written = reason == .signedName ? "the signed name written" : "name written"
+        let name = evidence.isNamed ? written : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
         return "\(name), \(callInfoFinding)"
     }
@@ -138,10 +142,11 @@ struct DecisionSteps {
         guard logo != .unknown || callReason != .unknown else {
             return "parts of Call-Info not recorded by the version of that time"
         }
-        if logo == .absent, callReason == .absent { return "no Call-Info, the brand has no reason and no usable logo" }
-        var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with the brand's \(pieces(.written))"
+        let owner = reason == .signedName ? "the signature" : "the brand"
+        if logo == .absent, callReason == .absent { return "no Call-Info, \(owner) has no reason and no usable logo" }
+        var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with \(owner)'s \(pieces(.written))"
         if !pieces(.leftOut).isEmpty { finding += ", \(pieces(.leftOut)) left out for max_datagram" }
-        if logo == .absent { finding += ", the brand has no usable logo" }
+        if logo == .absent { finding += ", \(owner) has no usable logo" }
         return finding
     }
 }
@@ -151,7 +156,7 @@ extension LedgerCallRow {
     ///
     /// Nil also for a call of a version that did not record it.
     var written: String? {
-        guard let evidence, decision == "matched" else { return nil }
+        guard let evidence, ["matched", PassThroughReason.signedName.description].contains(decision) else { return nil }
         let parts = [
             (evidence.isNamed, "name"), (evidence.logo == .written, "logo"),
             (evidence.callReason == .written, "reason"),

@@ -41,6 +41,16 @@ enum DecisionText {
         case .midDialog: "The INVITE began no call: it replaces another or belongs to one."
         case .alreadyBranded: "The INVITE passed this gateway before. Check the routes of the PBX."
         case .outbound: "The call came from the PBX."
+        case .nameSource:
+            """
+            name_source of the trunk excludes the brand's name: the call has no verified signed name, or another one. \
+            The step signed name has its state.
+            """
+        case .signedName:
+            """
+            Name or reason of the call's signature were written. The directory has no brand for the number, or one of \
+            another name. The directory gets no event of the call.
+            """
         case .gatedUnauthorised: "The directory refused the key. Replace the key, then run herald reload."
         case .gatedAccountStatus: "The account is suspended, closed or cancelled. Ask the directory's operator."
         case .gatedBrandingDisabled: "The directory switched branding off. Ask the directory's operator."

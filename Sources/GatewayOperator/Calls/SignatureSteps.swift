@@ -102,8 +102,18 @@ struct SignatureSteps {
     private var name: Step? {
         switch evidence.name {
         case .absent: nil
-        case .verified: Step("signed name", "verified")
+        case .verified: Step("signed name", "verified, \(use)")
         case .unverified: Step("signed name", "not verified")
+        }
+    }
+
+    /// What the call shows of a verified name.
+    private var use: String {
+        switch evidence.nameOrigin {
+        case .none: "not written"
+        case .directory: "not written, the brand's name was"
+        case .signature: "written"
+        case .both: "the brand has the same name"
         }
     }
 

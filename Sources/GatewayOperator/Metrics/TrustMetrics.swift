@@ -48,6 +48,10 @@ package struct TrustMetrics: Sendable {
                 help: "Calls that the verdict decides in another way, or would in shadow",
                 value: trust.counters.changedCalls),
             CounterSample(
+                name: "herald_trust_changed_names_total",
+                help: "Calls whose name, logo, reason or verified mark signed values change, or would in shadow",
+                value: trust.counters.changedNames),
+            CounterSample(
                 name: "herald_trust_requests_dropped_total",
                 help: "Requests of calls for an unknown signer that were dropped above a limit",
                 value: dropped),

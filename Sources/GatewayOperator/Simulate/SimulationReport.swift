@@ -139,6 +139,7 @@ package struct SimulationReport {
     private var decisionText: String {
         if let response = result.response { return "rejected with \(response)" }
         guard let reason = result.passThrough else { return result.isBranded ? "show the brand" : "forwarded as it is" }
+        if reason == .signedName { return "write the signed values: \(reason); docs/reasons.md has the cause" }
         return "pass through: \(reason)\(switchedOff); docs/reasons.md has cause and remedy"
     }
 

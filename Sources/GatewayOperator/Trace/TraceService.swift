@@ -281,7 +281,8 @@ final class TraceService: Service, TraceSource {
         if decision.evidence.isWithheld { state.calls.nameWithheld(callID, settings.secret) }
         guard !state.readers.isEmpty else { return }
         let brand = String(decoding: record.brand, as: UTF8.self)
-        let text = decision.reason?.description ?? (brand.isEmpty ? "matched" : "matched \"\(brand)\"")
+        let word = decision.reason?.description ?? "matched"
+        let text = brand.isEmpty ? word : "\(word) \"\(brand)\""
         let (parties, time) = (state.calls.parties(of: key), record.wallMicroseconds)
         send(of: callID, marks, parties, settings.secret, at: time, &state) { exposure in
             .decision(text, evidence: decision.evidence(exposure, brand: brand))

@@ -294,7 +294,7 @@ struct LedgerJournal {
             if let event = minter.ended(record, callID: call.callID, to: &batch.events.texts) {
                 call.endEvent = add(event)
             }
-            if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
+            if record.isUnknownCaller, let caller = record.caller {
                 batch.unknownCallers.append((caller, record.customer))
             }
             open[record.name] = nil

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import CallAccounting
 
 extension LedgerCallRow {
@@ -15,12 +16,7 @@ extension LedgerCallRow {
     /// The course of the call, as far as the ledger keeps it.
     package var timeline: [Moment] {
         var story: [(Int64?, String)] = [
-            (
-                inviteAt,
-                trust?.isRejected == true
-                    ? "INVITE rejected for its signature"
-                    : decision == "matched" ? "INVITE with the brand" : "INVITE unbranded: \(decision)"
-            ),
+            (inviteAt, invite),
             (progressAt, "183, call progress"),
             (ringingAt, "180, the phone rings"),
             (answeredAt, answeredBy.map { "answered by \($0)" } ?? "answered"),
@@ -36,6 +32,17 @@ extension LedgerCallRow {
         return story.enumerated().compactMap { position, entry in
             entry.0.map { (position, Moment(at: $0, sinceInvite: $0 - inviteAt, what: entry.1)) }
         }.sorted { ($0.1.at, $0.0) < ($1.1.at, $1.0) }.map(\.1)
+    }
+}
+
+extension LedgerCallRow {
+    private var invite: String {
+        if trust?.isRejected == true { return "INVITE rejected for its signature" }
+        return switch CallRecord.reason(ofDecision: decision) {
+        case nil: "INVITE with the brand"
+        case .signedName: "INVITE with signed values"
+        default: "INVITE unbranded: \(decision)"
+        }
     }
 }
 

@@ -13,6 +13,7 @@ extension CallField {
         CallField("signature_counts") { .flag($0.trust?.counts) },
         CallField("diversions") { .integer($0.trust?.provenDiversions.map(Int64.init)) },
         CallField("signed_name") { .text($0.trust?.signedName) },
+        CallField("name_origin") { .text($0.trust?.writtenName) },
         CallField("signature_rejected") { .flag($0.trust?.isRejected) },
         CallField("signature_marks") { .list($0.trust?.marks.map(\.name)) },
     ]
@@ -41,6 +42,16 @@ extension TrustEvidence {
 
     /// Nil for a token that is not bound to the call: nothing shows how it was diverted.
     fileprivate var provenDiversions: Int? { isBound ? diversions : nil }
+
+    /// Nil where no name was written.
+    fileprivate var writtenName: String? {
+        switch nameOrigin {
+        case .none: nil
+        case .directory: "directory"
+        case .signature: "rcd"
+        case .both: "both"
+        }
+    }
 
     fileprivate var signedName: String {
         switch name {
