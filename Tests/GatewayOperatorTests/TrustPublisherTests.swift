@@ -5,6 +5,7 @@ import ChildPrograms
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Host
 import TestFixtures
 import Testing
 import Trust

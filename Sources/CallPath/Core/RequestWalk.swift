@@ -133,7 +133,7 @@ extension ProxyCore {
                 decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
             }
             named = weighNames(verdict, found, other ?? found, on: trunk, called, snapshot)
-            signed?.evidence.nameOrigin = verdict.evidence.isRejected ? .none : named.origin
+            if !verdict.evidence.isRejected { signed?.evidence.nameOrigin = named.origin }
             if let refusal = verdict.refusal {
                 // Another branch of a forked call may ring.
                 _ = shared.calls.failed(call, CallFailure(status: UInt16(refusal.status)))

@@ -5,6 +5,7 @@ import GatewayStore
 package import GatewaySync
 package import Logging
 import ServiceLifecycle
+import Trust
 
 /// The only writer of the signers in memory: reads `signers.sqlite` at the start and after each change of it.
 ///

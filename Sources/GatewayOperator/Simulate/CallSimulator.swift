@@ -75,12 +75,11 @@ package struct CallSimulator {
     /// The stored signers, for a trunk whose calls are verified.
     private func trust(of trunk: TrunkPeer) throws(CommandFailure) -> GatewayTrust {
         guard trunk.signatures != nil else { return GatewayTrust() }
-        do {
+        do throws(HeraldDatabaseError) {
             return GatewayTrust(signers: CurrentTrust(try SignerReader(folder: configuration.state).snapshot()))
-        } catch let error as HeraldDatabaseError where error.problem == .missing {
-            return GatewayTrust()
         } catch {
-            throw CommandFailure("\(error)")
+            guard error.problem == .missing else { throw CommandFailure("\(error)") }
+            return GatewayTrust()
         }
     }
 
