@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import NIOSSL
+import SwiftASN1
 import Synchronization
 import TestFixtures
 import Testing

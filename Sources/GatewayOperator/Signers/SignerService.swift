@@ -165,6 +165,7 @@ package actor SignerService: Service {
         do {
             let added = try await opened().add(unknown: addresses, at: time.now(), limit: settings.signers)
             intake.stored(leftOut: added.leftOut, removed: added.removed)
+            for address in added.leftOut + added.removed { fetches?.pause(address, until: nil) }
             publisher.changed()
         } catch {
             refused(error)
