@@ -221,6 +221,29 @@ struct SignerFetchTests {
         #expect(try gateway.call(gateway.address()).number == .passed(.a))
     }
 
+    @Test func `doctor has certificates that end while their refreshes fail`() async throws {
+        let gateway = try await FetchFixture { _, position in
+            position == 0 ? FetchFixture.chain("spc") : .status(503)
+        }
+        try gateway.call(gateway.address())
+        await gateway.settle()
+        try gateway.call(gateway.address("other.pem"))
+        gateway.signers.time.advance(by: .seconds(86_400))
+        await gateway.settle()
+        let configuration = try gateway.signers.configuration(FetchFixture.trust)
+        let end = try #require(try gateway.signers.stored().signers.first).validity.upperBound
+        func texts(at time: Int64) -> [String] { DoctorTrust.findings(configuration, at: time).map(\.text) }
+        let early = texts(at: end - 8 * 86_400)
+        #expect(early.contains { $0.hasPrefix("1 addresses of signers have no certificate") }, "\(early)")
+        #expect(!early.contains { $0.contains("their refreshes fail") })
+        let late = texts(at: end - 6 * 86_400)
+        #expect(
+            late.contains {
+                $0.hasPrefix("1 fetched certificates end within 7 days") && $0.contains(gateway.address())
+                    && $0.contains("the server returned 503")
+            }, "\(late)")
+    }
+
     // MARK: Renewal
 
     @Test func `after a wrong signature the certificate is fetched once, and then the call fails`() async throws {

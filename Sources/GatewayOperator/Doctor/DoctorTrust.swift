@@ -71,12 +71,38 @@ struct DoctorTrust {
     private var findings: [DoctorFinding] {
         // The remark of the configuration has the causes.
         guard !used.isEmpty else { return [] }
-        let found = countries + files + anchorEnds + authorityLists + revocationLists + signers + newProviders
+        let found =
+            countries + files + anchorEnds + authorityLists + revocationLists + signers + newProviders + fetches
         guard found.allSatisfy({ $0.level == .note }) else { return found }
         let counts = used.map { "\(good($0.regime)) count under \($0.regime.name)" }
         return found + [
             DoctorFinding("trust", .ok, "\(trust.signers.count) signers: \(counts.joined(separator: ", "))")
         ]
+    }
+
+    /// Certificates that end soon and whose refreshes fail, and addresses whose certificate could not be fetched.
+    private var fetches: [DoctorFinding] {
+        let failed = trust.fetches.values.filter { $0.cause != nil }.sorted { $0.address < $1.address }
+        let soon = Set(
+            trust.signers.filter { now < $0.validity.upperBound && $0.validity.upperBound < now + Self.listNotice }
+                .compactMap(\.address))
+        var findings: [DoctorFinding] = []
+        let ending = failed.filter { soon.contains($0.address) }
+        if let first = ending.first {
+            findings.append(
+                Self.warning(
+                    "\(ending.count) fetched certificates end within 7 days, and their refreshes fail, such as "
+                        + "\(TerminalText.visible(first.address)): \(first.reason); import them with herald trust import"
+                ))
+        }
+        let unknown = failed.count { trust.unknown[$0.address] != nil }
+        if unknown > 0 {
+            findings.append(
+                Self.note(
+                    "\(unknown) addresses of signers have no certificate that counts after a fetch; herald trust list "
+                        + "--unknown has the causes"))
+        }
+        return findings
     }
 
     private static func warning(_ text: String) -> DoctorFinding { DoctorFinding("trust", .warning, text) }
