@@ -34,18 +34,24 @@ def within(text, section, kind, more):
     return "\n".join(lines[:start + 2] + more.rstrip("\n").split("\n") + lines[start + 2:])
 
 
+def private(path, flags):
+    """Opens a file that its owner alone may read: Asterisk takes no other key."""
+    return os.open(path, flags, 0o600)
+
+
 class Asterisk:
     """The Asterisk of `kind` (22 or 16) with files of /etc/asterisk."""
 
-    def __init__(self, kind, folder, files):
+    def __init__(self, kind, folder, files, instance=""):
+        """`instance`: the name of one beside the usual one."""
         self.script = os.path.join(HERE, "asterisk", "asterisk")
-        self.files = os.path.join(folder, "asterisk-files")
+        self.files = os.path.join(folder, f"asterisk-files{instance and '-'}{instance}")
         shutil.rmtree(self.files, ignore_errors=True)
         os.makedirs(self.files)
         for name, text in files.items():
-            with open(os.path.join(self.files, name), "w", encoding="utf-8") as file:
+            with open(os.path.join(self.files, name), "w", encoding="utf-8", opener=private) as file:
                 file.write(text)
-        self.environment = {**os.environ, "KIND": str(kind), "FILES": self.files}
+        self.environment = {**os.environ, "KIND": str(kind), "FILES": self.files, "INSTANCE": instance}
 
     def command(self, *words):
         return subprocess.run([self.script, *words], env=self.environment, capture_output=True, text=True, timeout=60,
@@ -58,6 +64,12 @@ class Asterisk:
 
     def cli(self, words):
         return self.command("cli", words).stdout
+
+    def log(self):
+        """The lines of its log since its start."""
+        path = os.path.join(os.environ["PEERS"], "log", (self.environment["INSTANCE"] or "asterisk") + ".full")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
 
     def stop(self):
         self.command("stop")
