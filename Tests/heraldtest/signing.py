@@ -40,19 +40,22 @@ subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
 1.3.6.1.5.5.7.1.26 = ASN1:SEQUENCE:authority
 [authority]
-code = EXPLICIT:0,IA5STRING:700B
+code = EXPLICIT:0,IA5STRING:{code}
 """
+KEYS = {"p256": ("ec", "-pkeyopt", "ec_paramgen_curve:P-256"), "rsa": ("rsa:2048",)}
 
 
 class Laboratory:
     """A root, an intermediate and a signer that it has certified; all in one folder."""
 
-    # What a call of the carrier has beside its other header fields; SIPp puts the token in.
-    identity = f"\nIdentity: [field1];info=<{ADDRESS}>;alg=ES256;ppt=shaken"
+    def __init__(self, folder, admin=None, address=ADDRESS, code="700B", authority="p256"):
+        """`admin`: the address of the gateway that counts the calls, for `passed`.
 
-    def __init__(self, folder, admin=None):
-        """`admin`: the address of the gateway that counts the calls, for `passed`."""
-        self.folder, self.admin = folder, admin
+        `address`: that of the signer's certificate; `code`: its provider code; `authority`: the kind of its issuers' keys.
+        """
+        self.folder, self.admin, self.address, self.code, self.authority = folder, admin, address, code, authority
+        # What a call of the carrier has beside its other header fields; SIPp puts the token in.
+        self.identity = f"\nIdentity: [field1];info=<{address}>;alg=ES256;ppt=shaken"
         self.regime, self.chain, self.calls = (self.path(name) for name in ("lab.yaml", "chain.pem", "signed.csv"))
 
     def path(self, name):
@@ -62,13 +65,17 @@ class Laboratory:
         """Makes new keys and certificates, and the regime that trusts them."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        self.write("openssl.cnf", CONFIGURATION)
-        self.certify("root")
-        self.certify("intermediate", "root")
+        self.write("openssl.cnf", CONFIGURATION.format(code=self.code))
+        self.certify("root", keys=self.authority)
+        self.certify("intermediate", "root", self.authority)
         self.certify("leaf", "intermediate")
         self.write("lab.yaml", REGIME)
-        self.write("chain.pem", f"x5u: {ADDRESS}\n" + self.read("leaf.pem") + self.read("intermediate.pem"))
+        self.bundle()
         return self
+
+    def bundle(self):
+        """Writes the chain for an import, with the address of the signer's certificate."""
+        self.write("chain.pem", f"x5u: {self.address}\n" + self.read("leaf.pem") + self.read("intermediate.pem"))
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="ascii") as file:
@@ -78,11 +85,11 @@ class Laboratory:
         with open(self.path(name), encoding="ascii") as file:
             return file.read()
 
-    def certify(self, name, issuer=None):
-        """A P-256 key and its certificate, by an earlier one or by itself."""
-        command = ["openssl", "req", "-x509", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc",
-                   "-config", self.path("openssl.cnf"), "-extensions", name, "-subj", f"/O=Bench/CN=Bench {name}",
-                   "-sha256", "-days", "30", "-keyout", self.path(f"{name}.key"), "-out", self.path(f"{name}.pem")]
+    def certify(self, name, issuer=None, keys="p256"):
+        """A key and its certificate, by an earlier one or by itself."""
+        command = ["openssl", "req", "-x509", "-new", "-newkey", *KEYS[keys], "-noenc", "-config", self.path("openssl.cnf"),
+                   "-extensions", name, "-subj", f"/O=Bench {self.code}/CN=Bench {name}", "-sha256", "-days", "30",
+                   "-keyout", self.path(f"{name}.key"), "-out", self.path(f"{name}.pem")]
         if issuer:
             command += ["-CA", self.path(f"{issuer}.pem"), "-CAkey", self.path(f"{issuer}.key")]
         run(command)
@@ -105,7 +112,7 @@ class Laboratory:
             for place in range(calls):
                 # A field ends with a semicolon, which no token has.
                 number = numbers[place % len(numbers)]
-                file.write(f"{number};{signer.token(number, int(time.time()))}\n")
+                file.write(f"{number};{signer.token(number, int(time.time()), address=self.address)}\n")
         return self.calls
 
     def passed(self):
@@ -141,6 +148,10 @@ class Signer:
         head = {"alg": "ES256", "ppt": "shaken", "typ": "passport", "x5u": address}
         claims = {"attest": "A", "dest": {"tn": [called]}, "iat": issued, "orig": {"tn": caller.lstrip("+")},
                   "origid": str(uuid.uuid4())}
+        return self.signed(head, claims)
+
+    def signed(self, head, claims):
+        """A token of any header and claims."""
         signed = b".".join(base64url(json.dumps(part, separators=(",", ":")).encode()) for part in (head, claims))
         return (signed + b"." + base64url(raw(self.signature(signed)))).decode()
 
