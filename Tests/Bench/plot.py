@@ -33,11 +33,20 @@ def plain(value):
     return f"{value:.0f}" if abs(value) >= 20 or value == int(value) else f"{value:.3g}"
 
 
+def decades(values):
+    """Powers of ten around positive values."""
+    known = [value for value in values if value and value > 0] or [1]
+    first, last = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known) * 1.01))
+    return [10.0 ** power for power in range(first, last + 1)]
+
+
 class Axes:
     """Heading, grid and scale of one panel; `y` turns a value into a place."""
 
-    def __init__(self, title, unit, highest):
-        self.marks = ticks(highest)
+    def __init__(self, title, unit, values, headroom, logarithmic=False):
+        """`headroom`: the share of the highest value above it, on a linear scale."""
+        self.logarithmic = logarithmic
+        self.marks = decades(values) if logarithmic else ticks(max(values, default=1) * headroom)
         self.parts = [text(LEFT - 44, 24, title, 15, weight=600), text(LEFT - 44, 42, unit, 12, PALE)]
         for mark in self.marks:
             place = self.y(mark)
@@ -46,7 +55,11 @@ class Axes:
             self.parts.append(text(LEFT - 8, place + 4, plain(mark), 11, PALE, "end"))
 
     def y(self, value):
-        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(value / self.marks[-1], 1)
+        share = value / self.marks[-1]
+        if self.logarithmic:
+            first, last = (math.log10(mark) for mark in (self.marks[0], self.marks[-1]))
+            share = (math.log10(max(value, self.marks[0])) - first) / (last - first)
+        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(share, 1)
 
     def legend(self, names):
         place = LEFT - 44
@@ -59,10 +72,10 @@ class Axes:
         return "".join(self.parts)
 
 
-def bars(title, unit, groups, series):
+def bars(title, unit, groups, series, logarithmic=False):
     """Groups along the axis, one bar of each (name, values) in each of them; None leaves a gap."""
     known = [value for _, values in series for value in values if value is not None]
-    axes = Axes(title, unit, max(known, default=1) * 1.08)
+    axes = Axes(title, unit, known, 1.08, logarithmic)
     single = len(series) == 1
     if not single:
         axes.legend([name for name, _ in series])
@@ -82,10 +95,10 @@ def bars(title, unit, groups, series):
     return axes.panel()
 
 
-def curves(title, unit, along, series):
+def curves(title, unit, along, series, logarithmic=False):
     """Lines of (name, [(x, y)]); `along` names the x axis."""
     points = [point for _, line in series for point in line]
-    axes = Axes(title, unit, max((y for _, y in points), default=1) * 1.05)
+    axes = Axes(title, unit, [y for _, y in points], 1.05, logarithmic)
     axes.legend([name for name, _ in series])
     scale = ticks(max((x for x, _ in points), default=1))
     def at(x):
