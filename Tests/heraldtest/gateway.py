@@ -17,12 +17,12 @@ class Gateway:
     """Herald between one trusted carrier and one PBX, with one brand."""
 
     def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
-                 admin=ADMIN, outcomes="retry_window: 0s", state=None):
+                 admin=ADMIN, outcomes="retry_window: 0s", state=None, trunk="trusted: true", office="probe: false", more=""):
         """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
 
         `directory`: that section of the configuration; without it the brand comes from a file.
         `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
-        `state`: folder of the databases, if not `folder`.
+        `state`: folder of the databases, if not `folder`. `trunk`, `office`: further keys of both; `more`: further sections.
         """
         self.folder = folder
         self.admin = admin
@@ -42,15 +42,15 @@ gateway: {{state: {state or folder}, runtime: {folder}}}
 listen:
 {entries}
 trunks:
-  - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: side0}}
+  - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, {trunk}, listen: side0}}
 pbx:
-  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}, probe: false}}
+  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}, {office}}}
 {source}
 outcomes: {{{outcomes}}}
 strangers: {strangers}
 admin: {{listen: "{admin}"}}
 log: {{level: notice}}
-""")
+{more}""")
 
     def start(self):
         self.child = Child("herald", [os.environ["HERALD"], "run", "--config", self.config], self.folder)
