@@ -20,8 +20,9 @@ from heraldtest import probes, signing
 from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
-    allocations, code_order, compare, dataset, delay, directory_load, executed, functions, index, kept,
-    instructions, kept_functions, kinds, overload, parts, plot, profile, report, shipping, stolen, verifying)
+    allocations, certificate_hosts, code_order, compare, dataset, delay, directory_load, executed, functions, index, kept,
+    instructions, kept_functions, kinds, overload, parts, plot, profile, report, shipping, single_calls,
+    stolen, trust, verifying)
 
 
 def executed_by_second_thread(*blocks):
@@ -321,6 +322,12 @@ class SignedCalls(unittest.TestCase):
                                       data=token.rpartition(".")[0].encode()), "Verified OK\n")
         return json.loads(claims)
 
+    def test_a_laboratory_may_have_rsa_authorities_and_an_address_of_its_own(self):
+        other = signing.Laboratory(self.laboratory.path("other"), address="http://127.0.0.60/a.pem", code="567B", authority="rsa").make()
+        self.assertIn("rsaEncryption", self.openssl("x509", "-in", other.path("intermediate.pem"), "-noout", "-text"))
+        self.assertIn("NIST CURVE: P-256", self.openssl("x509", "-in", other.path("leaf.pem"), "-noout", "-text"))
+        self.assertTrue(other.read("chain.pem").startswith("x5u: http://127.0.0.60/a.pem\n-----BEGIN"))
+
     def test_a_signature_has_64_bytes_however_short_its_numbers_are(self):
         for der, expected in (
                 ("3006 020101 020102", "01".rjust(64, "0") + "02".rjust(64, "0")),
@@ -329,7 +336,7 @@ class SignedCalls(unittest.TestCase):
             self.assertEqual(signing.raw(bytes.fromhex(der)).hex(), expected)
 
     def test_a_call_is_signed_by_a_header_field_that_has_the_address_and_one_that_is_not_has_none(self):
-        self.assertTrue(signing.Laboratory.identity.startswith("\nIdentity: [field1];info=<https://"))
+        self.assertTrue(self.laboratory.identity.startswith("\nIdentity: [field1];info=<https://"))
         with open(os.path.join(os.path.dirname(verifying.__file__), "carrier.xml"), encoding="utf-8") as file:
             scenario = file.read()
         # An empty line would end the header fields.
@@ -498,6 +505,44 @@ class Programs(unittest.TestCase):
         self.assertEqual(probes.families(values), {"a": 7.5, "b": 0.0})
 
 
+class CertificateHosts(unittest.TestCase):
+    def test_a_connection_is_counted_by_its_first_packet(self):
+        def packet(flags, protocol=6, sequence=7):
+            head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, protocol, 0, bytes(4), bytes(4))
+            return head + struct.pack("!HHIIBBHHH", 40000, 8000, sequence, 0, 0x50, flags, 0, 0, 0)
+        self.assertEqual(certificate_hosts.connection(packet(0x02)), (40000, 7))
+        for other in (packet(0x12), packet(0x10), packet(0x02, protocol=17), packet(0x02)[:30], b"\x60" + packet(0x02)[1:], b""):
+            self.assertIsNone(certificate_hosts.connection(other))
+
+    def test_a_call_that_never_rings_counts_with_the_limit(self):
+        call = single_calls.Placed("a", "+12025550100", None, 100.0)
+        self.assertEqual(single_calls.milliseconds(call), 32_000)
+        call.rang = 100.25
+        self.assertEqual(single_calls.milliseconds(call), 250)
+
+    def test_a_run_has_a_row_of_the_table_and_a_line_of_the_picture_for_each_program(self):
+        rows = [{"subject": name, "situation": situation, "requests": 50, "silent": silent, "signed": [5.0], "signed_silent": 0,
+                 "delays": [(number / 10, delay) for number in range(99)] + [(10, 32_000 if silent else delay)]}
+                for name, situation, delay, silent in (("herald", "dead host", 0.4, 0), ("kamailio", "dead host", 4900.0, 1))]
+        results = {"calls": 50, "machine": "m", "versions": {"herald": "1"}, "rows": rows}
+        (_, table), (_, versions) = trust.tables(results)
+        self.assertEqual(table[1:], [
+            ["herald", "dead host", "0.40 ms", "0.40 ms", "0.40 ms", "0 of 100", "0", "5.00 ms", "50"],
+            ["kamailio", "dead host", "4,900 ms", "32,000 ms", "> 32,000 ms", "100 of 100", "1", "5.00 ms", "50"]])
+        self.assertEqual(versions[1:], [["herald", "1"]])
+        document = minidom.parseString(trust.drawing(results))
+        self.assertEqual(len(document.getElementsByTagName("polyline")), 2)
+
+    def test_a_program_that_fetches_nothing_has_no_figures_beside_those_that_do(self):
+        row = {"situation": "live host", "requests": 49}
+        options = types.SimpleNamespace(calls=50)
+        for fetches, wrong, right in (("all", 49, 50), ("some", 0, 1), ("none", 1, 0)):
+            subject = types.SimpleNamespace(name="a", fetches=fetches)
+            with self.assertRaises(Failed):
+                trust.checked({**row, "requests": wrong}, subject, options)
+            trust.checked({**row, "requests": right}, subject, options)
+
+
 class Numbers(unittest.TestCase):
     def test_no_number_comes_twice(self):
         numbers = {dataset.number(place) for place in range(200_000)}
@@ -509,6 +554,13 @@ class Pictures(unittest.TestCase):
     def test_scales_end_above_the_highest_value_in_round_steps(self):
         for highest, last in ((343, 400), (0.19, 0.2), (10_472, 12_500), (1, 1)):
             self.assertAlmostEqual(plot.ticks(highest)[-1], last)
+
+    def test_a_logarithmic_scale_has_equal_steps_for_equal_factors(self):
+        self.assertEqual(plot.decades([0.4, 32_000]), [0.1, 1, 10, 100, 1000, 10_000, 100_000])
+        axes = plot.Axes("t", "u", [1, 100], 1, logarithmic=True)
+        self.assertAlmostEqual(axes.y(1) - axes.y(10), axes.y(10) - axes.y(100))
+        # A value below the scale is drawn at its end.
+        self.assertEqual(axes.y(0), axes.y(1))
 
     def test_a_page_is_well_formed_whatever_stands_in_names(self):
         panels = [plot.bars("a & b", "<µs>", ["x"], [("herald", [1.5]), ("other", [None])]),
