@@ -21,8 +21,8 @@ from heraldtest.child import Failed
 from heraldtest.processes import Process, session_of, total
 from . import (
     allocations, certificate_hosts, code_order, compare, dataset, delay, directory_load, executed, functions, index, kept,
-    instructions, kept_functions, kinds, overload, parts, plot, profile, report, shipping, single_calls,
-    stolen, trust, verifying)
+    instructions, kept_functions, kinds, overload, parts, plot, profile, report, shipping, signer_chains, signers,
+    single_calls, stolen, trust, verifying)
 
 
 def executed_by_second_thread(*blocks):
@@ -322,6 +322,20 @@ class SignedCalls(unittest.TestCase):
                                       data=token.rpartition(".")[0].encode()), "Verified OK\n")
         return json.loads(claims)
 
+    def test_copies_of_a_signer_have_good_certificates_with_codes_and_addresses_of_their_own(self):
+        folder = self.laboratory.path("chains")
+        self.assertEqual(signer_chains.write(self.laboratory, 1001, folder),
+                         [os.path.join(folder, "chains-0.pem"), os.path.join(folder, "chains-1000.pem")])
+        with open(os.path.join(folder, "chains-1000.pem"), encoding="ascii") as file:
+            text = file.read()
+        address, chain = text.split("\n", 1)
+        self.assertEqual((address, len(address)), (f"x5u: {signer_chains.address(1000)}", len("x5u: " + signing.ADDRESS)))
+        self.laboratory.write("copy.pem", chain)
+        self.assertEqual(self.openssl("verify", "-CAfile", "root.pem", "-untrusted", "copy.pem", "copy.pem"), "copy.pem: OK\n")
+        # 1,000 in four digits of base 36.
+        self.assertIn(bytes.fromhex("3008a0061604") + b"00RS", signer_chains.der(chain))
+        self.assertIn("Bench 00RS", self.openssl("x509", "-in", "copy.pem", "-noout", "-subject"))
+
     def test_a_laboratory_may_have_rsa_authorities_and_an_address_of_its_own(self):
         other = signing.Laboratory(self.laboratory.path("other"), address="http://127.0.0.60/a.pem", code="567B", authority="rsa").make()
         self.assertIn("rsaEncryption", self.openssl("x509", "-in", other.path("intermediate.pem"), "-noout", "-text"))
@@ -541,6 +555,18 @@ class CertificateHosts(unittest.TestCase):
             with self.assertRaises(Failed):
                 trust.checked({**row, "requests": wrong}, subject, options)
             trust.checked({**row, "requests": right}, subject, options)
+
+
+class Signers(unittest.TestCase):
+    def test_signers_add_the_difference_of_two_starts(self):
+        rows = [{"subject": name, "ready": ready, "cpu": 1, "bytes": size}
+                for name, ready, size in (("few", 90, 30e6), ("many", 130, 38e6), ("few", 100, 31e6), ("many", 160, 38e6))]
+        self.assertEqual(signers.difference(rows, "few", "many", "ready"), (50, 40, 60))
+        added = {field: signers.difference(rows, "few", "many", field) for field in ("ready", "cpu", "bytes")}
+        self.assertEqual(signers.missed({"count": 20_000, "added": added}), [])
+        added["ready"] = (51, 40, 60)
+        self.assertEqual(signers.missed({"count": 20_000, "added": added}), ["20000 signers load in 51 ms, wanted 50"])
+        self.assertEqual(signers.missed({"count": 30_000, "added": added}), [])
 
 
 class Numbers(unittest.TestCase):
