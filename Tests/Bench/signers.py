@@ -72,8 +72,8 @@ def is_ready():
 
 def measure(subject):
     """One start: milliseconds until it was ready, its CPU time until then, and its own memory at rest."""
-    subject.start(fresh=False)
     try:
+        subject.start(fresh=False)
         process = Process(subject.child.pid)
         cpu = process.cpu_seconds()
         time.sleep(REST_SECONDS)

@@ -98,11 +98,11 @@ def signed_caller(number):
 
 def measure(subject, situation, hosts, options):
     """One row: the calls of a program in one situation."""
-    subject.start()
     pbx = Sipp("pbx", os.path.join(HERE, "pbx.xml"), HOST, os.path.join(options.cache, "sipp"), calls=ENDLESS, port=PBX,
                at_once=60_000).listens()
     unsigned, signed = Trunk(HOST), Trunk(SIGNING)
     try:
+        subject.start()
         offer(unsigned, unsigned_caller, WARM_RATE, WARM_CALLS)
         unsigned.wait()
         if any(call.rang is None for call in unsigned.placed()):
