@@ -26,6 +26,12 @@ struct CSVLineTests {
         Row("=1+1", shown: "'=1+1"), Row("@sum", shown: "'@sum"), Row("-cmd", shown: "'-cmd"),
         Row("'=1", shown: "''=1"), Row("'tis", shown: "'tis"), Row("=A1,B1", shown: "\"'=A1,B1\""),
         Row("a\r\nb", shown: "a\\u{d}\\u{a}b", restorable: "\"a\r\nb\""), Row("Müller", shown: "Müller"),
+        // Full-width forms, and line breaks in front of a formula.
+        Row("＝1+1", shown: "'＝1+1"), Row("＋1", shown: "'＋1"), Row("－1", shown: "'－1"),
+        Row("＠SUM(A1)", shown: "'＠SUM(A1)"),
+        Row("\n=1", shown: "\\u{a}=1", restorable: "\"'\n=1\""),
+        Row("\r=1", shown: "\\u{d}=1", restorable: "\"'\r=1\""),
+        Row("=cmd|' /C calc'!A0", shown: "'=cmd|' /C calc'!A0"), Row(";=1", shown: ";=1"),
         Row("\t=1", shown: "\\u{9}=1", restorable: "'\t=1"),
         Row("\u{202e}x", shown: "\\u{202e}x", restorable: "\u{202e}x"),
         Row("x,\u{301}y", shown: "\"x,\u{301}y\""), Row("a\"\u{301}b", shown: "\"a\"\"\u{301}b\""),
