@@ -13,6 +13,8 @@ package enum PageResult: Sendable {
     case redirect(to: String, notice: PageNotice? = nil)
     /// A file or picture as it is; `name` makes it a download.
     case file(bytes: [UInt8], type: String, name: String? = nil)
+    /// A download of any size, sent as it is made.
+    case download(ResponseBody, type: String, name: String)
     /// Parts of an open page that are sent again and again.
     case live(LiveParts)
 }

@@ -92,13 +92,9 @@ extension PageSite {
             if isNew { setCookie(session, on: &response) }
             return response
         case .file(let bytes, let type, let name):
-            var headers = PageHeaders.safe
-            headers[.contentType] = type
-            if let name {
-                headers[.contentDisposition] =
-                    "attachment; filename=\"\(name.filter { $0.isASCII && $0 != "\"" && !$0.isNewline })\""
-            }
-            return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+            return download(.init(byteBuffer: ByteBuffer(bytes: bytes)), type, name)
+        case .download(let body, let type, let name):
+            return download(body, type, name)
         case .live(let live):
             guard let slot = openStream() else {
                 return problem(
@@ -110,6 +106,17 @@ extension PageSite {
                 status: .ok, headers: headers,
                 body: live.body(templates, slot) { [self] in mayWatch(session.id) })
         }
+    }
+
+    /// A file; a name makes it a download.
+    private func download(_ body: ResponseBody, _ type: String, _ name: String?) -> Response {
+        var headers = PageHeaders.safe
+        headers[.contentType] = type
+        if let name {
+            headers[.contentDisposition] =
+                "attachment; filename=\"\(name.filter { $0.isASCII && $0 != "\"" && !$0.isNewline })\""
+        }
+        return Response(status: .ok, headers: headers, body: body)
     }
 
     private func framed(
