@@ -9,27 +9,39 @@ struct CallsCommand: AsyncParsableCommand {
         commandName: "calls",
         abstract: "List the latest calls with their outcome, or show the timeline of one call.",
         discussion: """
-            Reads the ledger, also beside a running gateway. The newest call is the last line. Times are UTC.
+            Reads the ledger, also beside a running gateway. The newest call is the last line. Times are those of TZ, with UTC beside.
+
+            A time is 15m, 1h, 7d, today, yesterday, 2026-01-31, '2026-01-31 12:00' in local time, or 2026-01-31T12:00:00Z.
 
             Examples:
               herald calls --limit 50
+              herald calls --summary --since 1h
+              herald calls --decision unbranded --since yesterday
+              herald calls --reason untrusted --trunk carrier --since '2026-01-31 12:00'
               herald calls --number +61255501001 --outcome missed --json
-              herald calls --number 55501001 --since 2026-01-31
               herald calls --name 'acme' --call-id 84b4c76
-              herald calls --trunk carrier --since 2026-01-31 --until 2026-01-31T12:00:00Z --csv
-              herald calls --customer acme --limit 50
+              herald calls --brand 'Acme Bank' --since 7d --limit 100000 --csv
+              herald calls --customer acme --wide
               herald calls --follow
               herald calls --show a84b4c76e66710@carrier.example
             """)
 
-    @Option(help: "Largest number of calls, the latest ones.")
-    var limit = 20
+    @Option(help: "Largest number of calls, the latest ones; 20 if not given.")
+    var limit: Int?
 
-    @Option(help: "Only calls from or to this number, its last digits, or a part of what the carrier sent instead.")
-    var number: String?
+    @Option(
+        help: ArgumentHelp("Only calls with this decision: branded, unbranded, or a reason.", valueName: "decision"))
+    var decision: String?
 
-    @Option(help: ArgumentHelp("Only calls with this part of the brand's or the carrier's name.", valueName: "text"))
-    var name: String?
+    @Option(
+        help: ArgumentHelp("Only calls without a brand for this reason, such as no_match; gated for all gates."))
+    var reason: String?
+
+    @Option(help: "Only calls with this outcome, such as answered or missed; open for calls in progress.")
+    var outcome: String?
+
+    @Option(help: ArgumentHelp("Only calls of this brand: its whole name, or its id.", valueName: "brand"))
+    var brand: String?
 
     @Option(help: "Only calls of this trunk.")
     var trunk: String?
@@ -37,16 +49,21 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only calls of this customer.", valueName: "name"))
     var customer: String?
 
+    @Option(help: "Only calls from or to this number, its last digits, or a part of what the carrier sent instead.")
+    var number: String?
+
+    @Option(help: ArgumentHelp("Only calls with this part of the brand's or the carrier's name.", valueName: "text"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("Only calls with this part of their SIP Call-ID or call id.", valueName: "text"))
+    var callID: String?
+
     @Option(
         help: ArgumentHelp(
             "Only calls signed by this provider: its code, or the first number of its certificate.", valueName: "code"))
     var provider: String?
 
-    @Option(help: "Only calls with this outcome, such as answered or missed; open for calls in progress.")
-    var outcome: String?
-
-    @Option(
-        help: ArgumentHelp("Only calls that began at this time or later: a day or a moment in UTC.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only calls that began at this time or later.", valueName: "time"))
     var since: String?
 
     @Option(
@@ -54,16 +71,16 @@ struct CallsCommand: AsyncParsableCommand {
     )
     var until: String?
 
-    @Flag(inversion: .prefixedNo, help: "Only calls with a brand, or only calls without.")
-    var branded: Bool?
-
-    @Option(help: ArgumentHelp("Only calls with this part of their SIP Call-ID or call id.", valueName: "text"))
-    var callID: String?
-
     @Option(
         help: ArgumentHelp(
             "Show the timeline of the call with this SIP Call-ID or call id, or a part of it.", valueName: "id"))
     var show: String?
+
+    @Flag(help: "Count the calls by decision, reason and outcome, with the first and the last one of each.")
+    var summary = false
+
+    @Flag(help: "All columns, instead of those that 80 columns hold.")
+    var wide = false
 
     @Flag(help: "Comma-separated values instead of text.")
     var csv = false
@@ -77,22 +94,37 @@ struct CallsCommand: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
-        if let problem = query.problem { throw ValidationError(problem) }
-        if csv, options.json { throw ValidationError("--csv and --json exclude each other") }
-        if show != nil, csv || follow { throw ValidationError("--show excludes --csv and --follow") }
+        if let limit { try options.check(limit: limit) }
+        do throws(CallQueryProblem) {
+            try query.check()
+        } catch {
+            throw ValidationError(error.ofOption)
+        }
+        let forms = [("--csv", csv), ("--json", options.json), ("--wide", wide)].filter { $0.1 }.map { $0.0 }
+        if forms.count > 1 { throw ValidationError("\(forms[0]) and \(forms[1]) exclude each other") }
+        let actions = [("--show", show != nil), ("--summary", summary), ("--follow", follow)].filter { $0.1 }.map {
+            $0.0
+        }
+        if actions.count > 1 { throw ValidationError("\(actions[0]) and \(actions[1]) exclude each other") }
+        if show != nil || summary, csv || wide { throw ValidationError("\(actions[0]) excludes \(forms[0])") }
+        if summary, limit != nil { throw ValidationError("--summary counts all calls, so it excludes --limit") }
     }
 
     func run() async throws {
-        let output = options.json ? CallsOutput.json : csv ? .csv : .table
+        var order = CallListing.Order()
+        (order.query, order.limit) = (query, limit)
+        order.output = options.json ? .json : csv ? .csv : wide ? .wide : .table
         // The secret finds calls of withheld callers. A user who may not read it lists all others.
         let withSecrets = show != nil || callID != nil ? try options.configurationWithSecrets() : nil
         // A gateway follows its own calls.
-        let shared = local || follow ? nil : SharedCalls(try options.configurationWithSecrets())
-        let listing = try CallListing(try withSecrets ?? options.configuration(), query, output, shared: shared)
-        if show != nil {
-            try listing.show()
+        let shared = local || follow || summary ? nil : SharedCalls(try options.configurationWithSecrets())
+        let listing = try CallListing(try withSecrets ?? options.configuration(), order, shared: shared)
+        if let show {
+            try listing.show(show)
         } else if follow {
             try await listing.follow()
+        } else if summary {
+            try listing.summarise()
         } else {
             try listing.list()
         }
@@ -100,19 +132,16 @@ struct CallsCommand: AsyncParsableCommand {
 
     private var query: CallQuery {
         var query = CallQuery()
-        query.limit = limit
-        query.callID = show
-        query.customer = customer
+        query[.customer] = customer
+        // One call is found by its Call-ID alone.
         guard show == nil else { return query }
-        query.number = number
-        query.name = name
-        query.callIDPart = callID
-        query.trunk = trunk
-        query.provider = provider
-        query.outcome = outcome
-        query.since = since
-        query.until = until
-        query.isBranded = branded
+        for (field, value) in [
+            (.decision, decision), (.reason, reason), (.outcome, outcome), (.brand, brand), (.trunk, trunk),
+            (.number, number), (.name, name), (.callID, callID), (.provider, provider), (.since, since),
+            (.until, until),
+        ] as [(CallQuery.Field, String?)] {
+            query[field] = value
+        }
         return query
     }
 }

@@ -57,7 +57,7 @@ struct PageReportTests {
 
     @Test func `calls are listed, a withheld caller without a number`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
-            let calls = try await report.calls(CallFilter(), limit: 50)
+            let calls = try await report.calls(CallFilter(), limit: 50).calls
             #expect(calls.map(\.callerShown) == ["+61255501009", "withheld", "+61255501001"])
             #expect(calls.map(\.decision) == ["no_match", "privacy", "matched"])
             #expect(calls.last?.brandName == "Acme Bank" && calls.last?.inviteAt == (Self.start + 1) * 1_000_000)
@@ -71,14 +71,14 @@ struct PageReportTests {
         try await report(Self.calls) { report in
             var search = CallFilter()
             search.setNumber(asWritten: number)
-            let calls = try await report.calls(search, limit: 50)
+            let calls = try await report.calls(search, limit: 50).calls
             #expect(calls.map(\.sipCallID) == found)
         }
     }
 
     @Test func `the story marks the facts that are numbers`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
-            let row = try #require(try await report.calls(CallFilter(), limit: 50).last?.row)
+            let row = try #require(try await report.calls(CallFilter(), limit: 50).calls.last?.row)
             let call = try #require(try await report.call(row: row))
             #expect(call.decision == "matched")
             #expect(CallStory(call).facts.filter(\.isNumber).map(\.value) == ["+61255501001"])

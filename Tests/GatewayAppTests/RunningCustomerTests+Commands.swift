@@ -159,9 +159,11 @@ extension RunningCustomerTests {
         #expect(failure { _ = try RouteListing(configuration, customer: "acmee") } == unknown)
         #expect(
             failure { _ = try EventListing(configuration, customer: "acmee").events(state: nil, limit: 1) } == unknown)
-        var query = CallQuery()
-        query.customer = "acmee"
-        #expect(failure { _ = try CallListing(configuration, query, .table) } == unknown)
+        var order = CallListing.Order()
+        order.query[.customer] = "acmee"
+        #expect(
+            failure { try CallListing(configuration, order).list() }
+                == "--customer \"acmee\" selects no call: \(unknown)")
         #expect(
             failure { _ = try lookup("beta", called: "+61255502001") }
                 == "calls to +61255502001 belong to customer acme: leave out --customer or --called")
@@ -185,13 +187,13 @@ extension RunningCustomerTests {
         let events = try EventListing(without, customer: "acme").events(state: nil, limit: 9)
         let title = try #require(EventListing.table(events).split(separator: "\n").first)
         #expect(!events.isEmpty && title.contains("CUSTOMER"), "\(title)")
-        var query = CallQuery()
-        query.customer = "acme"
-        _ = try CallListing(without, query, .table)
+        var order = CallListing.Order()
+        order.query[.customer] = "acme"
+        try CallListing(without, order).list()
         let calls = try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)).calls(limit: 9)
-        #expect(
-            CallsOutput.table(calls, titles: true).contains("carrier  acme"),
-            "\(CallsOutput.table(calls, titles: true))")
+        var table = CallTable(CallTable.Style(isWide: true), in: .utc)
+        let lines = table.lines(calls)
+        #expect(lines.contains("carrier  acme"), "\(lines)")
         let unknown = #expect(throws: CommandFailure.self) {
             _ = try EventListing(without, customer: "gamma").events(state: nil, limit: 9)
         }

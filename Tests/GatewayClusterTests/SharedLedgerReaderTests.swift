@@ -33,7 +33,8 @@ struct SharedLedgerReaderTests {
             { $0.trunk = "carrier" },
             { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
             { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
-            { $0.isBranded = true }, { $0.isBranded = false }, { $0.customer = "north" }, { $0.customer = "south" },
+            { $0.decisions = ["matched"] }, { $0.decisions = ["no_match", "privacy"] }, { $0.brand = "ACME" },
+            { $0.brand = "100 %" }, { $0.brand = "b-1" }, { $0.customer = "north" }, { $0.customer = "south" },
             { $0.provider = "123A" }, { $0.provider = "123" },
         ]
         for change in changes {

@@ -51,9 +51,9 @@ struct CallRecordFieldsTests {
                 "subscriber":"subscriber","trunk":"trunk","written":"name logo"}
 
                 """)
-        var further = Self.full.json
-        for name in ["continued_as", "events"] { #expect(further.removeValue(forKey: name) != nil) }
-        #expect(try Output.line(json: further) == line, "the command has two further fields")
+        var further = Self.full.json(in: .utc)
+        for name in ["continued_as", "events", "local_time"] { #expect(further.removeValue(forKey: name) != nil) }
+        #expect(try Output.line(json: further) == line, "the command has three further fields")
     }
 
     @Test func `the fields of CSV are those of JSON in a fixed order`() throws {
@@ -64,17 +64,17 @@ struct CallRecordFieldsTests {
                 sip_status,q850_cause,attempts,forwarded,answered_by,outcome,ring_seconds,call_seconds,caller_received,\
                 customer,gateway,written,also_called,signature,attestation,signature_counts,diversions,signed_name,\
                 name_origin,signature_rejected,signature_marks,signature_causes,signature_code,origid,provider,signer,\
-                continued_as,events
+                continued_as,events,local_time
                 """)
-        #expect(Set(LedgerCallRow.csvTitles) == Set(Self.full.json.keys))
+        #expect(Set(LedgerCallRow.csvTitles) == Set(Self.full.json(in: .utc).keys))
         #expect(
-            CSVLine.shown(Self.full.csvCells) == """
+            CSVLine.shown(Self.full.csvCells(in: .utc)) == """
                 call_id,sip_call_id,attempt_sip_call_id,inbound,trunk,+61491570156,+61255501001,subscriber,brand_id,\
                 brand_name,carrier_name,matched,2026-01-01T00:00:04.250Z,2026-01-01T00:00:05.250Z,\
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
                 name logo,'+61255501002 1003,passed,B,true,2,verified,both,false,,passed unsupported_ppt,438,\
-                00000000-0000-0001-0000-000000000002,provider,signer,continued_as,\r\n
+                00000000-0000-0001-0000-000000000002,provider,signer,continued_as,,2026-01-01T00:00:04Z\r\n
                 """)
     }
 
@@ -133,8 +133,8 @@ struct CallRecordFieldsTests {
         ]
         let row = LedgerCallRow(shared: values, node: "", events: [])
         #expect(try !Output.line(json: row.recordJSON).utf8.contains(0x1B))
-        #expect(!CSVLine.shown(row.csvCells).utf8.contains(0x1B))
-        #expect(CSVLine.shown(row.csvCells).contains("'="))
+        #expect(!CSVLine.shown(row.csvCells(in: .utc)).utf8.contains(0x1B))
+        #expect(CSVLine.shown(row.csvCells(in: .utc)).contains("'="))
     }
 
     @Test func `every column is in the records, or is known to be the ledger's alone`() {

@@ -17,9 +17,14 @@ final class FixedPages: GatewayPageSource {
         var logos: [String: [UInt8]] = [:]
         var customers: [GatewayStatus.Customer] = []
         var hasUsualBrands = true
+        /// The calls before each `before` of a search; without an entry those of `calls`.
+        var older: [Int64: CallSearch] = [:]
+        var rest: CallSearch.Rest?
+        var counts = CallCounts()
     }
 
     let fixed: FixedStatus
+    let exports = CallExports()
     private let content: Mutex<Content>
     private let asked = Mutex<(searches: [CallFilter], questions: [RingQuestion], syncs: [String?])>(([], [], []))
 
@@ -44,9 +49,17 @@ final class FixedPages: GatewayPageSource {
     func trunkNames() -> [String] { ["carrier", "<other>"] }
     func logo(_ name: String) -> [UInt8]? { content.withLock { $0.logos[name] } }
 
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow] {
+    func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {
         asked.withLock { $0.searches.append(filter) }
-        return content.withLock(\.calls)
+        return content.withLock { content in
+            let first = CallSearch(calls: Array(content.calls.prefix(limit)), rest: content.rest)
+            return filter.before.map { content.older[$0] ?? CallSearch() } ?? first
+        }
+    }
+
+    func counts(_ filter: CallFilter) async throws -> CallCounts {
+        asked.withLock { $0.searches.append(filter) }
+        return content.withLock(\.counts)
     }
 
     func preview(_ question: RingQuestion) async throws -> RingPreview {

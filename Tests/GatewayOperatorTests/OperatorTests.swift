@@ -13,59 +13,6 @@ import Testing
 
 @Suite("Output of the operator's commands")
 struct OperatorTests {
-    @Test(arguments: [
-        ("2026-01-31", 1_769_817_600, 1_769_903_999), ("2026-01-31T12:00:00Z", 1_769_860_800, 1_769_860_800),
-    ])
-    func `a day counts from its first to its last second`(text: String, first: Int64, last: Int64) {
-        #expect(OperatorTime.first(text) == first && OperatorTime.last(text) == last)
-    }
-
-    @Test func `a query without options is valid and selects all calls`() {
-        let query = CallQuery()
-        #expect(query.problem == nil && query.limit == 20)
-        #expect(query.filter == CallFilter())
-    }
-
-    @Test(arguments: [
-        ("limit", "--limit must be 1 to 1000000"), ("number", "--number must be a number"),
-        ("outcome", "--outcome must be one of answered, missed"), ("since", "--since must be a day or a moment in UTC"),
-        ("until", "--until must be a day or a moment in UTC"),
-    ])
-    func `a query names the option that is wrong`(option: String, problem: String) {
-        var query = CallQuery()
-        switch option {
-        case "limit": query.limit = 0
-        case "number": query.number = String(repeating: "1", count: 65)
-        case "outcome": query.outcome = "lost"
-        case "since": query.since = "yesterday"
-        default: query.until = "2026-13-01"
-        }
-        #expect(query.problem?.hasPrefix(problem) == true, "\(query.problem ?? "")")
-    }
-
-    @Test func `a query becomes a filter of the ledger`() {
-        var query = CallQuery()
-        query.number = "+61255501001"
-        query.outcome = "open"
-        query.since = "2026-01-31"
-        query.until = "2026-01-31"
-        query.isBranded = true
-        let filter = query.filter
-        #expect(filter.number?.description == "+61255501001" && filter.received == "+61255501001")
-        #expect(filter.outcome == "OPEN" && filter.isBranded == true)
-        #expect(filter.until.map { $0 - (filter.since ?? 0) } == 86_399)
-    }
-
-    @Test(arguments: [
-        ("0110", "0110"), ("00110", "00110"), ("0491570110", "491570110"), ("570 110", "570110"), ("110", nil),
-        ("0061491570110", "61491570110"), ("1a10", nil),
-    ])
-    func `the end of a number may begin with zeros, a prefix is left out`(text: String, digits: String?) {
-        var query = CallQuery()
-        query.number = text
-        #expect(query.filter.numberEnd == digits)
-    }
-
     @Test(
         arguments: [
             ("2016-08-16", 1_471_305_600), ("2016-08-16T19:23:48Z", 1_471_375_428), ("1471375428", 1_471_375_428),
@@ -86,8 +33,9 @@ struct OperatorTests {
         let calls = try EndedCalls()
         try calls.end(1)
         let call = try #require(try LedgerReader(calls.database.ledger).calls(limit: 1).first)
-        let story = CallStory(call).text
-        #expect(story.hasPrefix("call \(call.callID)\n  SIP Call-ID  c1\n"))
+        let story = CallStory(call).text(in: .fixed(3600, "CET"))
+        let began = "  began        2026-01-01 01:00:00 CET (00:00:00 UTC)\n"
+        #expect(story.hasPrefix("call \(call.callID)\n\(began)  SIP Call-ID  c1\n"), "\(story)")
         #expect(story.contains("  outcome      MISSED\n"))
         #expect(story.contains("     0.000 s  "), "\(story)")
         #expect(story.contains("    31.000 s  "), "\(story)")
@@ -99,12 +47,17 @@ struct OperatorTests {
         let calls = try EndedCalls()
         try calls.end(1)
         let call = try #require(try LedgerReader(calls.database.ledger).calls(limit: 1).first)
-        #expect(Set(call.json.keys) == Set(LedgerCallRow.csvTitles))
-        let cells = Dictionary(zip(LedgerCallRow.csvTitles, call.csvCells)) { first, _ in first }
+        let json = call.json(in: .fixed(-18_000, "EST"))
+        #expect(Set(json.keys) == Set(LedgerCallRow.csvTitles))
+        let cells = Dictionary(zip(LedgerCallRow.csvTitles, call.csvCells(in: .fixed(-18_000, "EST")))) { first, _ in
+            first
+        }
+        #expect(cells["local_time"] == "2025-12-31T19:00:00-05:00")
+        #expect(json["local_time"] == .string("2025-12-31T19:00:00-05:00"))
         #expect(cells["invite_at"] == "2026-01-01T00:00:00.000Z")
         #expect(cells["outcome"] == "MISSED" && cells["ring_seconds"] == "30")
         #expect(cells["events"]??.contains("missed=waiting") == true)
-        let line = try Output.line(json: call.json)
+        let line = try Output.line(json: json)
         #expect(line.hasSuffix("}\n") && !line.contains("null"), "unknown values are left out")
     }
 

@@ -54,6 +54,22 @@ struct CallSearchTests {
         #expect(try found { $0.name = "_" } == [])
     }
 
+    @Test func `a brand is found by its whole name or its id, a decision by its name`() throws {
+        #expect(try found { $0.brand = "harbour dental" } == ["+61255501002"])
+        #expect(try found { $0.brand = "Harbour" } == [] && found { $0.brand = "100 %" } == [])
+        #expect(try found { $0.brand = "'; DROP TABLE call; --" } == [])
+        ScriptedCall(ledger.ring, 3).missed()
+        var other = ScriptedCall(ledger.ring, 4)
+        (other.caller, other.reason) = (14_155_550_100, .noMatch)
+        other.missed()
+        try ledger.recorder.drain()
+        #expect(try found { $0.brand = "b-7" }.contains("+4930123456"))
+        #expect(try found { $0.decisions = ["no_match"] } == ["+14155550100"])
+        #expect(try found { $0.decisions = ["privacy", "no_match"] } == ["+14155550100"])
+        #expect(try found { $0.decisions = ["matched"] }.count == 3)
+        #expect(try found { $0.decisions = [] } == [] && found { $0.decisions = ["') OR 1=1 --"] } == [])
+    }
+
     @Test func `the provider of the signer finds its calls`() throws {
         for (number, provider) in [(3, "123A"), (4, "123B"), (5, "123A")] as [(UInt64, String)] {
             ledger.signers.store(.of(provider, row: Int64(number)))

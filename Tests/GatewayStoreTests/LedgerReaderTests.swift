@@ -41,7 +41,7 @@ struct LedgerReaderTests {
         #expect(try ids { $0.outcome = "OPEN" } == [])
         #expect(try ids { $0.since = start + 100 } == ["2"])
         #expect(try ids { $0.until = start + 99 } == ["1"])
-        #expect(try ids { $0.isBranded = true } == ["1"])
+        #expect(try ids { $0.decisions = ["matched"] } == ["1"])
         #expect(try ids { $0.callID = "c2@carrier" } == ["2"])
         #expect(try ids { $0.callID = other.id.description } == ["2"])
         let newest = try LedgerReader(ledger.database.ledger).calls(limit: 1)

@@ -112,9 +112,10 @@ struct GatewayServices {
     ///
     /// - Throws: the error of a page's template.
     func build() throws -> [any Service] {
-        try admin.begin(pageReport)
+        let report = pageReport
+        try admin.begin(report)
         let signers = callPath.trust?.services ?? []
-        return accounting + links + operation + signers + [admin.services, systemd, reload, resolving, calls]
+        return accounting + links + operation(report) + signers + [admin.services, systemd, reload, resolving, calls]
     }
 
     private var accounting: [any Service] {
@@ -137,8 +138,8 @@ struct GatewayServices {
         return accounts.services(statusReport) + (logos.map { [$0] } ?? []) + outputs.services
     }
 
-    private var operation: [any Service] {
-        let control = operatorControl.server(in: configuration.runtime, traces: traces)
+    private func operation(_ report: GatewayPageReport) -> [any Service] {
+        let control = operatorControl.server(in: configuration.runtime, traces: traces, calls: report)
         // Traces end before the socket that they go out by.
         return [rejections, control] + traces.services + [callPath.addresses]
     }

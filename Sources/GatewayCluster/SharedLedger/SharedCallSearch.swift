@@ -210,7 +210,12 @@ private struct SharedConditions {
         }
         if let since = filter.since { require("call.invite_at >= ?", .integer(since * 1_000_000)) }
         if let until = filter.until { require("call.invite_at < ?", .integer((until + 1) * 1_000_000)) }
-        if let isBranded = filter.isBranded { require("(call.decision = 'matched') = ?", .flag(isBranded)) }
+        if let decisions = filter.decisions {
+            require("call.decision = ANY (?::text[])", .texts(decisions.sorted()))
+        }
+        if let brand = filter.brand {
+            require("(call.brand_id = ? OR lower(call.brand_name) = lower(?))", .text(brand), .text(brand))
+        }
         guard !isNamed else { return }
         addNumbers(filter)
         if let part = filter.callIDPart {

@@ -66,7 +66,7 @@ struct StoredBrands {
         let without =
             configuration.directory == nil
             ? "none: the configuration has neither directory nor brands" : "no copy yet: no sync has succeeded"
-        origin = state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? without
+        origin = state.lastSync.map { "the copy of \(OperatorTime.text($0))" } ?? without
     }
 
     private static func gates(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 import CallPath
 package import ConfigurationFiles
+import Foundation
 import GatewayConfiguration
 import GatewayStore
 import Host
@@ -9,93 +11,155 @@ import Primitives
 import SIPCore
 import UnixSignals
 
-/// `herald calls`: lists calls of the ledger, follows those that end, or prints the timeline of one call.
+/// `herald calls`: lists calls of the ledger, follows those that end, counts them, or prints the timeline of one call.
 package struct CallListing {
+    /// The order of the command.
+    package struct Order: Sendable {
+        package var query = CallQuery()
+        /// Largest number of calls, the latest ones; nil for the usual number.
+        package var limit: Int?
+        package var output = CallsOutput.table
+
+        package init() {}
+    }
+
+    /// Calls of a list without `--limit`.
+    package static let usualLimit = 20
+    /// Calls that are read and written at once.
+    private static let page = 500
+
     private let reader: LedgerReader
     private let shared: SharedCalls?
-    private let query: CallQuery
-    private let output: CallsOutput
-    private let hasCustomers: Bool
+    private let order: Order
+    private let filter: CallFilter
+    private let zone: LocalZone
+    private let configuration: HeraldConfiguration
     /// Nil if the command may not read it: calls of withheld callers are then not found by their Call-ID.
     private let secret: Secret?
 
     /// Opens the ledger for reading, beside a running gateway.
     ///
-    /// - Throws: `CommandFailure` when the ledger cannot be read, and for a name that no customer and no call has.
+    /// - Parameter now: seconds since 1970; nil for the time of the machine.
+    /// - Throws: `CommandFailure` when the ledger cannot be read, and for a part of the query that cannot be read.
     package init(
-        _ configuration: HeraldConfiguration, _ query: CallQuery, _ output: CallsOutput, shared: SharedCalls? = nil
+        _ configuration: HeraldConfiguration, _ order: Order, shared: SharedCalls? = nil,
+        now: Int64? = nil, zone: LocalZone = .ofProcess
     ) throws {
-        self.shared = shared
+        (self.configuration, self.order, self.shared, self.zone) = (configuration, order, shared, zone)
+        do throws(CallQueryProblem) {
+            filter = try order.query.filter(now: now ?? Int64(Date().timeIntervalSince1970), in: zone)
+        } catch {
+            throw CommandFailure(error.ofOption)
+        }
         reader = try CommandFailure.reported {
             LedgerReader(try HeraldDatabase.ledgerReader(folder: configuration.state))
         }
-        self.query = query
-        self.output = output
-        hasCustomers = !configuration.customers.isEmpty
         secret = configuration.storedSecret
-        guard let customer = query.customer, let problem = configuration.knownCustomers.problem(of: customer) else {
-            return
-        }
-        // Calls of a removed customer are found by its name.
-        var filter = CallFilter()
-        filter.customer = customer
-        guard try !read(filter, limit: 1).isEmpty else { throw CommandFailure(problem) }
     }
 
     /// Writes the selected calls, the newest last.
     package func list() throws {
-        let calls = try found()
-        if calls.isEmpty, output == .table { return Output.write("no calls\n") }
-        try write(calls, titles: true)
+        var writer = writer
+        let limit = order.limit ?? Self.usualLimit
+        let count: Int
+        if shared == nil, !order.output.isTable, filter.callIDPart == nil {
+            count = try stream(limit, to: &writer)
+        } else {
+            let calls = try read(filter, limit: limit)
+            count = calls.count
+            if calls.isEmpty, order.output.isTable {
+                Output.write("no calls\n")
+            } else {
+                try writer.write(calls.reversed())
+            }
+        }
+        if count == 0 { try checkNames() }
+        if count == limit, order.limit == nil, order.query != CallQuery() {
+            Output.warn("the newest \(limit) calls are listed; --limit N lists up to N")
+        }
     }
 
     /// Writes the selected calls that have ended, then each call when it ends, until SIGINT or SIGTERM.
     package func follow() async throws {
         // Opened before the list, so that a call that ends between the two is not missed.
-        let follower = try CommandFailure.reported { try CallFollower(reader, query.filter) }
-        try write(try found().filter { $0.outcome != nil }, titles: true)
+        let follower = try CommandFailure.reported { try CallFollower(reader, filter) }
+        var writer = writer
+        let ended = try read(filter, limit: order.limit ?? Self.usualLimit).reversed().filter { $0.outcome != nil }
+        try writer.write(ended)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         try await firstOf(
             { for await _ in signals { return } },
-            { [output, hasCustomers] in
-                var follower = follower
+            { [writer] in
+                var (follower, writer) = (follower, writer)
                 while true {
                     try await Task.sleep(for: .milliseconds(500))
                     let ended = try CommandFailure.reported { try follower.next() }
-                    if !ended.isEmpty { try output.write(ended, titles: false, hasCustomers: hasCustomers) }
+                    if !ended.isEmpty { try writer.write(ended) }
                 }
             })
     }
 
-    /// Writes every selected call with its timeline.
+    /// Writes numbers of the selected calls by decision, reason and outcome.
+    package func summarise() throws {
+        if configuration.cluster?.ledger != nil {
+            Output.warn("the summary has the calls of this gateway alone; the view ledger.calls has those of all")
+        }
+        let counts = try CommandFailure.reported { try reader.counts(matching: filter) }
+        let summary = CallSummary(counts, since: filter.since, zone: zone)
+        if order.output == .json { try Output.write(json: summary.json) } else { Output.write(summary.text) }
+        if summary.total == nil { try checkNames() }
+    }
+
+    /// Writes every call with a Call-ID and its timeline.
     ///
+    /// - Parameter callID: a SIP Call-ID or call id, or a part of one call's.
     /// - Throws: `CommandFailure` when the ledger has no such call.
-    package func show() throws {
-        var calls = try found()
-        if calls.isEmpty { calls = try foundByPart() }
+    package func show(_ callID: String) throws {
+        var whole = filter
+        whole.callID = callID
+        var calls = try read(whole, limit: order.limit ?? Self.usualLimit).reversed() as [LedgerCallRow]
+        if calls.isEmpty { calls = try foundByPart(callID) }
         for call in calls {
-            if output == .json {
-                try Output.write(
-                    json: call.json.merging(["evidence": call.evidenceJSON, "timeline": call.timelineJSON]) { own, _ in
-                        own
-                    })
+            if order.output == .json {
+                let further: [String: JSONValue?] = ["evidence": call.evidenceJSON, "timeline": call.timelineJSON]
+                try Output.write(json: call.json(in: zone).merging(further) { own, _ in own })
             } else {
-                Output.write(CallStory(call).text)
+                Output.write(CallStory(call).text(in: zone))
             }
         }
     }
 
-    private func write(_ calls: [LedgerCallRow], titles: Bool) throws {
-        try output.write(calls, titles: titles, hasCustomers: hasCustomers)
+    private var writer: CallsWriter {
+        CallsWriter(order.output, hasCustomers: !configuration.customers.isEmpty, zone: zone)
+    }
+
+    /// Writes calls as they are read, so that a list of any length takes the same memory.
+    ///
+    /// - Returns: their number.
+    private func stream(_ limit: Int, to writer: inout CallsWriter) throws -> Int {
+        let rows = try CommandFailure.reported { try reader.rows(matching: filter, limit: limit) }
+        if rows.isEmpty { try writer.write([]) }
+        for end in stride(from: rows.count, to: 0, by: -Self.page) {
+            var some = filter
+            some.rows = Set(rows[max(0, end - Self.page)..<end])
+            try writer.write(try readAsWritten(some, limit: Self.page).reversed())
+        }
+        return rows.count
+    }
+
+    /// Reports a trunk or customer that does not exist, where no call was found.
+    private func checkNames() throws {
+        let trunks = configuration.trunks.map(\.name)
+        let problem = order.query.unknownName(trunks: trunks, customers: configuration.knownCustomers)
+        if let problem { throw CommandFailure(problem.ofOption) }
     }
 
     /// The one call with a part of its Call-ID.
-    private func foundByPart() throws -> [LedgerCallRow] {
-        var filter = CallFilter()
-        filter.callIDPart = query.callID
-        filter.customer = query.customer
-        let calls = try read(filter, limit: 2)
-        let id = TerminalText.visible(query.callID ?? "")
+    private func foundByPart(_ callID: String) throws -> [LedgerCallRow] {
+        var part = filter
+        part.callIDPart = callID
+        let calls = try read(part, limit: 2)
+        let id = TerminalText.visible(callID)
         guard !calls.isEmpty else { throw CommandFailure("there is no call \(id) in the ledger; see herald calls") }
         guard calls.count == 1 else {
             throw CommandFailure("several calls have \(id) in their Call-ID; see herald calls --call-id '\(id)'")
@@ -103,12 +167,7 @@ package struct CallListing {
         return calls
     }
 
-    /// The selected calls, the newest last: next to the prompt.
-    private func found() throws -> [LedgerCallRow] {
-        try read(query.filter, limit: query.limit).reversed()
-    }
-
-    /// Calls of all gateways, or of this one if the shared ledger cannot be read.
+    /// Calls of all gateways, or of this one if the shared ledger cannot be read, newest first.
     private func read(_ filter: CallFilter, limit: Int) throws -> [LedgerCallRow] {
         let calls = try readAsWritten(filter, limit: limit)
         guard calls.isEmpty, let secret else { return calls }

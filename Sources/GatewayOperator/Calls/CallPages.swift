@@ -16,6 +16,8 @@ struct CallsValues: Sendable {
     struct Row: Sendable {
         let path: String
         let time: String
+        /// The time in UTC; nil where `time` is UTC.
+        let utc: String?
         let isInbound: Bool
         let trunk: String
         /// Nil for a call without a customer.
@@ -32,18 +34,27 @@ struct CallsValues: Sendable {
 
     let number: String
     let name: String
+    let brand: String
     let callID: String
+    let provider: String
     let since: String
     let until: String
+    /// The zone of the times that are typed without one.
+    let zone: String
     let trunks: [Option]
     let customers: [Option]
     let hasCustomers: Bool
+    let decisions: [Option]
+    let reasons: [Option]
     let outcomes: [Option]
-    let branded: [Option]
     let rows: [Row]
     let span: String
+    /// The time since which calls were read, if older ones were not read in time.
+    let readSince: String?
     let older: String?
     let latest: String?
+    let csv: String
+    let json: String
 }
 
 /// The values of one call's page.
@@ -74,28 +85,27 @@ struct CallValues: Sendable {
     }
 }
 
-/// The fields of the search form, as the address of the page has them.
-struct SearchFields {
-    static let names: [Substring] = [
-        "number", "name", "call_id", "trunk", "customer", "outcome", "branded", "since", "until",
-    ]
+/// The search of a page: the query with its address.
+struct CallsAddress {
+    private let fields: [(field: CallQuery.Field, value: String)]
 
-    private let page: PageRequest
+    init(_ page: PageRequest) {
+        fields = CallQuery.Field.allCases.map { ($0, page.query(Substring($0.rawValue)) ?? "") }
+    }
 
-    init(_ page: PageRequest) { self.page = page }
+    var query: CallQuery {
+        fields.reduce(into: CallQuery()) { query, part in query[part.field] = part.value }
+    }
 
-    subscript(_ name: Substring) -> String { page.query(name) ?? "" }
+    subscript(_ field: CallQuery.Field) -> String { fields.first { $0.field == field }?.value ?? "" }
 
-    /// The address of the list with these fields.
+    /// The address of a list or an export with these fields.
     ///
     /// - Parameter row: only calls before this row.
-    func path(before row: Int64?) -> String {
-        var parts = Self.names.compactMap { name in
-            let value = self[name]
-            return value.isEmpty ? nil : "\(name)=\(PagePath.encoded(value))"
-        }
+    func path(_ path: String, before row: Int64? = nil) -> String {
+        var parts = fields.filter { !$0.value.isEmpty }.map { "\($0.field.rawValue)=\(PagePath.encoded($0.value))" }
         if let row { parts.append("before=\(row)") }
-        return parts.isEmpty ? "/calls" : "/calls?" + parts.joined(separator: "&")
+        return parts.isEmpty ? path : path + "?" + parts.joined(separator: "&")
     }
 }
 
@@ -107,30 +117,113 @@ extension GatewayPages {
     static let mostRows = 50
 
     func calls(_ page: PageRequest) async throws -> PageResult {
-        let fields = SearchFields(page)
-        let names = source.customerNames()
-        let (asked, problem) = Self.read(fields, now: now())
-        var search = asked
-        search.before = page.query("before").flatMap { Int64($0) }
-        let found = problem == nil ? try await source.calls(search, limit: Self.mostRows) : []
-        let hasMore = found.count == Self.mostRows
+        let address = CallsAddress(page)
+        let filter: CallFilter
+        do throws(CallQueryProblem) {
+            filter = try self.filter(of: address, before: page.query("before"))
+        } catch {
+            return list(CallSearch(), since: nil, address, page, problem: error)
+        }
+        let found = try await source.calls(filter, limit: Self.mostRows)
+        let isNone = found.calls.isEmpty && found.rest == nil
+        let unknown = isNone ? address.query.unknownName(in: source) : nil
+        return list(found, since: filter.since, address, page, problem: unknown)
+    }
+
+    /// The calls of a search as a file, without a limit of rows that a page has.
+    func export(_ format: CallExport.Format, _ page: PageRequest) throws -> PageResult {
+        let filter: CallFilter
+        do throws(CallQueryProblem) {
+            filter = try self.filter(of: CallsAddress(page), before: nil)
+        } catch {
+            throw PageProblem(.badRequest, Self.text(of: error))
+        }
+        guard let slot = source.exports.open() else {
+            throw PageProblem(
+                .serviceUnavailable, "\(CallExports.most) exports run already. Wait until one of them has ended.")
+        }
+        var export = CallExport(
+            source: source, filter: filter, format: format, limit: CallExport.most, zone: zone)
+        if !page.showsNumbers, numbers != .full { export.shown = { shown($0, page) } }
+        return .download(export.body(slot), type: format.contentType, name: "calls.\(format.rawValue)")
+    }
+
+    /// The filter of a search; without a begin that of the last days.
+    private func filter(of address: CallsAddress, before row: String?) throws(CallQueryProblem) -> CallFilter {
+        var filter = try address.query.filter(now: now(), in: zone)
+        if filter.since == nil { filter.since = min(now(), filter.until ?? .max) - Self.usualDays * 86_400 }
+        filter.before = row.flatMap { Int64($0) }
+        return filter
+    }
+
+    private func list(
+        _ found: CallSearch, since: Int64?, _ address: CallsAddress, _ page: PageRequest, problem: CallQueryProblem?
+    ) -> PageResult {
+        let (trunks, customers) = (source.trunkNames(), source.customerNames())
+        let last = found.calls.count == Self.mostRows ? found.calls.last?.row : found.rest?.before
         let values = CallsValues(
-            number: fields["number"], name: fields["name"], callID: fields["call_id"], since: fields["since"],
-            until: fields["until"],
-            trunks: Self.options(source.trunkNames().map { ($0, $0) }, any: "any trunk", chosen: fields["trunk"]),
+            number: address[.number], name: address[.name], brand: address[.brand], callID: address[.callID],
+            provider: address[.provider], since: address[.since], until: address[.until], zone: zone.name(at: now()),
+            trunks: Self.options(Self.choices(trunks, address[.trunk], "trunk"), any: "any trunk", address[.trunk]),
             customers: Self.options(
-                Self.choices(names, chosen: fields["customer"]), any: "any customer", chosen: fields["customer"]),
-            hasCustomers: !names.isEmpty || found.contains { $0.customer != nil },
-            outcomes: Self.options(Self.outcomes, any: "any outcome", chosen: fields["outcome"]),
-            branded: Self.options(
-                [("yes", "with a brand"), ("no", "without a brand")], any: "with or without", chosen: fields["branded"]),
-            rows: found.map { row($0, page) },
-            span: search.since.map { "since \(PageTime.text($0)) UTC" } ?? "",
-            older: hasMore ? found.last.map { fields.path(before: $0.row) } : nil,
-            latest: search.before == nil ? nil : fields.path(before: nil))
+                Self.choices(customers, address[.customer], "customer"), any: "any customer", address[.customer]),
+            hasCustomers: !customers.isEmpty || found.calls.contains { $0.customer != nil },
+            decisions: Self.options(Self.decisions, any: "with or without a brand", address[.decision]),
+            reasons: Self.options(
+                CallQuery.reasons.map { ($0.name, $0.name) }, any: "any reason", address[.reason]),
+            outcomes: Self.options(
+                CallQuery.outcomes.map { ($0.lowercased(), $0 == "OPEN" ? "in progress" : $0) }, any: "any outcome",
+                address[.outcome].lowercased()),
+            rows: found.calls.map { row($0, page) },
+            span: since.map { "since \(PageTime.text($0, in: zone))" } ?? "",
+            readSince: found.rest.map { PageTime.text($0.readSince, in: zone) },
+            older: last.map { address.path("/calls", before: $0) },
+            latest: page.query("before") == nil ? nil : address.path("/calls"),
+            csv: address.path("/calls.csv"), json: address.path("/calls.jsonl"))
         return .page(
             template: "calls", title: "Calls", content: values, status: problem == nil ? .ok : .badRequest,
-            notice: problem.map { PageNotice(.error, $0) })
+            notice: problem.map { PageNotice(.error, Self.text(of: $0)) })
+    }
+
+    private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
+        let began = call.inviteAt / 1_000_000
+        return CallsValues.Row(
+            path: "/calls/\(call.row)", time: zone.text(began), utc: PageTime.utc(began, beside: zone),
+            isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
+            caller: call.callerShown { shown($0, page) } ?? "–",
+            called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
+            brand: call.brandName ?? "–", decision: call.decision, outcome: call.outcomeShown,
+            tag: call.decision == "matched" ? "good" : "soft",
+            ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
+    }
+
+    private static let decisions = [
+        ("branded", "with a brand"), ("unbranded", "without a brand"), ("outbound", "from the PBX"),
+    ]
+
+    /// The names of a list, and the chosen one if it was removed: its calls stay in the ledger.
+    private static func choices(_ names: [String], _ chosen: String, _ kind: String) -> [(String, String)] {
+        let removed = chosen.isEmpty || names.contains(chosen) ? [] : [(chosen, "\(chosen) (no \(kind) now)")]
+        return removed + names.map { ($0, $0) }
+    }
+
+    /// The options of a list; a chosen value of an address that the list lacks is one too.
+    private static func options(_ values: [(String, String)], any: String, _ chosen: String) -> [CallsValues.Option] {
+        let others = chosen.isEmpty || values.contains { $0.0 == chosen } ? [] : [(chosen, chosen)]
+        return ([("", any)] + values + others).map { value, label in
+            CallsValues.Option(value: value, label: label, isChosen: value == chosen)
+        }
+    }
+
+    private static let labels: [CallQuery.Field: String] = [
+        .callID: "Call-ID", .provider: "Signing provider",
+    ]
+
+    /// A problem with the label of its field.
+    private static func text(of problem: CallQueryProblem) -> String {
+        let field = problem.field.rawValue
+        let name = labels[problem.field] ?? field.prefix(1).uppercased() + field.dropFirst()
+        return "\(name) \(problem.text)."
     }
 
     func call(_ page: PageRequest) async throws -> PageResult {
@@ -150,69 +243,10 @@ extension GatewayPages {
             },
             timeline: call.timeline.map { moment in
                 CallValues.Moment(
-                    time: PageTime.text(microseconds: moment.at), offset: moment.offset, what: moment.what)
+                    time: PageTime.text(moment.at / 1_000_000, in: zone), offset: moment.offset, what: moment.what)
             },
             isInProgress: call.outcome == nil,
             events: call.events.map { CallValues.Event(outcome: $0.outcome, fate: $0.fate) })
         return .page(template: "call", title: "Call \(call.callID)", content: values)
-    }
-
-    private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
-        CallsValues.Row(
-            path: "/calls/\(call.row)", time: PageTime.text(microseconds: call.inviteAt),
-            isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
-            caller: call.callerShown { shown($0, page) } ?? "–",
-            called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
-            brand: call.brandName ?? "–", decision: call.decision, outcome: call.outcomeShown,
-            tag: call.decision == "matched" ? "good" : "soft",
-            ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
-    }
-
-    private static let outcomes = [("OPEN", "in progress")] + CallOutcome.allCases.map { ($0.rawValue, $0.rawValue) }
-
-    /// The customers, and the chosen one if it was removed: its calls stay in the ledger.
-    private static func choices(_ names: [String], chosen: String) -> [(String, String)] {
-        let removed = chosen.isEmpty || names.contains(chosen) ? [] : [(chosen, "\(chosen) (no customer now)")]
-        return removed + names.map { ($0, $0) }
-    }
-
-    private static func options(_ values: [(String, String)], any: String, chosen: String) -> [CallsValues.Option] {
-        ([("", any)] + values).map { value, label in
-            CallsValues.Option(value: value, label: label, isChosen: value == chosen)
-        }
-    }
-
-    /// The search of a form, or the first problem with its remedy.
-    private static func read(_ fields: SearchFields, now: Int64) -> (CallFilter, problem: String?) {
-        func text(_ name: Substring) -> String? { fields[name].isEmpty ? nil : fields[name] }
-        var search = CallFilter()
-        if let number = text("number") { search.setNumber(asWritten: number) }
-        search.name = text("name")
-        search.callIDPart = text("call_id")
-        search.trunk = text("trunk")
-        search.customer = text("customer")
-        search.outcome = text("outcome")
-        search.isBranded = text("branded").map { $0 == "yes" }
-        search.since = now - usualDays * 86_400
-        for (name, label) in [("number", "Number"), ("name", "Name"), ("call_id", "Call-ID")] as [(Substring, String)] {
-            if fields[name].utf8.count > 200 { return (search, "\(label) must have at most 200 bytes.") }
-        }
-        if let outcome = search.outcome, !outcomes.contains(where: { $0.0 == outcome }) {
-            return (search, "Outcome must be one of the list.")
-        }
-        if let since = text("since") {
-            guard let seconds = PageTime.seconds(since) else { return (search, wrongTime("From")) }
-            search.since = seconds
-        }
-        if let until = text("until") {
-            guard let seconds = PageTime.seconds(until) else { return (search, wrongTime("Until")) }
-            // A day or a minute means its last second.
-            search.until = seconds + (until.count <= 10 ? 86_399 : until.count <= 16 ? 59 : 0)
-        }
-        return (search, nil)
-    }
-
-    private static func wrongTime(_ label: String) -> String {
-        "\(label) must be a day or a minute in UTC, such as 2026-01-31 or 2026-01-31T12:00."
     }
 }

@@ -10,8 +10,12 @@ struct CallStory {
 
     init(_ call: LedgerCallRow) { self.call = call }
 
-    var text: String {
+    /// The story for a terminal.
+    ///
+    /// - Parameter zone: of the time at which it began.
+    func text(in zone: LocalZone) -> String {
         var text = "call \(call.callID)\n"
+        text += "  \("began".padding(12)) \(PageTime.text(call.inviteAt / 1_000_000, in: zone))\n"
         for fact in facts { text += "  \(fact.name.padding(12)) \(TerminalText.visible(fact.value))\n" }
         text += "\n"
         for step in steps {

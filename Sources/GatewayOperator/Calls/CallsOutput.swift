@@ -1,51 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import BrandingAPI
 import GatewayStore
 import Host
 import Primitives
 
 /// The output formats of `herald calls`.
-package enum CallsOutput: CaseIterable {
-    /// Text in columns, comma-separated values, one JSON object a line.
-    case table, csv, json
+package enum CallsOutput: CaseIterable, Sendable {
+    /// Text in 80 columns, text with all facts, comma-separated values, one JSON object a line.
+    case table, wide, csv, json
 
-    /// Writes calls to standard output; `titles` puts column titles first, except in JSON.
-    ///
+    /// Whether it is a table for people.
+    var isTable: Bool { self == .table || self == .wide }
+}
+
+/// Writes calls to standard output; each part of a list goes on where the one before has ended.
+struct CallsWriter: Sendable {
+    private let output: CallsOutput
+    private let zone: LocalZone
+    private var table: CallTable
+    private var hasTitles = false
+
     /// - Parameter hasCustomers: adds the column of customers to a table in which no call has one.
-    func write(_ calls: [LedgerCallRow], titles: Bool, hasCustomers: Bool) throws {
-        switch self {
-        case .json:
-            for call in calls { try Output.write(json: call.json) }
-        case .csv:
-            if titles { Output.write(CSVLine.shown(LedgerCallRow.csvTitles)) }
-            for call in calls { Output.write(CSVLine.shown(call.csvCells)) }
-        case .table: Output.write(Self.table(calls, titles: titles, hasCustomers: hasCustomers))
-        }
+    init(_ output: CallsOutput, hasCustomers: Bool, zone: LocalZone) {
+        (self.output, self.zone) = (output, zone)
+        let style = CallTable.Style(
+            isWide: output == .wide, hasCustomers: hasCustomers, isColoured: Output.takesColour)
+        table = CallTable(style, in: zone)
     }
 
-    /// The calls as a table, with the gateway and the customer of each if any call has one.
-    static func table(_ calls: [LedgerCallRow], titles: Bool, hasCustomers: Bool = false) -> String {
-        let hasNodes = calls.contains { $0.node != nil }
-        let hasCustomers = hasCustomers || calls.contains { $0.customer != nil }
-        var columns = hasNodes ? ["GATEWAY"] : []
-        columns += ["TIME", "DIRECTION", "TRUNK"]
-        if hasCustomers { columns.append("CUSTOMER") }
-        columns += ["FROM", "TO", "BRAND", "DECISION", "OUTCOME", "RING", "TALK", "EVENTS"]
-        var table = TextTable(titles ? columns : [])
-        for call in calls {
-            var cells = hasNodes ? [call.node] : []
-            cells += [Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk]
-            if hasCustomers { cells.append(call.customer) }
-            cells += [
-                call.callerShown, call.destination ?? call.subscriber, call.brandName, call.decision, call.outcomeShown,
-                call.ringSeconds.map { "\($0)s" }, call.callSeconds.map { "\($0)s" },
-                call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
-            ]
-            table.add(cells)
+    /// Writes further calls.
+    mutating func write(_ calls: [LedgerCallRow]) throws {
+        switch output {
+        case .json: for call in calls { try Output.write(json: call.json(in: zone)) }
+        case .csv:
+            if !hasTitles { Output.write(CSVLine.shown(LedgerCallRow.csvTitles)) }
+            Output.write(calls.map { CSVLine.shown($0.csvCells(in: zone)) }.joined())
+        case .table, .wide: Output.write(table.lines(calls))
         }
-        return table.text
+        hasTitles = true
     }
 }
 

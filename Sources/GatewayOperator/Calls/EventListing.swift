@@ -101,7 +101,7 @@ package struct EventListing {
         let columns = ["STATE", "OUTCOME", "NUMBER", "TRIES", "COUNTED", "STATUS", "REASON", "KEY"]
         var table = TextTable((hasCustomers ? ["CREATED", "CUSTOMER"] : ["CREATED"]) + columns)
         for event in events {
-            var cells: [String?] = [Timestamp.string(from: event.createdAt)]
+            var cells: [String?] = [OperatorTime.text(event.createdAt)]
             if hasCustomers { cells.append(event.customer) }
             cells += [
                 event.state.word, event.outcome, event.number, "\(event.attempts)",

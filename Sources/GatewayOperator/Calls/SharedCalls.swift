@@ -25,7 +25,7 @@ package struct SharedCalls {
             let calls = try reader.calls(matching: filter, limit: limit)
             if let since = reader.searchedSince {
                 Output.warn(
-                    "warning: the search has read the calls since \(UTCTimestamp.string(seconds: since)) and ended, "
+                    "warning: the search has read the calls since \(OperatorTime.text(since)) and ended, "
                         + "because it took long; "
                         + "go on with --until \(UTCTimestamp.string(seconds: since)), or give --since or a whole identifier"
                 )

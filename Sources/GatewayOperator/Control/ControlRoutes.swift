@@ -18,6 +18,8 @@ import Logging
 /// | `GET /v1/targets` | the targets of calls |
 /// | `POST /v1/targets` | `?name=192.0.2.20:5060&enabled=false` takes one out of service |
 /// | `POST /v1/logos` | fetches all logos again; `?url=URL` only one, `clear=true` removes the copies first, `customer=NAME` those of a customer |
+/// | `GET /v1/calls` | calls by the filter in the query (`CallQuery`), newest first, as JSON Lines; `format=csv` as CSV, `limit=20` the newest alone |
+/// | `GET /v1/calls/summary` | numbers of calls by decision, reason and outcome, by the same filter |
 /// | `GET /v1/trace` | traces calls by the order in the query; the response goes on until the trace ends. |
 ///
 /// Every POST is logged with its sender.
@@ -25,6 +27,8 @@ struct ControlRoutes: Sendable {
     let control: any GatewayControl
     /// Nil where nothing can be traced.
     let trace: (any TraceSource)?
+    /// Nil where none can be read.
+    let calls: (any CallSource)?
     let logger: Logger
 
     func router() -> Router<ControlContext> {
@@ -60,6 +64,7 @@ struct ControlRoutes: Sendable {
                     customer: query["customer"].map(String.init))
             }
         }
+        if let calls { CallRoutes(source: calls).add(to: router) }
         if let trace { router.get("/v1/trace") { request, _ in try TraceRoute.response(to: request, from: trace) } }
         return router
     }

@@ -177,7 +177,7 @@ extension ControlledLogLevel {
     /// The level and its end in a line.
     var text: String {
         guard level != configured || until != nil else { return "\(level)\n" }
-        let end = until.map { " until \(Timestamp.string(from: $0))" } ?? " until the next start"
+        let end = until.map { " until \(OperatorTime.text($0))" } ?? " until the next start"
         return "\(level)\(end), then \(configured)\n"
     }
 }

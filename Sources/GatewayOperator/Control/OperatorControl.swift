@@ -194,10 +194,12 @@ package struct OperatorControl: GatewayControl {
 extension OperatorControl {
     /// The server of the control socket.
     ///
-    /// - Parameter folder: the folder of the socket.
-    package func server(in folder: String, traces: TraceServices) -> any Service {
+    /// - Parameters:
+    ///   - folder: the folder of the socket.
+    ///   - calls: the source of the pages.
+    package func server(in folder: String, traces: TraceServices, calls: GatewayPageReport) -> any Service {
         ControlServer(
-            folder: folder, control: self, trace: traces.service, logger: Logger(label: "herald.control"))
+            folder: folder, control: self, trace: traces.service, calls: calls, logger: Logger(label: "herald.control"))
     }
 }
 

@@ -3,13 +3,18 @@
 import BrandingAPI
 import Host
 
-/// Reads and writes times of the command line: `2026-01-31` or `2026-01-31T12:00:00Z`, in UTC.
+/// Reads and writes times of the command line.
 enum OperatorTime {
-    /// The moment as the command line takes it.
-    static func text(_ seconds: Int64) -> String { Timestamp.string(from: seconds) }
+    /// `2026-01-31T12:00:00Z`, with the local time in brackets where that is another one.
+    static func text(_ seconds: Int64, in zone: LocalZone = .ofProcess) -> String {
+        let text = Timestamp.string(from: seconds)
+        guard !zone.isUTC(at: seconds) else { return text }
+        let local = zone.text(seconds)
+        return "\(text) (\(local.prefix(10) == text.prefix(10) ? String(local.dropFirst(11)) : local))"
+    }
 
     /// The first second of a day, or the moment; seconds since 1970, nil for any other text.
-    static func first(_ text: String) -> Int64? {
+    private static func first(_ text: String) -> Int64? {
         Timestamp.seconds(from: text.contains("T") ? text : text + "T00:00:00Z")
     }
 
@@ -25,10 +30,5 @@ enum OperatorTime {
             throw CommandFailure("--at takes 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970")
         }
         return seconds
-    }
-
-    /// The last second of a day, or the moment.
-    static func last(_ text: String) -> Int64? {
-        first(text).map { text.contains("T") ? $0 : $0 + 86_399 }
     }
 }

@@ -22,7 +22,7 @@ struct StatusText {
         let up = AgeText.text(state.at - gateway.startedAt)
         return [
             ("gateway", "\(gateway.gateway), herald \(gateway.version)"),
-            ("up", "\(up), since \(Timestamp.string(from: gateway.startedAt))"),
+            ("up", "\(up), since \(OperatorTime.text(gateway.startedAt))"),
             ("ready", state.obstacle.map { "no: \($0)" } ?? (gateway.standbyText.map { "yes, \($0)" } ?? "yes")),
             ("listening", gateway.listening.joined(separator: ", ")),
         ]
@@ -139,7 +139,7 @@ struct StatusText {
         facts += [("log", state.log.text.trimmingLineEnd)]
         if let reload = state.reload {
             facts.append(
-                ("reload", "\(Timestamp.string(from: reload.at ?? 0)): \(reload.text.trimmingLineEnd)"))
+                ("reload", "\(OperatorTime.text(reload.at ?? 0)): \(reload.text.trimmingLineEnd)"))
         }
         facts += state.certificates.map { ("tls", $0) }
         if let problem = gateway.ledgerProblem { facts.append(("problem", "outcomes cannot be stored: \(problem)")) }

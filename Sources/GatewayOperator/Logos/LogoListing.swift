@@ -108,8 +108,8 @@ package struct LogoListing {
         var table = TextTable(["STATE", "BYTES", "CHECKED", "NEXT", "URL", "FILES", "ERROR"])
         for logo in logos {
             table.add([
-                logo.status, logo.bytes.map(String.init), logo.checkedAt.map { Timestamp.string(from: $0) },
-                Timestamp.string(from: logo.dueAt), logo.url, logo.files.joined(separator: " "), logo.error,
+                logo.status, logo.bytes.map(String.init), logo.checkedAt.map { OperatorTime.text($0) },
+                OperatorTime.text(logo.dueAt), logo.url, logo.files.joined(separator: " "), logo.error,
             ])
         }
         return table.text

@@ -23,7 +23,12 @@ extension LedgerCallRow {
     ]
 
     /// The fields of `json` in the order of a CSV row.
-    static let csvTitles = recordTitles + ["continued_as", "events"]
+    static let csvTitles = recordTitles + ["continued_as", "events", "local_time"]
+
+    /// Fields with telephone numbers, or texts in their place.
+    private static let numberFields = [
+        "caller", "destination", "subscriber", "caller_received", "also_called", "provider",
+    ]
 
     /// The call as a record.
     ///
@@ -32,21 +37,52 @@ extension LedgerCallRow {
         Dictionary(uniqueKeysWithValues: Self.fields.map { ($0.name, JSONValue($0.value(self))) })
     }
 
-    /// The call as `--json` shows it, with its events.
-    var json: [String: JSONValue?] {
-        let events = JSONValue.array(events.map { .object($0.json.compactMapValues { $0 }) })
-        return recordJSON.merging(["continued_as": JSONValue(continuedAs), "events": events]) { own, _ in own }
+    /// The call as `--json` and exports show it, with its events.
+    ///
+    /// - Parameters:
+    ///   - zone: of `local_time`, the time of the INVITE.
+    ///   - shown: the form in which the reader may see a number, without what is sent of its events; nil for whole numbers.
+    func json(in zone: LocalZone, shown: ((String) -> String)? = nil) -> [String: JSONValue?] {
+        var json = shown.map { masked($0) } ?? recordJSON
+        json["continued_as"] = .some(JSONValue(continuedAs))
+        json["local_time"] = .some(.string(zone.timestamp(inviteAt / 1_000_000)))
+        let events: [[String: JSONValue?]] = events.map { event in
+            shown == nil ? event.json : ["outcome": .string(event.outcome), "state": .string(event.state.word)]
+        }
+        json["events"] = .some(.array(events.map { .object($0.compactMapValues { $0 }) }))
+        return json
     }
 
     /// The fields of `json` as cells; each event is its outcome and its state.
-    var csvCells: [String?] {
-        recordCells + [continuedAs, events.map { "\($0.outcome)=\($0.state.word)" }.joined(separator: " ")]
+    func csvCells(in zone: LocalZone, shown: ((String) -> String)? = nil) -> [String?] {
+        let events = events.map { "\($0.outcome)=\($0.state.word)" }.joined(separator: " ")
+        return Self.cells(of: shown.map { masked($0) } ?? recordJSON)
+            + [continuedAs, events, zone.timestamp(inviteAt / 1_000_000)]
+    }
+
+    /// The record with its numbers as a reader may see them.
+    private func masked(_ shown: (String) -> String) -> [String: JSONValue?] {
+        var json = recordJSON
+        for name in Self.numberFields {
+            switch json[name] ?? nil {
+            case .string(let text) where name != "provider" || SignatureSteps.isNumber(text):
+                json[name] = .some(.string(shown(text)))
+            case .array(let list):
+                let numbers = list.map { number -> JSONValue in
+                    if case .string(let text) = number { .string(shown(text)) } else { number }
+                }
+                json[name] = .some(.array(numbers))
+            default: break
+            }
+        }
+        return json
     }
 
     /// The cells of a CSV record.
-    var recordCells: [String?] {
-        let json = recordJSON
-        return Self.recordTitles.map { title in
+    var recordCells: [String?] { Self.cells(of: recordJSON) }
+
+    private static func cells(of json: [String: JSONValue?]) -> [String?] {
+        recordTitles.map { title in
             switch json[title] ?? nil {
             case .string(let text): text
             case .int(let number): "\(number)"

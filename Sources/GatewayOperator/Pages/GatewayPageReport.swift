@@ -16,6 +16,8 @@ import Synchronization
 package struct GatewayPageReport: GatewayPageSource {
     /// Calls of the ledger that the counts of a day read at most.
     static let mostOfDay: Int64 = 200_000
+    /// The time for which one search reads: other pages wait for it.
+    private static let patience = Duration.seconds(2)
 
     /// The facts of health, metrics and status.
     let status: GatewayStatusReport
@@ -23,6 +25,7 @@ package struct GatewayPageReport: GatewayPageSource {
     let control: OperatorControl
     let ledger: LedgerQueue
     let certificates = CertificateTroubles()
+    let exports = CallExports()
     /// Seconds since 1970.
     var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
@@ -75,17 +78,21 @@ package struct GatewayPageReport: GatewayPageSource {
         }
     }
 
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow] {
+    func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {
         let secret = settings.current.load().secret
         return try await ledger.read { reader in
-            let calls = try reader.calls(matching: filter, limit: limit)
-            guard calls.isEmpty else { return calls }
+            let found = try reader.search(filter, limit: limit, patience: Self.patience)
+            guard found.calls.isEmpty else { return found }
             for filter in filter.ofWithheldCallers(secret) {
-                let calls = try reader.calls(matching: filter, limit: limit)
-                if !calls.isEmpty { return calls }
+                let other = try reader.search(filter, limit: limit, patience: Self.patience)
+                if !other.calls.isEmpty { return other }
             }
-            return []
+            return found
         }
+    }
+
+    func counts(_ filter: CallFilter) async throws -> CallCounts {
+        try await ledger.read { try $0.counts(matching: filter, patience: Self.patience) }
     }
 
     func call(row: Int64) async throws -> LedgerCallRow? {

@@ -5,7 +5,7 @@ import GatewayStore
 /// The source of the gateway's pages; the running gateway plays this role.
 ///
 /// Never on the call path; safe from any thread. Texts come from the network as they are: templates escape them.
-protocol GatewayPageSource: Sendable {
+protocol GatewayPageSource: CallSource {
     /// The state of the gateway.
     func status() async -> GatewayStatus
     /// Counts of calls at this instant; a few atomic reads.
@@ -16,10 +16,6 @@ protocol GatewayPageSource: Sendable {
     ///
     /// - Throws: an error of the ledger.
     func lastDay() async throws -> CallsOfDay
-    /// Calls of the ledger, newest first.
-    ///
-    /// - Throws: an error of the ledger.
-    func calls(_ filter: CallFilter, limit: Int) async throws -> [LedgerCallRow]
     /// The call with a row in the ledger; nil for an unknown one.
     ///
     /// - Throws: an error of the ledger.
@@ -32,12 +28,8 @@ protocol GatewayPageSource: Sendable {
     ///
     /// - Throws: an error of the ledger.
     func customers() async throws -> [GatewayStatus.Customer]
-    /// Names of the customers, for forms; empty without customers.
-    func customerNames() -> [String]
     /// Whether calls without a customer can have a brand.
     func hasUsualBrands() -> Bool
-    /// Names of the trunks, for forms.
-    func trunkNames() -> [String]
     /// The bytes of the gateway's own copy of a logo; nil for an unknown name.
     func logo(_ name: String) -> [UInt8]?
     /// Syncs with the directory at once.

@@ -27,6 +27,7 @@ struct GatewayPages: Sendable {
     let numbers: NumberDisplay
     /// Seconds since 1970.
     let now: @Sendable () -> Int64
+    let zone: LocalZone
     private let name: String
     private let version: String
     private let access: Access
@@ -35,11 +36,11 @@ struct GatewayPages: Sendable {
     /// - Parameters:
     ///   - name: of the gateway.
     ///   - numbers: the form of telephone numbers until a person asks for whole ones.
-    ///   - now: seconds since 1970; replaced by tests.
+    ///   - now: seconds since 1970; replaced by tests, like the zone of local times.
     init(
         source: any GatewayPageSource, rates: CallRates, name: String, version: String, numbers: NumberDisplay,
         access: Access, logger: Logger,
-        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }, zone: LocalZone = .ofProcess
     ) {
         self.source = source
         self.rates = rates
@@ -48,7 +49,7 @@ struct GatewayPages: Sendable {
         self.numbers = numbers
         self.access = access
         self.logger = logger
-        self.now = now
+        (self.now, self.zone) = (now, zone)
     }
 
     /// The site with all pages.
@@ -72,6 +73,8 @@ struct GatewayPages: Sendable {
             Page(.get, "/live") { _ in .live(LiveParts(every: .seconds(2)) { try await overviewParts() }) },
             Page(.post, "/sync") { page in await sync(page) },
             Page(.get, "/calls", entry: "Calls") { page in try await calls(page) },
+            Page(.get, "/calls.csv") { page in try export(.csv, page) },
+            Page(.get, "/calls.jsonl") { page in try export(.json, page) },
             Page(.get, "/calls/:row") { page in try await call(page) },
             Page(.get, "/customers") { _ in try await customers() },
             Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },

@@ -64,7 +64,7 @@ struct OverviewValues: Sendable {
         let lastSync: String
         let result: String
         let tag: String
-        /// The times of the last good sync and of the next one, in UTC.
+        /// The times of the last good sync and of the next one.
         let syncTimes: String
         let waiting: Int
         let refused: Int
@@ -186,8 +186,8 @@ extension OverviewValues.Brands {
         lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"
-        let last = sync?.lastSuccess.map { "\(PageTime.text($0)) UTC, " } ?? ""
-        syncTimes = last + "next " + (sync?.nextAt.map { "\(PageTime.text($0)) UTC" } ?? "not planned")
+        let last = sync?.lastSuccess.map { "\(PageTime.text($0)), " } ?? ""
+        syncTimes = last + "next " + (sync?.nextAt.map { PageTime.text($0) } ?? "not planned")
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }

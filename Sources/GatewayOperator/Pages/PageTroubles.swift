@@ -37,8 +37,8 @@ struct PageTroubles {
         }
         return found + unknownCallers(status)
             + status.targets.filter { $0.state != "up" && $0.state != "standby" }.map { target in
-                let since = target.since.map { " since \(PageTime.text($0)) UTC" } ?? ""
-                let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0)) UTC." }
+                let since = target.since.map { " since \(PageTime.text($0))" } ?? ""
+                let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0))." }
                 let title = "\(target.group): \(target.address) is \(target.state)\(since)"
                 let hasOther = status.targets.contains { $0.group == target.group && $0 != target && $0.isInUse }
                 let calls =

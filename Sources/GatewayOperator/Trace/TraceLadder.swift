@@ -46,7 +46,7 @@ struct TraceLadder {
         let mark = TerminalText.visible(String(line.callID.prefix(8)))
         calls[line.callID] = Call(start: line.wallMicroseconds, mark: mark)
         order.append(line.callID)
-        let time = Date(timeIntervalSince1970: Double(line.wallMicroseconds / 1_000_000)).formatted(.iso8601)
+        let time = OperatorTime.text(line.wallMicroseconds / 1_000_000)
         let callID = TerminalText.visible(line.callID.isEmpty ? "(no Call-ID)" : line.callID)
         return "\n\(time)  call \(callID)\n"
     }

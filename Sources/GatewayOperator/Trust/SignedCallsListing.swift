@@ -70,7 +70,7 @@ package struct SignedCallsListing {
         let brands = new.filter { $0.provider == signer.provider }.map { found in
             JSONValue.object([
                 "brand": .string(found.brand), "caller": .string(found.caller),
-                "since": .string(OperatorTime.text(found.firstAt / 1_000_000)),
+                "since": .string(Timestamp.string(from: found.firstAt / 1_000_000)),
             ])
         }
         return [

@@ -32,7 +32,10 @@ package struct CallFilter: Hashable, Sendable {
     /// Seconds since 1970 of the INVITE.
     package var since: Int64?
     package var until: Int64?
-    package var isBranded: Bool?
+    /// Decisions of which a call has one, as the ledger spells them: `matched`, or the text of a `PassThroughReason`.
+    package var decisions: Set<String>?
+    /// The identifier or the whole name of the brand; ASCII letters in upper or lower case.
+    package var brand: String?
     /// Only rows before this one.
     package var before: Int64?
     /// The row in the ledger.

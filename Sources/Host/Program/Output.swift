@@ -17,6 +17,12 @@ public enum Output {
         }
     }
 
+    /// Whether standard output is a terminal that shows colours, and its user wants them (`NO_COLOR`).
+    public static var takesColour: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return isatty(STDOUT_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
     /// Writes one value as a line of JSON, its keys in alphabetical order.
     public static func write(json value: some Encodable) throws { write(try text(value) + "\n") }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GRDB
+
+/// The conditions of a filter in the SQL of a file, with their values.
+struct CallConditions {
+    private(set) var conditions: [String] = []
+    private(set) var arguments = StatementArguments()
+
+    /// All conditions but those that rows are found by: `before` and `row`.
+    init(_ filter: CallFilter) {
+        addNumbers(filter)
+        addNames(filter)
+        addIdentifiers(filter)
+        if let trunk = filter.trunk { require("trunk = ?", trunk) }
+        if let customer = filter.customer { require("customer = ?", customer) }
+        if let provider = filter.provider { require("provider = ? COLLATE NOCASE", provider) }
+        if let decisions = filter.decisions {
+            conditions.append("decision IN (\(decisions.map { _ in "?" }.joined(separator: ", ")))")
+            arguments += StatementArguments(decisions.sorted())
+        }
+        if filter.outcome == "OPEN" {
+            require("ended_at IS NULL")
+        } else if let outcome = filter.outcome {
+            require("outcome = ?", outcome)
+        }
+        if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
+        if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
+        if !filter.namesCalls { conditions.append("continued_as IS NULL") }
+        if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
+    }
+
+    /// The SQL behind a range of rows.
+    var sql: String { conditions.map { " AND " + $0 }.joined() }
+
+    private mutating func require(_ condition: String, _ values: (any DatabaseValueConvertible)?...) {
+        conditions.append(condition)
+        arguments += StatementArguments(values)
+    }
+
+    private mutating func addNumbers(_ filter: CallFilter) {
+        guard filter.number != nil || filter.received != nil || filter.numberEnd != nil else { return }
+        let digits = filter.number.map { Int64($0.digits) }
+        let end = filter.numberEnd.map { "%" + Self.literal($0) }
+        require(
+            """
+            (caller = ? OR destination = ? OR caller_received LIKE ? ESCAPE '\\' OR caller LIKE ? ESCAPE '\\' \
+            OR destination LIKE ? ESCAPE '\\' OR also_called LIKE ? ESCAPE '\\' OR also_called LIKE ? ESCAPE '\\')
+            """, digits, digits, filter.received.map(Self.part), end, end,
+            // A line of `CalledParty.stored` has a space behind the number.
+            filter.number.map { "%\($0) %" }, end.map { $0 + " %" })
+    }
+
+    private mutating func addNames(_ filter: CallFilter) {
+        if let name = filter.name {
+            require(
+                "(brand_name LIKE ? ESCAPE '\\' OR carrier_name LIKE ? ESCAPE '\\')", Self.part(name), Self.part(name))
+        }
+        if let brand = filter.brand { require("(brand_id = ? OR brand_name = ? COLLATE NOCASE)", brand, brand) }
+    }
+
+    private mutating func addIdentifiers(_ filter: CallFilter) {
+        let columns = ["call_id", "sip_call_id", "attempt_call_id", "attempt_sip_call_id"]
+        if let callID = filter.callID { require("? IN (\(columns.joined(separator: ", ")))", callID) }
+        if let part = filter.callIDPart {
+            conditions.append("(" + columns.map { "\($0) LIKE ? ESCAPE '\\'" }.joined(separator: " OR ") + ")")
+            arguments += StatementArguments(columns.map { _ in Self.part(part) })
+        }
+    }
+
+    /// A pattern of LIKE that finds a text anywhere.
+    private static func part(_ text: String) -> String { "%" + literal(text) + "%" }
+
+    /// Escapes a text for LIKE.
+    private static func literal(_ text: String) -> String {
+        text.reduce(into: "") { out, character in
+            if "\\%_".contains(character) { out += "\\" }
+            out.append(character)
+        }
+    }
+}
