@@ -62,6 +62,8 @@ def accounts(testbed, folder, run):
     run.expect_events(testbed, number, SEEN * 2 + GAVE_UP)
     filters(testbed, number)
     shapes(testbed, number)
+    summary(testbed, number)
+    zones(testbed, number)
     events(testbed, number)
 
 
@@ -78,7 +80,9 @@ def filters(testbed, number):
     for options, expected in (
             (("--outcome", "missed"), ["MISSED"]), (("--outcome", "answered", "--limit", "1"), ["ANSWERED"]),
             (("--outcome", "open"), []), (("--trunk", "carrier"), ["ANSWERED", "MISSED", "ANSWERED"]),
-            (("--trunk", "open"), []), (("--no-branded",), []), (("--branded",), ["ANSWERED", "MISSED", "ANSWERED"]),
+            (("--trunk", "open"), []), (("--decision", "unbranded"), []),
+            (("--decision", "branded"), ["ANSWERED", "MISSED", "ANSWERED"]), (("--reason", "no_match"), []),
+            (("--since", "1h"), ["ANSWERED", "MISSED", "ANSWERED"]), (("--until", "yesterday"), []),
             (("--since", "2099-01-01"), []), (("--until", "2000-01-01T00:00:00Z"), [])):
         expect(f"herald calls {' '.join(options)}", outcomes(testbed, *own, *options), expected)
 
@@ -98,6 +102,27 @@ def shapes(testbed, number):
         testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
     expect("moments of the story", told["timeline"][0]["what"], "INVITE with the brand")
     refused(testbed, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
+
+
+def summary(testbed, number):
+    found = json.loads(testbed.command(
+        testbed.herald_binary, "calls", "--summary", "--json", "--number", number, "--since", "1h", "--config", testbed.config))
+    expect("calls of the summary", found["calls"], 3)
+    for group, expected in (("decision", [("branded", 3)]), ("reason", []), ("outcome", [("answered", 2), ("missed", 1)])):
+        expect(group, [(line["value"], line["calls"]) for line in found[group]], expected)
+
+
+def zones(testbed, number):
+    """TZ in each form that the C library reads; no line is longer than 80 columns."""
+    for zone, word in (("America/New_York", "E"), (":America/New_York", "E"), ("EST5EDT,M3.2.0,M11.1.0", "E"),
+                       ("<-03>3", "UTC-03:00"), ("UTC", "UTC"), ("", "UTC")):
+        lines = testbed.command("env", f"TZ={zone}", testbed.herald_binary, "calls", "--number", number, "--since", "today",
+                                "--until", "now", "--config", testbed.config).splitlines()
+        if f"times in {word}" not in lines[1] or max(map(len, lines)) > 80:
+            raise Failed(f"herald calls with TZ={zone}:\n" + "\n".join(lines))
+    refused(testbed, "calls", "--since", "yesterdya", word='did you mean "yesterday"')
+    refused(testbed, "calls", "--trunk", "carier", word='did you mean "carrier"')
+    refused(testbed, "calls", "--outcome", "mised", word='did you mean "missed"')
 
 
 def events(testbed, number):
