@@ -43,7 +43,12 @@ struct Migrations: Sendable {
 
     /// Adds a step from version 0.2.0 to the present tables, with the columns of calls that it adds.
     private mutating func add(_ name: String, _ statements: String = "") {
-        migrator.registerMigration(name) { try $0.execute(sql: CallColumn.additions(in: name) + statements) }
+        add(name) { try $0.execute(sql: CallColumn.additions(in: name) + statements) }
+    }
+
+    /// Adds a step that reads what a file has.
+    private mutating func add(_ name: String, _ step: @escaping @Sendable (Database) throws -> Void) {
+        migrator.registerMigration(name, migrate: step)
     }
 }
 
@@ -76,6 +81,8 @@ extension Migrations {
         for step in CallColumn.all.compactMap(\.added?.file) where !ledger.migrator.migrations.contains(step) {
             ledger.add(step)
         }
+        // It reads calls with all their columns.
+        ledger.add("ledger counts by hour", HourTally.begin)
         return ledger
     }()
 
@@ -132,7 +139,7 @@ extension Migrations {
 
         """
         + sharedChange + sharedOrigin + originOpenings + eventDue + adoptedCall + callSignal + returnCandidate
-        + returnKey
+        + returnKey + HourTally.tables
 
     // Empty without a shared ledger; `LedgerChanges` makes the triggers.
     private static let sharedChange = """

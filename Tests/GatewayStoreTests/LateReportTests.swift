@@ -155,6 +155,7 @@ struct LateReportTests {
         try play(row.here, on: fixture, reason: row.reason)
         try report(row.late, to: fixture)
         #expect(try account(fixture) == row.account)
+        #expect(try Set(fixture.counts().kinds) == fixture.countsOfRows(), "the counts of the hour change with it")
         let rows = try fixture.rows()
         try report(row.late, to: fixture)
         #expect(try fixture.rows() == rows, "its second copy changes nothing")

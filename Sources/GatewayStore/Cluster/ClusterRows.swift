@@ -27,6 +27,7 @@ extension LedgerWriter {
     /// - Returns: calls that may be returned from now on: their name was shown.
     private func store(corrected calls: [LedgerCall]) throws -> [LedgerCall] {
         guard !calls.isEmpty else { return [] }
+        try count(corrected: calls)
         try store(calls, .correct)
         let hasKey = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND subscriber_key IS NOT NULL")
         let makeReturnable = try LedgerStatement(
@@ -41,6 +42,20 @@ extension LedgerWriter {
             try makeReturnable.run()
             return true
         }
+    }
+
+    /// Changes the counts of ended calls by what late reports have changed of them; before their rows change.
+    private func count(corrected calls: [LedgerCall]) throws {
+        let isCounted = try LedgerStatement(database, "SELECT 1 FROM call WHERE id = ?1 AND continued_as IS NULL")
+        var tally = HourTally()
+        for call in calls {
+            isCounted.bind(1, call.row)
+            guard try isCounted.firstRow({ _ in true }) != nil,
+                let before = try LedgerState.call(at: call.row, in: database)
+            else { continue }
+            tally.replace(before.machine.record, with: call.machine.record)
+        }
+        try tally.store(in: database)
     }
 
     /// Stores updates of calls that other gateways have; a row is a fact and stays as it is.

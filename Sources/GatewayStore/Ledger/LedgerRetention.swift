@@ -50,6 +50,7 @@ struct LedgerRetention {
         try database.write { database in
             try database.execute(sql: "DELETE FROM adopted_call WHERE call < (SELECT min(id) FROM call)")
             try database.execute(sql: "DELETE FROM return_key WHERE call NOT IN (SELECT id FROM call)")
+            try HourTally.prune(before: before, now: now, in: database)
             // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",

@@ -57,6 +57,7 @@ struct LedgerWriter: ~Copyable {
     private func store(_ calls: [LedgerCall]) throws {
         let (change, end) = try (CallStatement(database, .change), CallStatement(database, .end))
         var begun: [CallColumn.Written] = []
+        var tally = HourTally()
         for call in calls {
             let record = call.machine.record
             let isEnded = record.endedAt != nil
@@ -64,8 +65,10 @@ struct LedgerWriter: ~Copyable {
             let key = try isOriginal ? storeKeys(of: call) : nil
             let written = CallColumn.Written(call: call, record: record, subscriberKey: key)
             if call.isStored { try (isEnded ? end : change).run(written) } else { begun.append(written) }
+            if isEnded, call.continuedAs == nil { tally.add(record) }
         }
         try CallStatement.insert(begun, in: database)
+        try tally.store(in: database)
     }
 
     /// Stores other columns of calls, which few calls change.
