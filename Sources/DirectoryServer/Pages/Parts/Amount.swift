@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WebPages
+
 /// Counts, sizes and times as people read them.
 enum Amount {
     /// Such as `1,234,567`.
-    static func count(_ count: some BinaryInteger) -> String {
-        let digits = String(count.magnitude)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return (count < 0 ? "-" : "") + text
-    }
+    static func count(_ count: some BinaryInteger) -> String { CountText.of(count) }
 
     /// Such as `12.5 MiB`.
     static func bytes(_ bytes: Int64) -> String {
