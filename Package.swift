@@ -129,8 +129,9 @@ let package = Package(
             ],
             exclude: ["README.md"],
             resources: [
-                "overview", "troubles", "now", "peers", "rejected", "brands", "day", "calls", "call", "preview",
-                "customers",
+                "overview", "troubles", "decisions", "answers", "top", "outcomes", "now", "peers", "rejected", "brands",
+                "up",
+                "calls", "call", "preview", "customers",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
 
         // Settings: the configuration as the values of each part, and the means of a reload.

@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewayTesting
 import SIPTransport
+import Synchronization
 import Testing
 
 @testable import GatewayApp
@@ -87,13 +88,34 @@ struct PageReportTests {
         }
     }
 
-    @Test func `the last day counts outcomes and brands`() async throws {
+    @Test func `counts are those of the recorder for the span`() async throws {
         try await report(Self.calls, names: ["Acme Bank"]) { report in
-            let day = try await report.lastDay()
-            // Calls of months ago, which the recorder ends.
-            #expect(day.outcomes == [.init(name: "FAILED", calls: 3, answered: 0)])
-            #expect(day.brands == [.init(name: "Acme Bank", calls: 1, answered: 0)])
-            #expect(day.limitedTo == nil)
+            for span in CountSpan.allCases {
+                let counts = try await report.counts(of: span)
+                // Calls of months ago, which the recorder ends.
+                #expect(Set(counts.inbound.map(\.decision)) == ["matched", "privacy", "no_match"])
+                #expect(counts.inbound.allSatisfy { $0.outcome == "FAILED" && $0.sums == CallSums(calls: 1) })
+                #expect(counts.counts.brands == [.init(name: "Acme Bank", sums: CallSums(calls: 1))])
+                #expect(counts.counts.since == 0)
+            }
+        }
+        try await report(Self.calls, at: Self.start + 90_000) { report in
+            let (day, week) = (try await report.counts(of: .day), try await report.counts(of: .week))
+            #expect(day.inbound.isEmpty && week.inbound.count == 3)
+        }
+    }
+
+    @Test func `counts are read again after a while, and after a clock that was set back`() async throws {
+        let now = Mutex(Self.start + 60)
+        try await report(Self.calls) { report in
+            var report = report
+            report.now = { now.withLock { $0 } }
+            let first = try await report.counts(of: .day).hours
+            now.withLock { $0 += 7_200 }
+            let later = try await report.counts(of: .day).hours
+            now.withLock { $0 -= 7_200 }
+            let again = try await report.counts(of: .day).hours
+            #expect(later.upperBound == first.upperBound + 2 && again == first)
         }
     }
 

@@ -12,7 +12,8 @@ final class FixedPages: GatewayPageSource {
         var calls: [LedgerCallRow] = []
         var call: LedgerCallRow?
         var preview: RingPreview?
-        var day = CallsOfDay()
+        var counts = HourCounts()
+        var ledgerProblem: LedgerRefusal?
         var troubles: [PageTrouble] = []
         var logos: [String: [UInt8]] = [:]
         var customers: [GatewayStatus.Customer] = []
@@ -22,6 +23,14 @@ final class FixedPages: GatewayPageSource {
         var rest: CallSearch.Rest?
         var counts = CallCounts()
     }
+
+    /// A ledger that cannot be read.
+    struct LedgerRefusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The time of the pages, in seconds since 1970.
+    static let now: Int64 = 1_700_000_000
 
     let fixed: FixedStatus
     let exports = CallExports()
@@ -41,7 +50,11 @@ final class FixedPages: GatewayPageSource {
     func status() async -> GatewayStatus { await fixed.status() }
     func traffic() -> CallTraffic { CallTraffic(inbound: 10, branded: 4, outbound: 1, inProgress: 2) }
     func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
-    func lastDay() async throws -> CallsOfDay { content.withLock(\.day) }
+    func counts(of span: CountSpan) async throws -> SpanCounts {
+        let (counts, problem) = content.withLock { ($0.counts, $0.ledgerProblem) }
+        if let problem { throw problem }
+        return SpanCounts(span: span, hours: span.hours(at: Self.now), counts: counts)
+    }
     func call(row: Int64) async throws -> LedgerCallRow? { row == 7 ? content.withLock(\.call) : nil }
     func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
     func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }

@@ -23,7 +23,7 @@ struct GatewayPagesTests {
     ) async throws {
         let pages = GatewayPages(
             source: source, rates: CallRates { source.traffic() }, name: "edge-1", version: "1", numbers: numbers,
-            access: access, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { 1_700_000_000 },
+            access: access, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { FixedPages.now },
             zone: zone)
         let site = try pages.site()
         try await RunningServer.run({ AdminServer($0, source: source.fixed, pages: site, logger: $1) }) { port in
@@ -66,7 +66,12 @@ struct GatewayPagesTests {
         var content = FixedPages.Content()
         content.calls = [Self.call(.unclear(Self.hostile), text: Self.hostile)]
         content.call = content.calls[0]
-        content.day = CallsOfDay(brands: [.init(name: Self.hostile, calls: 1, answered: 0)])
+        content.counts = HourCounts(
+            kinds: [
+                .init(
+                    hour: FixedPages.now / 3600, trunk: Self.hostile, decision: Self.hostile, outcome: Self.hostile,
+                    sums: CallSums(calls: 1, reached: 1))
+            ], brands: [.init(name: Self.hostile, customer: Self.hostile, sums: CallSums(calls: 1))])
         content.preview = RingPreview(
             number: nil, trunk: "carrier", conditions: Self.hostile, decision: Self.hostile,
             card: .init(
@@ -80,11 +85,13 @@ struct GatewayPagesTests {
                     cause: Self.hostile, count: 1, first: 0, last: 0)
             ]
             $0.sync = .init(result: "failed", failuresInARow: 1, lastError: Self.hostile)
+            $0.trunks = [.init(name: Self.hostile, pbx: Self.hostile, calls: 0)]
+            $0.targets = [.init(group: Self.hostile, address: Self.hostile, state: "up", takesCalls: true)]
         }
         try await run(FixedPages(content, status: status), numbers: .full) { person in
             let asked = "/preview?number=%22%CC%81%3E%3Cscript%3E&trunk=x"
             for path in [
-                "/", "/calls?number=%22%CC%81%3E%3Cscript%3Ealert", "/calls/7", asked,
+                "/", "/?span=7d", "/calls?number=%22%CC%81%3E%3Cscript%3Ealert", "/calls/7", asked,
                 "/calls?outcome=open&brand=%22%CC%81%3E%3Cscript%3E&since=1h&trunk=%22%CC%81%3E%3Cscript%3E",
             ] {
                 let page = try await person.get(path)

@@ -90,8 +90,8 @@ def first_page(report, browser):
     for text in wanted:
         report.check(f"the first page has: {text}", True)
     report.check("the tile counts customers and sets of brands", "43, " in browser.part("brands"), browser.part("brands"))
-    browser.wait_for(lambda: "Beta & <Bank>, beta" in browser.part("day"), "the brands of the day have no customers")
-    report.check("a brand of the day has its customer", "Acme Acres, acme" in browser.part("day"), browser.part("day"))
+    browser.wait_for(lambda: "Beta & <Bank>, beta" in browser.part("top"), "the brands of the day have no customers")
+    report.check("a brand of the day has its customer", "Acme Acres, acme" in browser.part("top"), browser.part("top"))
     states = [line for line in browser.part("peers").splitlines() if "pbx spread" in line]
     report.equal("targets of the PBX with several", len(states), 3)
     browser.press("43, 3 sets of brands")

@@ -14,8 +14,6 @@ import Synchronization
 ///
 /// Reads of the ledger have a queue of their own, one at a time: a slow disk must not hold the threads of other services.
 package struct GatewayPageReport: GatewayPageSource {
-    /// Calls of the ledger that the counts of a day read at most.
-    static let mostOfDay: Int64 = 200_000
     /// The time for which one search reads: other pages wait for it.
     private static let patience = Duration.seconds(2)
 
@@ -68,14 +66,8 @@ package struct GatewayPageReport: GatewayPageSource {
         await control.sync(full: false, customer: customer)
     }
 
-    func lastDay() async throws -> CallsOfDay {
-        let since = now() - 86_400
-        return try await ledger.day(at: now()) { reader in
-            let day = try reader.day(since: since, most: Self.mostOfDay)
-            return CallsOfDay(
-                outcomes: day.outcomes.map(CallsOfDay.Count.init), brands: day.brands.map(CallsOfDay.Count.init),
-                limitedTo: day.isLimited ? Int(Self.mostOfDay) : nil)
-        }
+    func counts(of span: CountSpan) async throws -> SpanCounts {
+        try await ledger.counts(of: span, at: now())
     }
 
     func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {
@@ -154,14 +146,14 @@ package struct GatewayPageReport: GatewayPageSource {
     }
 }
 
-/// Reads the ledger on a queue of its own, and keeps the counts of a day for a while.
+/// Reads the ledger on a queue of its own, and keeps the counts of the first page for a while.
 package final class LedgerQueue: Sendable {
-    /// Seconds for which the counts of a day are kept.
+    /// Seconds for which counts are kept.
     private static let freshness: Int64 = 15
 
     private let reader: LedgerReader
     private let queue = DispatchQueue(label: "herald.pages")
-    private let kept = Mutex<(at: Int64, day: CallsOfDay)?>(nil)
+    private let kept = Mutex<[CountSpan: (at: Int64, counts: SpanCounts)]>([:])
 
     package init(_ reader: LedgerReader) { self.reader = reader }
 
@@ -172,14 +164,15 @@ package final class LedgerQueue: Sendable {
         }
     }
 
-    /// The counts of a day: those of the last reading while they are fresh.
-    func day(
-        at now: Int64, _ work: @escaping @Sendable (LedgerReader) throws -> CallsOfDay
-    ) async throws -> CallsOfDay {
-        if let (at, day) = kept.withLock({ $0 }), (0..<Self.freshness).contains(now - at) { return day }
-        let day = try await read(work)
-        kept.withLock { $0 = (now, day) }
-        return day
+    /// The calls of a span: those of the last reading while they are fresh.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func counts(of span: CountSpan, at now: Int64) async throws -> SpanCounts {
+        if let (at, counts) = kept.withLock({ $0[span] }), (0..<Self.freshness).contains(now - at) { return counts }
+        let hours = span.hours(at: now)
+        let counts = SpanCounts(span: span, hours: hours, counts: try await read { try $0.counts(of: hours) })
+        kept.withLock { $0[span] = (now, counts) }
+        return counts
     }
 }
 
@@ -197,11 +190,5 @@ final class CertificateTroubles: Sendable {
             }
         kept.withLock { $0 = (now, troubles) }
         return troubles
-    }
-}
-
-extension CallsOfDay.Count {
-    init(_ count: LedgerDay.Count) {
-        self.init(name: count.name, calls: count.calls, answered: count.answered, customer: count.customer)
     }
 }

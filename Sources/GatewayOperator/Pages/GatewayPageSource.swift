@@ -12,10 +12,10 @@ protocol GatewayPageSource: CallSource {
     func traffic() -> CallTraffic
     /// Problems that the status does not show: certificates, clock, recorder.
     func furtherTroubles() async -> [PageTrouble]
-    /// Outcomes and brands of the last day.
+    /// The calls of the last day or week, as the recorder has counted them.
     ///
     /// - Throws: an error of the ledger.
-    func lastDay() async throws -> CallsOfDay
+    func counts(of span: CountSpan) async throws -> SpanCounts
     /// The call with a row in the ledger; nil for an unknown one.
     ///
     /// - Throws: an error of the ledger.
@@ -64,23 +64,4 @@ struct PageTrouble: Hashable, Sendable {
         self.title = title
         self.text = text
     }
-}
-
-/// Outcomes and brands of recent calls.
-struct CallsOfDay: Hashable, Sendable {
-    struct Count: Hashable, Sendable {
-        var name: String
-        var calls: Int
-        /// Of those, calls that a person answered.
-        var answered: Int
-        /// The customer whose brand it is; nil for a usual brand and for an outcome.
-        var customer: String?
-    }
-
-    /// Calls from trunks, by outcome; `OPEN` are in progress.
-    var outcomes: [Count] = []
-    /// Brands of the most calls, at most ten.
-    var brands: [Count] = []
-    /// The number of calls to which the counts are limited; nil if all calls of the day are in them.
-    var limitedTo: Int?
 }

@@ -69,8 +69,11 @@ struct GatewayPages: Sendable {
 
     private var pages: [Page] {
         [
-            Page(.get, "/", entry: "Gateway") { _ in try await overview() },
-            Page(.get, "/live") { _ in .live(LiveParts(every: .seconds(2)) { try await overviewParts() }) },
+            Page(.get, "/", entry: "Gateway") { page in await overview(Self.span(page)) },
+            Page(.get, "/live") { page in
+                let span = Self.span(page)
+                return .live(LiveParts(every: .seconds(2)) { await overviewParts(span) })
+            },
             Page(.post, "/sync") { page in await sync(page) },
             Page(.get, "/calls", entry: "Calls") { page in try await calls(page) },
             Page(.get, "/calls.csv") { page in try export(.csv, page) },
@@ -85,9 +88,11 @@ struct GatewayPages: Sendable {
     private static var templates: [String: [UInt8]] {
         [
             "overview": PackageResources.overview_mustache, "troubles": PackageResources.troubles_mustache,
+            "decisions": PackageResources.decisions_mustache, "answers": PackageResources.answers_mustache,
+            "top": PackageResources.top_mustache, "outcomes": PackageResources.outcomes_mustache,
             "now": PackageResources.now_mustache, "peers": PackageResources.peers_mustache,
             "rejected": PackageResources.rejected_mustache, "brands": PackageResources.brands_mustache,
-            "day": PackageResources.day_mustache, "calls": PackageResources.calls_mustache,
+            "up": PackageResources.up_mustache, "calls": PackageResources.calls_mustache,
             "call": PackageResources.call_mustache, "customers": PackageResources.customers_mustache,
             "preview": PackageResources.preview_mustache,
         ]
@@ -101,26 +106,29 @@ struct GatewayPages: Sendable {
 
 // The first page and its live parts.
 extension GatewayPages {
-    private func overview() async throws -> PageResult {
-        .page(template: "overview", title: "Gateway \(name)", content: await overviewValues())
+    /// The time that an address asks for; a day for any other word.
+    private static func span(_ page: PageRequest) -> CountSpan { page.query("span").flatMap(CountSpan.init) ?? .day }
+
+    private func overview(_ span: CountSpan) async -> PageResult {
+        .page(template: "overview", title: "Gateway \(name)", content: await overviewValues(span))
     }
 
-    private func overviewParts() async throws -> [LiveParts.Part] {
-        let values = await overviewValues()
-        return ["troubles", "now", "peers", "rejected", "brands", "day"].map { name in
-            LiveParts.Part(id: name, template: name, values: values)
-        }
+    private func overviewParts(_ span: CountSpan) async -> [LiveParts.Part] {
+        let values = await overviewValues(span)
+        let names = ["troubles", "decisions", "answers", "top", "rejected", "peers", "now", "outcomes", "brands", "up"]
+        return names.map { LiveParts.Part(id: $0, template: $0, values: values) }
     }
 
-    private func overviewValues() async -> OverviewValues {
-        let day: OverviewValues.Day
+    private func overviewValues(_ span: CountSpan) async -> OverviewValues {
+        var (counts, problem): (SpanCounts?, String?) = (nil, nil)
         do {
-            day = OverviewValues.Day(try await source.lastDay(), problem: nil)
+            counts = try await source.counts(of: span)
         } catch {
-            day = OverviewValues.Day(nil, problem: "The ledger cannot be read: \(error)")
+            problem = "The ledger cannot be read: \(error)"
         }
         return OverviewValues(
-            await source.status(), await source.furtherTroubles(), source.traffic(), rates.recent, day, at: now())
+            await source.status(), await source.furtherTroubles(), source.traffic(), rates.recent, span, counts,
+            problem: problem, zone, at: now())
     }
 
     /// Syncs with the directory of the gateway, or of the form's customer.

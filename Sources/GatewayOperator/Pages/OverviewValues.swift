@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import WebPages
 
 /// The values of the first page, as its templates read them.
 struct OverviewValues: Sendable {
@@ -8,12 +9,56 @@ struct OverviewValues: Sendable {
     let isReady: Bool
     /// A sentence about listening addresses that are at another machine; nil normally.
     let standby: String?
+    let spans: [Span]
+    /// The word of the chosen span.
+    let span: String
+    /// Nil where the ledger cannot be read.
+    let counted: Counted?
+    /// The problem of the ledger; nil normally.
+    let problem: String?
     let now: Now
-    let trunks: [GatewayStatus.Trunk]
+    let trunks: [Trunk]
     let targets: [Target]
     let rejected: [Rejected]
+    /// A sentence about senders that are not in the table; nil for none.
+    let moreRejected: String?
     let brands: Brands
-    let day: Day
+    let up: String
+
+    /// A choice of the time that is counted.
+    struct Span: Sendable {
+        let spanPath: String
+        let spanLabel: String
+        let isChosen: Bool
+    }
+
+    /// The parts of the page that show the calls of the span.
+    struct Counted: Sendable {
+        let plot: CallsPlot
+        let answers: AnswersPlot
+        let top: [BrandLine]
+        let outcomes: [OutcomeLine]
+        /// The time that is counted, such as `since 2026-01-31 12:00 UTC`.
+        let begin: String
+    }
+
+    struct BrandLine: Sendable {
+        let path: String
+        let name: String
+        /// Nil for a usual brand.
+        let customer: String?
+        let calls: String
+        let reached: String
+        let rate: String
+        let talk: String
+    }
+
+    struct OutcomeLine: Sendable {
+        let name: String
+        let calls: String
+        let share: String
+        let branded: String
+    }
 
     struct Trouble: Sendable {
         let kind: String
@@ -26,9 +71,18 @@ struct OverviewValues: Sendable {
         let share: String
         let inProgress: Int
         let shareOfRun: String
-        let points: String
-        let rateText: String
-        let up: String
+        let line: RatePlot
+    }
+
+    struct Trunk: Sendable {
+        let path: String
+        let name: String
+        let pbx: String
+        let inProgress: String
+        /// Calls of the span from the trunk, of those branded ones, and calls to it.
+        let received: String
+        let branded: String
+        let sent: String
     }
 
     struct Target: Sendable {
@@ -36,6 +90,8 @@ struct OverviewValues: Sendable {
         let address: String
         let state: String
         let tag: String
+        let inProgress: Int
+        let sent: String
         let since: String
         let lastResponse: String
     }
@@ -76,70 +132,109 @@ struct OverviewValues: Sendable {
         let gates: [Gate]
         let hasGates: Bool
     }
-
-    struct Day: Sendable {
-        struct Line: Sendable {
-            let name: String
-            /// Nil for a usual brand and for an outcome.
-            let customer: String?
-            let calls: Int
-            let share: String
-            let answered: Int
-        }
-
-        let outcomes: [Line]
-        let top: [Line]
-        let span: String
-        let problem: String?
-    }
 }
 
 extension OverviewValues {
+    /// Rejected senders in the table; `/status` has the others.
+    private static let mostRejected = 8
+
+    /// - Parameters:
+    ///   - counts: nil with the problem of the ledger.
+    ///   - rates: samples of the last two minutes.
     init(
         _ status: GatewayStatus, _ further: [PageTrouble], _ traffic: CallTraffic, _ rates: [CallRates.Sample],
-        _ day: Day, at now: Int64
+        _ span: CountSpan, _ counts: SpanCounts?, problem: String?, _ zone: LocalZone, at now: Int64
     ) {
         troubles = PageTroubles(status, further: further).all.map {
             Trouble(kind: $0.isError ? "error" : "warning", title: $0.title, text: $0.text)
         }
         isReady = status.obstacle == nil && !status.isStandby
         standby = status.standbyText.map(PageTroubles.sentence)
-        self.now = Now(status, traffic, rates, at: now)
-        trunks = status.trunks
+        spans = CountSpan.allCases.map {
+            Span(spanPath: "/?span=\($0.rawValue)", spanLabel: $0.label, isChosen: $0 == span)
+        }
+        self.span = span.rawValue
+        counted = counts.map { Counted($0, zone) }
+        self.problem = problem
+        self.now = Now(status, traffic, rates)
+        trunks = Trunk.all(status.trunks, counts)
         targets = status.targets.map(Target.init)
-        rejected = status.rejected.map(Rejected.init)
+        rejected = status.rejected.prefix(Self.mostRejected).map(Rejected.init)
+        let more = status.rejected.count - rejected.count
+        moreRejected = more > 0 ? "\(more) more \(more == 1 ? "sender was" : "senders were") rejected before." : nil
         brands = Brands(status, at: now)
-        self.day = day
+        up = """
+            Running for \(PageTime.span(now - status.startedAt)), since \(zone.both(status.startedAt)).
+            """
+    }
+}
+
+extension OverviewValues.Counted {
+    init(_ counts: SpanCounts, _ zone: LocalZone) {
+        plot = CallsPlot(counts, zone)
+        answers = AnswersPlot(counts)
+        top = counts.counts.brands.map { brand in
+            OverviewValues.BrandLine(
+                path: counts.path(brand: brand.name, customer: brand.customer), name: brand.name,
+                customer: brand.customer, calls: CountText.of(brand.sums.calls),
+                reached: CountText.of(brand.sums.reached), rate: AnswerRate(brand.sums).text,
+                talk: brand.sums.talks > 0 ? PageTime.span(brand.sums.talkSeconds / brand.sums.talks) : "–")
+        }
+        outcomes = OverviewValues.OutcomeLine.all(counts)
+        begin = "since \(zone.both(counts.hours.lowerBound * 3600))"
+    }
+}
+
+extension OverviewValues.OutcomeLine {
+    /// The most frequent outcome first.
+    static func all(_ counts: SpanCounts) -> [Self] {
+        let inbound = counts.inbound
+        let all = inbound.map(\.sums.calls).reduce(0, +)
+        let branded = SpanCounts.sums(inbound.filter { $0.decision == "matched" }, by: \.outcome)
+        return SpanCounts.sums(inbound, by: \.outcome)
+            .sorted { ($1.value.calls, $0.key ?? "") < ($0.value.calls, $1.key ?? "") }
+            .map { outcome, sums in
+                Self(
+                    name: outcome ?? "in progress", calls: CountText.of(sums.calls),
+                    share: CallsPlot.percent(sums.calls, of: all),
+                    branded: CountText.of(branded[outcome]?.calls ?? 0))
+            }
+    }
+}
+
+extension OverviewValues.Trunk {
+    /// The configured trunks, and behind them those of earlier calls of the span.
+    static func all(_ trunks: [GatewayStatus.Trunk], _ counts: SpanCounts?) -> [Self] {
+        let kinds = counts?.counts.kinds ?? []
+        let received = SpanCounts.sums(kinds.filter(\.isInbound), by: \.trunk)
+        let branded = SpanCounts.sums(kinds.filter { $0.isInbound && $0.decision == "matched" }, by: \.trunk)
+        let sent = SpanCounts.sums(kinds.filter { !$0.isInbound }, by: \.trunk)
+        func line(_ name: String, _ pbx: String, _ inProgress: String) -> Self {
+            let calls = received[name]?.calls ?? 0
+            return Self(
+                path: counts?.path(trunk: name) ?? "/calls", name: name, pbx: pbx, inProgress: inProgress,
+                received: counts == nil ? "–" : CountText.of(calls),
+                branded: CallsPlot.percent(branded[name]?.calls ?? 0, of: calls),
+                sent: counts == nil ? "–" : CountText.of(sent[name]?.calls ?? 0))
+        }
+        let present = Set(trunks.map(\.name))
+        let gone = Set(kinds.compactMap(\.trunk)).subtracting(present).sorted()
+        return trunks.map { line($0.name, $0.pbx, CountText.of($0.calls)) }
+            + gone.map { line($0, "not configured now", "–") }
     }
 }
 
 extension OverviewValues.Now {
-    /// The width of the plot for each second, and its height.
-    private static let step = 2.0
-    private static let height = 40.0
-
-    init(_ status: GatewayStatus, _ traffic: CallTraffic, _ rates: [CallRates.Sample], at now: Int64) {
+    init(_ status: GatewayStatus, _ traffic: CallTraffic, _ rates: [CallRates.Sample]) {
         let lately = rates.suffix(10)
         let mean = lately.isEmpty ? 0 : lately.map(\.calls).reduce(0, +) / Double(lately.count)
-        rate = Self.decimal(mean)
+        rate = RatePlot.tenths(mean)
         let inbound = rates.map(\.inbound).reduce(0, +)
         share = Self.percent(rates.map(\.branded).reduce(0, +), of: inbound) ?? "no calls"
         inProgress = traffic.inProgress
         let whole = Self.percent(traffic.branded, of: traffic.inbound) ?? "none"
-        shareOfRun = "\(whole) of \(traffic.inbound) since the start"
-        let highest = rates.map(\.calls).max() ?? 0
-        let scale = highest > 0 ? (Self.height - 4) / highest : 0
-        points = rates.enumerated().map { position, sample in
-            let x = Double(position + CallRates.kept - rates.count) * Self.step
-            return "\(Int(x)),\(Self.decimal(Self.height - 2 - sample.calls * scale))"
-        }.joined(separator: " ")
-        rateText = "Calls a second in the last two minutes, at most \(Self.decimal(highest))"
-        up = PageTime.span(now - status.startedAt)
-    }
-
-    private static func decimal(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
+        shareOfRun = "\(whole) of \(CountText.of(traffic.inbound)) since the start"
+        line = RatePlot(rates)
     }
 
     private static func percent(_ part: UInt64, of whole: UInt64) -> String? {
@@ -153,6 +248,8 @@ extension OverviewValues.Target {
         address = target.address
         state = target.state
         tag = ["up": "good", "down": "bad", "standby": "soft"][target.state] ?? "warn"
+        inProgress = target.calls
+        sent = CountText.of(target.callsSent)
         since = target.since.map { PageTime.text($0) } ?? "the start"
         lastResponse = target.lastResponse.map { PageTime.text($0) } ?? "never"
     }
@@ -203,23 +300,5 @@ extension OverviewValues.Brands {
                 reason: gate.reason.map(PageTroubles.sentence))
         }
         hasGates = !gates.isEmpty
-    }
-}
-
-extension OverviewValues.Day {
-    /// - Parameter day: nil with the problem of the ledger.
-    init(_ day: CallsOfDay?, problem: String?) {
-        let all = day?.outcomes.map(\.calls).reduce(0, +) ?? 0
-        func line(_ count: CallsOfDay.Count) -> Line {
-            let share = all == 0 ? 0 : Int((Double(count.calls) / Double(all) * 100).rounded())
-            return Line(
-                name: count.name == "OPEN" ? "in progress" : count.name, customer: count.customer, calls: count.calls,
-                share: "\(share) %",
-                answered: count.answered)
-        }
-        outcomes = day?.outcomes.map(line) ?? []
-        top = day?.brands.map(line) ?? []
-        span = day?.limitedTo.map { "the last \($0) calls of the last 24 hours" } ?? "the last 24 hours"
-        self.problem = problem
     }
 }

@@ -15,8 +15,12 @@ function follow(source) {
     const end = event.data.indexOf("\n");
     const id = end < 0 ? event.data : event.data.slice(0, end);
     const part = document.getElementById(id);
-    // The server has escaped every value of this HTML.
-    if (part && !part.contains(document.activeElement)) part.innerHTML = end < 0 ? "" : event.data.slice(end + 1);
+    if (part && !part.contains(document.activeElement)) {
+      const open = [...part.querySelectorAll("details[open]")].map((details) => details.id);
+      // The server has escaped every value of this HTML.
+      part.innerHTML = end < 0 ? "" : event.data.slice(end + 1);
+      for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    }
     const forward = part && part.querySelector("a[data-forward]");
     if (forward) location.replace(forward.href);
   });
