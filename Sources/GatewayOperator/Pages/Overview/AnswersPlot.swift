@@ -18,6 +18,7 @@ struct AnswersPlot: Sendable {
         let talk: String
         /// The talk time of all of them together.
         let talked: String
+        let hasTalk: Bool
         let hasBar: Bool
         let y: String
         let labelY: String
@@ -56,7 +57,7 @@ extension AnswersPlot.Line {
         interval = rate.reached > 0 ? "\(PlotScale.percent(low)) to \(PlotScale.percent(high)) %" : "–"
         talk = sums.talks > 0 ? PageTime.span((sums.talkSeconds + sums.talks / 2) / sums.talks) : "–"
         talked = sums.talks > 0 ? PageTime.span(sums.talkSeconds) : "–"
-        hasBar = rate.reached > 0
+        (hasTalk, hasBar) = (sums.talks > 0, rate.reached > 0)
         let top = Double(place) * Self.step
         (labelY, y, lineY) = (PlotScale.places(top + 14), PlotScale.places(top + 20), PlotScale.places(top + 28))
         width = PlotScale.places(rate.share * 100) + "%"

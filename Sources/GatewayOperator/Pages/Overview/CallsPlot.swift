@@ -23,6 +23,8 @@ struct CallsPlot: Sendable {
     struct Label: Sendable {
         let x: String
         let label: String
+        /// Left out where there is space for half of the labels only.
+        let isMinor: Bool
     }
 
     /// The calls of a decision.
@@ -148,7 +150,10 @@ extension CallsPlot {
             let isNewDay = place > 0 && zone.day(bar.begin) != zone.day(bars[place - 1].begin)
             guard isNewDay || span == .day && zone.hour(bar.begin) % 3 == 0 else { continue }
             let x = PlotScale.places((Double(place) + 0.5) * 100 / Double(bars.count)) + "%"
-            labels.append(Label(x: x, label: isNewDay ? zone.dayText(bar.begin) : zone.hourText(bar.begin)))
+            labels.append(
+                Label(
+                    x: x, label: isNewDay ? zone.dayText(bar.begin) : zone.hourText(bar.begin),
+                    isMinor: !isNewDay && zone.hour(bar.begin) % 6 != 0))
         }
         return labels
     }
