@@ -8,7 +8,7 @@ import Testing
 /// Values: R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods", Statistics in
 /// Medicine 17 (1998), 857–872, method 3, and "Interval estimation for the difference between independent proportions:
 /// comparison of eleven methods", the same volume, 873–890, method 10.
-@Suite("Answer rates and their comparison")
+@Suite("Answered shares and their comparison")
 struct AnswerRateTests {
     private static func isNear(_ one: Double, _ other: Double) -> Bool { abs(one - other) < 0.000_06 }
 

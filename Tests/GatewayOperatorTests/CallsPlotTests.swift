@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayOperator
 
-/// Requirements: a bar stands for its hours by the clock on the wall, also where that changes, and hours without calls keep their
+/// Requirements: a bar has its hours by the clock on the wall, also where that changes, and hours without calls keep their
 /// place. Users of another program saw a plot that ended hours ago, because it took UTC for local time (pi-hole/web issue 45).
 @Suite("Bars of calls by decision")
 struct CallsPlotTests {
@@ -88,7 +88,7 @@ struct CallsPlotTests {
         #expect(plot.rows.map(\.time) == ["2026-05-28 09:00", "2026-05-27 21:00"])
     }
 
-    @Test func `an account without calls has an empty plot with a scale, and says so`() {
+    @Test func `an account without calls has an empty plot with a scale, and no calls`() {
         for span in CountSpan.allCases {
             let plot = CallsPlot(Self.counts(span, at: 1_780_000_000), .utc)
             #expect(!plot.hasCalls && plot.parts.isEmpty && plot.decisions.isEmpty && plot.rows.isEmpty)

@@ -11,7 +11,7 @@ import Testing
 /// Requirements: a count of the first page is the number of calls that its link lists, whatever happened meanwhile.
 ///
 /// Users of other programs complain of lists behind a count that lack what was counted (pi-hole/pi-hole issue 3504), and of
-/// answer rates that contain voicemail.
+/// answered shares that contain voicemail.
 @Suite("Ledger: counts by hour", .timeLimit(.minutes(8)))
 struct HourCountsTests {
     private let ledger: LedgerFixture
@@ -33,7 +33,7 @@ struct HourCountsTests {
 
     private static let stories = [
         Story(
-            "a person answers after the phone rang",
+            "a person picks up after the phone rang",
             .init(calls: 1, reached: 1, answered: 1, talks: 1, talkSeconds: 45)
         ) { call in
             call.invite()
@@ -42,7 +42,7 @@ struct HourCountsTests {
             call.bye(at: 50)
         },
         Story(
-            "a person answers without a 180", .init(calls: 1, reached: 1, answered: 1, talks: 1, talkSeconds: 10)
+            "a person picks up without a 180", .init(calls: 1, reached: 1, answered: 1, talks: 1, talkSeconds: 10)
         ) { call in
             call.invite()
             call.answered(at: 5)

@@ -106,7 +106,7 @@ struct GatewayPages: Sendable {
 
 // The first page and its live parts.
 extension GatewayPages {
-    /// The time that an address asks for; a day for any other word.
+    /// The time that an address asks for; a day for any other value.
     private static func span(_ page: PageRequest) -> CountSpan { page.query("span").flatMap(CountSpan.init) ?? .day }
 
     private func overview(_ span: CountSpan) async -> PageResult {

@@ -10,7 +10,7 @@ struct OverviewValues: Sendable {
     /// A sentence about listening addresses that are at another machine; nil normally.
     let standby: String?
     let spans: [Span]
-    /// The word of the chosen span.
+    /// The parameter of the chosen span.
     let span: String
     /// Nil where the ledger cannot be read.
     let counted: Counted?

@@ -5,9 +5,9 @@ import CallAccounting
 /// Sums over some calls: how many there were, reached a phone, were answered, and for how long people talked.
 package struct CallSums: Hashable, Sendable {
     package var calls: Int64
-    /// Of those, calls whose answer rate counts: a phone alerted, or a person answered.
+    /// Of those, calls that the answered share is of: a phone alerted, or a person answered.
     ///
-    /// A call that a queue or menu took says nothing of a person, and neither does one that ended at another phone.
+    /// Left out are calls that a queue or menu took, because no person is known, and those that ended at another phone.
     package var reached: Int64
     /// Of those, calls that a person answered.
     package var answered: Int64

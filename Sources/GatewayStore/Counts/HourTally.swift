@@ -97,7 +97,7 @@ struct HourTally {
 }
 
 extension HourTally {
-    /// The tables; an hour is counted from 1970, and an empty text stands for no trunk or customer.
+    /// The tables; an hour is counted from 1970, and an empty text means no trunk or customer.
     ///
     /// `counted` has one row: the counts are complete for calls from `since` on, in microseconds since 1970.
     static let tables = """

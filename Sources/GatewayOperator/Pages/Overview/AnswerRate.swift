@@ -59,7 +59,7 @@ struct AnswerComparison: Hashable, Sendable {
     let branded: AnswerRate
     let unbranded: AnswerRate
 
-    /// What the counts say, in one or two sentences.
+    /// The comparison in one or two sentences.
     var text: String {
         guard branded.reached > 0 || unbranded.reached > 0 else { return "No call has reached a phone yet." }
         guard branded.isEnough, unbranded.isEnough else {
@@ -73,9 +73,9 @@ struct AnswerComparison: Hashable, Sendable {
         if lower <= 0, upper >= 0 {
             return "The difference of \(PlotScale.percent(abs(value))) points may be chance (\(interval))."
         }
-        let word = value > 0 ? "more" : "less"
+        let direction = value > 0 ? "more" : "less"
         return """
-            Branded calls are answered \(word) often by \(PlotScale.percent(abs(value))) points (\(interval)). \
+            Branded calls are answered \(direction) often by \(PlotScale.percent(abs(value))) points (\(interval)). \
             They come from other callers than the unbranded ones, so the name need not be the cause.
             """
     }

@@ -3,7 +3,7 @@
 import GatewayStore
 import WebPages
 
-/// Answer rates and talk time of branded against unbranded calls, as the attributes of SVG elements and as a table.
+/// Answered shares and talk time of branded against unbranded calls, as the attributes of SVG elements and as a table.
 struct AnswersPlot: Sendable {
     struct Line: Sendable {
         let name: String

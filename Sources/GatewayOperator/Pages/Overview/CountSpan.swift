@@ -2,7 +2,7 @@
 
 import GatewayStore
 
-/// The time whose calls the first page counts; the raw value is its word in the address of the page.
+/// The time whose calls the first page counts; the raw value is that of the parameter `span`.
 enum CountSpan: String, Hashable, Sendable, CaseIterable {
     case day = "24h"
     case week = "7d"
