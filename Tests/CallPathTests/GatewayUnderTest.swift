@@ -157,6 +157,15 @@ final class GatewayUnderTest {
             Self.settings(options) { $0.succeeding(old, at: self.now.milliseconds, longestCall: 14_400_000) })
     }
 
+    /// Admits the caller of a test call by the rules of the trunk, or none any more.
+    func admitTest(_ caller: PeerAddress?, callBack: TestTrunk.CallBack? = nil, _ options: Options = Options()) {
+        shared.settings.store(
+            Self.settings(options) { topology in
+                guard let caller, let trunk = topology.trunks.first else { return topology }
+                return topology.testing(TestTrunk(like: trunk, from: caller, by: 0, callBack: callBack))
+            })
+    }
+
     /// Transactions in memory.
     var transactions: Int { shards.transactions }
 

@@ -57,6 +57,15 @@ struct BrandedNumbers: Sendable {
         return table.value(of: number)
     }
 
+    /// The digits of the lowest number with a brand; nil without any.
+    var lowest: UInt64? {
+        var found: UInt64?
+        for keys in [table.keys, changes.keys] {
+            for digits in keys where digits != 0 && digits < found ?? .max && isBranded(digits) { found = digits }
+        }
+        return found
+    }
+
     /// Sets the brand of a number, which may have had one.
     mutating func set(_ brand: UInt32, for digits: UInt64) {
         if !isBranded(digits) { count += 1 }

@@ -56,6 +56,18 @@ public struct ReturnPolicy: Hashable, Sendable {
         }
     }
 
+    /// Whether a caller is the party that a call rang, as far as names show it.
+    ///
+    /// - Parameters:
+    ///   - customer: the customer of the caller's call; nil for none.
+    ///   - other: the customer of the call that rang; nil for none.
+    public func isSubscriber(
+        _ caller: CalledParty, of customer: String?, thatWasCalled called: CalledParty, of other: String?
+    ) -> Bool {
+        guard let key = keys(of: called, customer: other).first else { return false }
+        return keys(of: caller, customer: customer).contains(key)
+    }
+
     private func keys(of party: CalledParty, customer: String?) -> [String] {
         guard let customer else { return names(of: party, groups) }
         return names(of: party, customers[customer] ?? [:]).map { customer + "/" + $0 }

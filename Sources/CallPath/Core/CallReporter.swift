@@ -6,7 +6,8 @@ import SIPCore
 
 /// Reports the progress of calls to the accounting side: one memory store a report, without a wait.
 ///
-/// Owned by the worker thread. The number of a withheld caller is never reported, nor is the Call-ID, which may have it.
+/// Of a test call it reports nothing, and counts it among the calls in progress alone. Owned by the worker thread. The number
+/// of a withheld caller is never reported, nor is the Call-ID, which may have it.
 final class CallReporter {
     private let updates: UpdateRing
     private let calls: CallsInProgress
@@ -131,6 +132,7 @@ final class CallReporter {
             return failed(call, failure, transaction.dialog, at: now)
         }
         let isForked = status >= 200 && calls.answered(call)
+        guard !transaction.dialog.isTest else { return }
         responded(
             response, status: status, call: call,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
@@ -170,7 +172,7 @@ final class CallReporter {
     /// Without Session-Expires it switches the session timer off (RFC 4028 §7.2). The response does not show whether caller
     /// or callee sent the request, so the report has the identifiers of both cases.
     private func refreshed(_ response: SIPMessage, _ dialog: DialogFacts, at now: Moment) {
-        guard let sequence = response.sequence else { return }
+        guard !dialog.isTest, let sequence = response.sequence else { return }
         let method = response[sequence.method]
         guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
         alsoByEarlierSecrets { $0.refreshed(response, dialog, at: now) }
@@ -272,7 +274,7 @@ final class CallReporter {
 
     /// Reports that a call failed, once its last branch has.
     private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
-        guard let failure = calls.failed(call, failure) else { return }
+        guard let failure = calls.failed(call, failure), !dialog.isTest else { return }
         var update = CallUpdate(
             kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
             wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
@@ -285,7 +287,7 @@ final class CallReporter {
         guard let call = transaction.call, !transaction.ownerState.isCancelled else { return }
         transaction.ownerState.markCancelled()
         // A proxy that gives up one of several phones cancels its branch alone.
-        guard calls.cancelled(call) else { return }
+        guard calls.cancelled(call), !transaction.dialog.isTest else { return }
         cancelled(
             call, by: cancel,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
@@ -297,6 +299,7 @@ final class CallReporter {
     /// Only the CANCEL shows that another phone took the call; the 487 that follows does not. The CANCEL of a peer outside
     /// the call is ignored.
     func cancelledWithoutMemory(_ cancel: SIPMessage, from peer: GatewayTopology.Peer, at now: Moment) {
+        guard !peer.isTest else { return }
         alsoByEarlierSecrets { $0.cancelledWithoutMemory(cancel, from: peer, at: now) }
         let direction = peer.isTrunk ? CallUpdate.Direction.inbound : .outbound
         let call = identifier(of: cancel, direction: direction)
@@ -339,6 +342,11 @@ final class CallReporter {
         let counterpart = identifier(of: bye, tag: other, direction: dialog == nil ? ifRecipient : direction)
         // A sealed cookie shows that the dialog is the sender's.
         guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(counterpart, of: peer) else { return }
+        defer {
+            calls.end(call)
+            if dialog == nil { calls.end(counterpart) }
+        }
+        guard dialog?.isTest != true, !peer.isTest else { return }
         let causes = ReasonCauses(of: bye)
         let update = CallUpdate(
             kind: .bye, direction: direction, call: call,
@@ -346,8 +354,6 @@ final class CallReporter {
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
             reason: dialog.map { $0.isBranded ? nil : .noMatch } ?? nil)
         updates.append(update)
-        calls.end(call)
-        if dialog == nil { calls.end(counterpart) }
     }
 
     /// True for a repeated 1xx when the last report is a minute old, the interval of RFC 3261 §13.3.1.1.

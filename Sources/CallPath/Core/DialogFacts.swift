@@ -57,6 +57,9 @@ struct DialogFacts: Hashable, Sendable {
             value: caller | UInt64(customer >> 12) << 50)
     }
 
+    /// Whether it belongs to a test call, of which no account has anything.
+    var isTest: Bool { trunk == Int(TrunkPeer.testMark) }
+
     /// E.164 numbers are below 10^15, which is below 2^50.
     private static let callerBits: UInt64 = 1 << 50 - 1
 

@@ -12,7 +12,9 @@ extension ProxyCore {
         let invite = arrival.message
         var splices = Splices()
         let routes = RouteSet(of: invite, from: .pbx(pbx), settings, into: &splices)
-        guard let trunk = settings.topology.trunk(for: routes.nextHop, from: arrival.flow) else {
+        let usual = settings.topology.trunk(for: routes.nextHop, from: arrival.flow)
+        let tested = settings.topology.test?.trunk(calledBackBy: invite, from: pbx, settings.topology.routes)
+        guard let trunk = tested ?? usual else {
             return reject(arrival, FailureResponse(503, "Service Unavailable"), for: .noTarget)
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
@@ -28,8 +30,10 @@ extension ProxyCore {
         if !isEmergency { HeaderHygiene.withhold(invite, from: trunk, into: &splices) }
         let transaction = newTransaction(arrival, marks, dialog, call, originalFrom: [], targets)
         transactions.open(transaction, at: arrival.now)
-        reporter.outboundInvite(call, invite, from: pbx, trunk, settings.topology.routes, at: arrival.now)
-        counters.add(.outboundCalls)
+        if tested == nil {
+            reporter.outboundInvite(call, invite, from: pbx, trunk, settings.topology.routes, at: arrival.now)
+            counters.add(.outboundCalls)
+        }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         use(target, for: transaction)
         transactions.forward(
@@ -40,6 +44,10 @@ extension ProxyCore {
     /// Forwards any other request, inside a dialog or outside one.
     func relay(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
+        // The test is over, and no carrier has anything of its call.
+        if onward.hop == nil, onward.dialog.isTest {
+            return reject(arrival, FailureResponse(481, "Call/Transaction Does Not Exist"), for: .noTarget)
+        }
         let transaction = newTransaction(
             arrival, marks, onward.dialog, nil, carriesPath: onward.carriesPath,
             originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom), onward.targets)

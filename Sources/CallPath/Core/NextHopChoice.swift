@@ -23,7 +23,9 @@ extension ProxyCore {
             onward = OnwardRequest(dialog: dialog, sealedDialog: sealed, isFromTrunk: true)
         case .pbx:
             let known = sealed.flatMap { topology.trunk(mark: $0.trunk, at: arrival.now) }
-            let trunk = known ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
+            // A request to the caller of a test that is over goes to no other trunk.
+            let isOver = known == nil && sealed?.isTest == true
+            let trunk = isOver ? nil : known ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
             let dialog = sealed ?? DialogFacts(trunk: trunk?.mark ?? 0, isInbound: false, isBranded: false)
             onward = OnwardRequest(dialog: dialog, sealedDialog: sealed, isFromTrunk: false)
             onward.trunk = trunk

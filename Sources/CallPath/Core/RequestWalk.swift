@@ -116,6 +116,8 @@ extension ProxyCore {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
         let facts = CallFacts(of: invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
+        // The operator's command has refused it before.
+        if trunk.isTest, facts.isEmergency { return respond(to: arrival, FailureResponse(403, "Forbidden")) }
         guard let called = route(arrival, from: trunk, isProtected: facts.isProtected) else { return }
         let parties = CallParties(trunk: trunk.mark, pbx: called.pbx.key)
         guard admit(call, on: trunk, called.route, parties, isProtected: facts.isProtected, arrival) else { return }
@@ -160,9 +162,11 @@ extension ProxyCore {
         }
         transactions.open(transaction, at: arrival.now)
         let evidence = DecisionEvidence(context, decorated, settings)
-        reporter.inboundInvite(context, decorated, evidence, settings)
-        count(decorated)
-        context.called.customer?.count(isBranded: decorated.reason == nil)
+        if !trunk.isTest {
+            reporter.inboundInvite(context, decorated, evidence, settings)
+            count(decorated)
+            context.called.customer?.count(isBranded: decorated.reason == nil)
+        }
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         use(target, for: transaction)
@@ -176,10 +180,12 @@ extension ProxyCore {
         let undecorated = DecoratedInvite(
             dialog: dialog, reason: context.identity.isWithheld ? .privacy : .failedVerification)
         let evidence = DecisionEvidence(context, undecorated, settings)
-        reporter.inboundInvite(context, undecorated, evidence, settings)
-        reporter.rejected(context.call, status: UInt16(refusal.status), at: context.arrival.now)
-        count(undecorated)
-        context.called.customer?.count(isBranded: false)
+        if !context.trunk.isTest {
+            reporter.inboundInvite(context, undecorated, evidence, settings)
+            reporter.rejected(context.call, status: UInt16(refusal.status), at: context.arrival.now)
+            count(undecorated)
+            context.called.customer?.count(isBranded: false)
+        }
         if shared.trace.isOn { shared.trace.decided(context, undecorated, evidence) }
         reject(context.arrival, refusal, for: .signature)
     }
@@ -196,9 +202,11 @@ extension ProxyCore {
         guard let rules = trunk.signatures else { return NameDecision(found) }
         let counted = signed.evidence.counts ? found : other
         let named = signed.named(counted, in: snapshot, under: rules, logo: called.pbx.logoKey)
-        shared.trust.counters.add(
-            signed, changesCall: signed.evidence.isRejected || other != found,
-            changesNames: named.card != nil || named.decision != counted)
+        if !trunk.isTest {
+            shared.trust.counters.add(
+                signed, changesCall: signed.evidence.isRejected || other != found,
+                changesNames: named.card != nil || named.decision != counted)
+        }
         return signed.evidence.counts ? named : NameDecision(found)
     }
 

@@ -247,7 +247,9 @@ extension ProxyCore: TransactionUser {
         guard let destination = ResponseForwarding.destination(of: next, in: response),
             let upstream = settings.topology.peer(at: destination, orFormerAt: arrival.now)
         else { return drop(arrival, "the Via below Herald's has no peer's address") }
-        reporter.respondedStatelessly(response, to: upstream, fromTrunk: peer.isTrunk, settings, at: arrival.now)
+        if !peer.isTest, !upstream.isTest {
+            reporter.respondedStatelessly(response, to: upstream, fromTrunk: peer.isTrunk, settings, at: arrival.now)
+        }
         var splices = Splices()
         turnUpstream(response, into: &splices)
         if let original = OriginalFrom.read(in: response, via) {

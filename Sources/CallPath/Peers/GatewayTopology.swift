@@ -14,6 +14,8 @@ public final class GatewayTopology: Sendable {
     public let routes: CallRoutes
     /// Peers of former settings that may still have calls.
     public let former: FormerPeers
+    /// The caller of a test call; nil without one.
+    public let test: TestTrunk?
     /// Whether any local address is one of TCP or TLS.
     let hasStreams: Bool
     /// Names in lower case of the header fields that only the gateway writes, each once.
@@ -28,12 +30,15 @@ public final class GatewayTopology: Sendable {
         case pbx(PBXPeer)
     }
 
-    /// - Parameter former: peers of former settings.
+    /// - Parameters:
+    ///   - former: peers of former settings.
+    ///   - test: the caller of a test call.
     public init(
         sockets: [LocalSocket], trunks: [TrunkPeer], pbxs: [PBXPeer], routes: CallRoutes = CallRoutes(),
-        former: FormerPeers = FormerPeers()
+        former: FormerPeers = FormerPeers(), test: TestTrunk? = nil
     ) {
         self.former = former
+        self.test = test
         self.sockets = sockets
         self.routes = routes
         self.trunks = trunks
@@ -52,15 +57,22 @@ public final class GatewayTopology: Sendable {
     public func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
         GatewayTopology(
             sockets: sockets, trunks: trunks, pbxs: pbxs, routes: routes,
-            former: .left(by: old, for: self, at: now, longestCall: longestCall))
+            former: .left(by: old, for: self, at: now, longestCall: longestCall), test: test)
+    }
+
+    /// The same topology with the caller of a test call, or without any.
+    public func testing(_ test: TestTrunk?) -> GatewayTopology {
+        GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs, routes: routes, former: former, test: test)
     }
 
     /// The configured peer that sends this way; nil for an unknown peer.
     ///
-    /// PBXs come first, then trunks in their order. Of trunks that share a source, the trunk of the receiving socket wins. A
-    /// stream has an ephemeral source port, so its port does not count if no source matches with it. Without a matching
-    /// source, a peer with a target at that address matches: targets send their responses from there.
+    /// The one port of a test call's caller comes first, then PBXs, then trunks in their order. Of trunks that share a
+    /// source, the trunk of the receiving socket wins. A stream has an ephemeral source port, so its port does not count if
+    /// no source matches with it. Without a matching source, a peer with a target at that address matches: targets send
+    /// their responses from there.
     public func peer(of flow: Flow) -> Peer? {
+        if let test, test.trunk.sends(flow, anyPort: false) { return .trunk(test.trunk) }
         let isStream = isStream(flow)
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
             ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
@@ -146,7 +158,8 @@ public final class GatewayTopology: Sendable {
 
     /// The trunk with the mark of a route cookie or a call update.
     func trunk(mark: Int, at now: Moment) -> TrunkPeer? {
-        trunks.first { Int($0.mark) == mark } ?? former.trunk(mark: mark, at: now.milliseconds)
+        if mark == Int(TrunkPeer.testMark) { return test?.trunk }
+        return trunks.first { Int($0.mark) == mark } ?? former.trunk(mark: mark, at: now.milliseconds)
     }
 
     /// The local socket to an address of a peer: the dialog's own if it has the wanted transport and family, else that of a
@@ -193,6 +206,11 @@ extension GatewayTopology.Peer {
 
     var isTrunk: Bool {
         if case .trunk = self { true } else { false }
+    }
+
+    /// Whether it is the caller of a test call.
+    var isTest: Bool {
+        if case .trunk(let trunk) = self { trunk.isTest } else { false }
     }
 
     /// A number of this peer alone.
