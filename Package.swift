@@ -130,9 +130,12 @@ let package = Package(
             exclude: ["README.md"],
             resources: [
                 "overview", "troubles", "decisions", "answers", "top", "outcomes", "now", "peers", "rejected", "brands",
-                "up",
-                "calls", "call", "preview", "customers",
-            ].map { .embedInCode("Pages/Templates/\($0).mustache") }, swiftSettings: strict),
+                "up", "calls", "call", "preview", "customers",
+            ].map { .embedInCode("Pages/Templates/\($0).mustache") }
+                + [
+                    "carrier-answered", "carrier-missed", "carrier-declined", "carrier-returned", "pbx-answered",
+                    "pbx-missed", "pbx-declined", "pbx-returned",
+                ].map { .embedInCode("TestCall/SIPp/\($0).xml") }, swiftSettings: strict),
 
         // Settings: the configuration as the values of each part, and the means of a reload.
         .target(

@@ -38,14 +38,16 @@ extension HeraldConfiguration {
     ///
     /// - Parameters:
     ///   - old: the topology that is replaced; its peers may still have calls.
+    ///   - test: the caller of a test call; nil without one.
     ///   - now: milliseconds of the monotonic clock.
     package func gatewaySettings(
         on foundation: GatewayFoundation, _ resolved: ResolvedPeers, succeeding old: GatewayTopology? = nil,
-        at now: UInt64
+        testedBy test: TestCaller? = nil, at now: UInt64
     ) throws -> GatewaySettings {
         let longestCall = UInt64(outcomes.maxCallDuration / .milliseconds(1))
         var topology = try topology(on: foundation, resolved)
         if let old { topology = topology.succeeding(old, at: now, longestCall: longestCall) }
+        if let test = test.flatMap({ testTrunk($0, in: topology) }) { topology = topology.testing(test) }
         foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.targetState.name)))
         return GatewaySettings(
             topology: topology, secret: cluster?.secret ?? foundation.secret, isClustered: cluster != nil,

@@ -11,6 +11,8 @@ package final class LiveSettings: Sendable {
     private struct State {
         var configuration: HeraldConfiguration
         var hops: [NextHopName: [ResolvedHop]] = [:]
+        /// The caller of a test call; nil without one.
+        var test: TestCaller?
     }
 
     /// The settings that the call path reads.
@@ -45,7 +47,7 @@ package final class LiveSettings: Sendable {
     /// - Throws: when it cannot be applied; the current one stays in force.
     package func use(_ configuration: HeraldConfiguration) throws {
         try state.withLock { state in
-            try apply(configuration, state.hops)
+            try apply(configuration, state.hops, state.test)
             state.configuration = configuration
         }
     }
@@ -55,14 +57,24 @@ package final class LiveSettings: Sendable {
         state.withLock { state in
             state.hops = hops
             // The configuration is valid already; other addresses cannot make it invalid.
-            try? apply(state.configuration, hops)
+            try? apply(state.configuration, hops, state.test)
         }
     }
 
-    private func apply(_ configuration: HeraldConfiguration, _ hops: [NextHopName: [ResolvedHop]]) throws {
+    /// Admits the caller of a test call, or none any more; reloads keep it.
+    package func use(_ test: TestCaller?) {
+        state.withLock { state in
+            state.test = test
+            try? apply(state.configuration, state.hops, test)
+        }
+    }
+
+    private func apply(
+        _ configuration: HeraldConfiguration, _ hops: [NextHopName: [ResolvedHop]], _ test: TestCaller?
+    ) throws {
         let peers = ResolvedPeers(configuration, hops)
         let settings = try configuration.gatewaySettings(
-            on: foundation, peers, succeeding: current.load().topology, at: now())
+            on: foundation, peers, succeeding: current.load().topology, testedBy: test, at: now())
         // Streams come first: a new connection needs the certificate name of its address.
         onPeers(StreamPeers(peers, settings.topology))
         current.store(settings)

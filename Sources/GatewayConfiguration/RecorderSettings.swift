@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+package import CallAccounting
 import CallPath
 package import ConfigurationFiles
 package import GatewayStore
@@ -35,13 +35,20 @@ extension HeraldConfiguration {
         return CustomerNames(names)
     }
 
+    /// Which calls of a PBX are calls back.
+    package var returnPolicy: ReturnPolicy {
+        var policy = ReturnPolicy(
+            window: outcomes.returnedWindow.components.seconds,
+            originals: .init(outcomes.returnedOriginals), groups: outcomes.subscribers)
+        policy.customers = customers.reduce(into: [:]) { $0[$1.name] = $1.subscribers }
+        return policy
+    }
+
     /// How the recorder stores calls and which events it creates.
     package func recorderSettings() throws -> OutcomeRecorder.Settings {
         var settings = OutcomeRecorder.Settings()
         settings.vocabulary = outcomes.eventVocabulary
-        settings.returns = ReturnPolicy(
-            window: outcomes.returnedWindow.components.seconds,
-            originals: .init(outcomes.returnedOriginals), groups: outcomes.subscribers)
+        settings.returns = returnPolicy
         settings.limits = CallStateMachine.Limits(
             answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
@@ -49,7 +56,6 @@ extension HeraldConfiguration {
         if cluster?.ledger != nil, settings.limits.redial > 0 { settings.limits.sharedRedial = 60_000_000 }
         // Siblings repeat a report after two seconds.
         if cluster != nil { settings.limits.siblingReport = 4_000_000 }
-        settings.returns.customers = customers.reduce(into: [:]) { $0[$1.name] = $1.subscribers }
         settings.trunks = try trunkNames()
         settings.customers = try customerNames()
         settings.isShared = cluster?.ledger != nil

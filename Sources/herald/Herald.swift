@@ -30,6 +30,6 @@ struct Herald: AsyncParsableCommand {
             RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self, SimulateCommand.self,
             StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self, LogLevelCommand.self,
             TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, TraceCommand.self, TrustCommand.self, BackupCommand.self,
+            LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self, BackupCommand.self,
         ])
 }

@@ -99,7 +99,8 @@ struct RunningGatewayTests {
             names == [
                 "RecorderService", "RecorderWatchService", "StateWatchService",
                 "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
-                "ReplaceableServices", "RejectionService", "ControlServer", "TraceService", "HEPExporter",
+                "ReplaceableServices", "RejectionService", "ControlServer", "TestCallService", "TraceService",
+                "HEPExporter",
                 "AddressWatch",
                 "ReplaceableServices",
                 "SystemdReport",

@@ -9,7 +9,7 @@ import time
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
 from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, signed,
-               state, syncing, takeover, torture, tracing, wrong_peers)
+               state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -236,6 +236,7 @@ OPERATION = (
     ("herald calls and herald events", commands.accounts),
     ("torture messages", torture_messages),
     *control.CONTROL,
+    *testcalls.TESTCALLS,
     *doctor.DOCTOR,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,

@@ -139,9 +139,10 @@ struct GatewayServices {
     }
 
     private func operation(_ report: GatewayPageReport) -> [any Service] {
-        let control = operatorControl.server(in: configuration.runtime, traces: traces, calls: report)
-        // Traces end before the socket that they go out by.
-        return [rejections, control] + traces.services + [callPath.addresses]
+        let control = operatorControl.servers(
+            in: configuration.runtime, traces: traces, calls: report, callPath.settings, callPath.shared)
+        // Traces and test calls end before the socket that they go out by.
+        return [rejections] + control + traces.services + [callPath.addresses]
     }
 
     /// Carries out the commands of the control socket.

@@ -118,14 +118,16 @@ struct ControlClient: Sendable {
     ///
     /// Cancel the task to end the stream early.
     ///
-    /// - Parameter each: receives one line without its line end. An error of it ends the stream.
+    /// - Parameters:
+    ///   - method: POST for an order, which the gateway logs.
+    ///   - each: receives one line without its line end. An error of it ends the stream.
     /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the stream;
     ///   `CancellationError`; the errors of `each`.
     func lines(
-        of target: String, query: KeyValuePairs<String, String?> = [:],
+        of target: String, by method: HTTPMethod = .GET, query: KeyValuePairs<String, String?> = [:],
         _ each: @escaping @Sendable (String) async throws -> Void
     ) async throws {
-        try await exchange(ControlRequest(.GET, target, query: query)) { status, response in
+        try await exchange(ControlRequest(method, target, query: query)) { status, response in
             var pending = ByteBuffer()
             while let bytes = try await response.next() {
                 pending.writeImmutableBuffer(bytes)

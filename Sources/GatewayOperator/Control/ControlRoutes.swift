@@ -20,6 +20,8 @@ import Logging
 /// | `POST /v1/logos` | fetches all logos again; `?url=URL` only one, `clear=true` removes the copies first, `customer=NAME` those of a customer |
 /// | `GET /v1/calls` | calls by the filter in the query (`CallQuery`), newest first, as JSON Lines; `format=csv` as CSV, `limit=20` the newest alone |
 /// | `GET /v1/calls/summary` | numbers of calls by decision, reason and outcome, by the same filter |
+/// | `GET /v1/test-call` | what a test call would do, by the order in the query |
+/// | `POST /v1/test-call` | admits the caller of a test call; the response goes on until the test ends. |
 /// | `GET /v1/trace` | traces calls by the order in the query; the response goes on until the trace ends. |
 ///
 /// Every POST is logged with its sender.
@@ -29,6 +31,8 @@ struct ControlRoutes: Sendable {
     let trace: (any TraceSource)?
     /// Nil where none can be read.
     let calls: (any CallSource)?
+    /// Nil where no test call can be made.
+    let tests: (any TestCallSource)?
     let logger: Logger
 
     func router() -> Router<ControlContext> {
@@ -65,6 +69,10 @@ struct ControlRoutes: Sendable {
             }
         }
         if let calls { CallRoutes(source: calls).add(to: router) }
+        if let tests {
+            router.get("/v1/test-call") { request, _ in try await TestCallRoute.plan(request, tests) }
+            router.post("/v1/test-call") { request, _ in try await TestCallRoute.begin(request, tests) }
+        }
         if let trace { router.get("/v1/trace") { request, _ in try TraceRoute.response(to: request, from: trace) } }
         return router
     }

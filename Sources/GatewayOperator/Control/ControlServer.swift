@@ -26,6 +26,7 @@ struct ControlServer: Service {
     private let control: any GatewayControl
     private let trace: (any TraceSource)?
     private let calls: (any CallSource)?
+    private let tests: (any TestCallSource)?
     private let onListening: @Sendable () -> Void
     private let logger: Logger
 
@@ -37,16 +38,18 @@ struct ControlServer: Service {
     ///   - folder: `gateway.runtime`, used by this gateway alone. A socket of an earlier run is removed.
     ///   - trace: carries out the orders of `herald trace`; nil where nothing can be traced.
     ///   - calls: the calls of the ledger; nil where none can be read.
+    ///   - tests: carries out the orders of `herald test-call`; nil where none can be made.
     ///   - onListening: called once the socket accepts commands.
     init(
         folder: String, control: any GatewayControl, trace: (any TraceSource)? = nil,
-        calls: (any CallSource)? = nil, logger: Logger,
+        calls: (any CallSource)? = nil, tests: (any TestCallSource)? = nil, logger: Logger,
         onListening: @escaping @Sendable () -> Void = {}
     ) {
         path = folder + "/" + Self.socketName
         self.control = control
         self.trace = trace
         self.calls = calls
+        self.tests = tests
         self.logger = logger
         self.onListening = onListening
     }
@@ -60,7 +63,7 @@ struct ControlServer: Service {
             availableConnectionsDelegate: MaximumAvailableConnections(Self.connections, logger: quiet))
         let (path, onListening) = (path, onListening)
         let application = Application(
-            router: ControlRoutes(control: control, trace: trace, calls: calls, logger: logger).router(),
+            router: ControlRoutes(control: control, trace: trace, calls: calls, tests: tests, logger: logger).router(),
             server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
             onServerRunning: { _ in
                 // Under the program's umask the group could read the socket only, and connecting needs to write.

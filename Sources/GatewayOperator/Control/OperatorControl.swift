@@ -2,7 +2,7 @@
 
 import Branding
 package import CallAccounting
-import CallPath
+package import CallPath
 import Foundation
 package import GatewayConfiguration
 import GatewayStore
@@ -192,14 +192,21 @@ package struct OperatorControl: GatewayControl {
 }
 
 extension OperatorControl {
-    /// The server of the control socket.
+    /// The server of the control socket, then the service that ends a test call when the gateway stops.
     ///
     /// - Parameters:
     ///   - folder: the folder of the socket.
     ///   - calls: the source of the pages.
-    package func server(in folder: String, traces: TraceServices, calls: GatewayPageReport) -> any Service {
-        ControlServer(
-            folder: folder, control: self, trace: traces.service, calls: calls, logger: Logger(label: "herald.control"))
+    ///   - settings: admit the caller of a test call.
+    package func servers(
+        in folder: String, traces: TraceServices, calls: GatewayPageReport, _ settings: LiveSettings,
+        _ shared: GatewayShared
+    ) -> [any Service] {
+        let tests = TestCallService(settings, shared) { await targets() }
+        let server = ControlServer(
+            folder: folder, control: self, trace: traces.service, calls: calls, tests: tests,
+            logger: Logger(label: "herald.control"))
+        return [server, tests]
     }
 }
 

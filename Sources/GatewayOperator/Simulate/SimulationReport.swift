@@ -167,47 +167,12 @@ package struct SimulationReport {
             ?? "none: \(result.response.map { "Herald responds with \($0)" } ?? "the call is not forwarded")"
     }
 
-    /// The lines of the message in order: `-` for those of the received one only, `+` for those of the sent one only.
-    private var changes: [(mark: String, line: String)] {
-        let before = Self.lines(of: paste.bytes)
-        guard let sent = result.sent else { return before.map { (" ", $0) } }
-        let after = Self.lines(of: sent)
-        let difference = after.difference(from: before)
-        var removed: Set<Int> = []
-        var inserted: Set<Int> = []
-        for change in difference {
-            switch change {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
-        }
-        var all: [(String, String)] = []
-        var (old, new) = (0, 0)
-        while old < before.count || new < after.count {
-            if removed.contains(old) {
-                all.append(("-", before[old]))
-                old += 1
-            } else if inserted.contains(new) {
-                all.append(("+", after[new]))
-                new += 1
-            } else {
-                all.append((" ", before[old]))
-                (old, new) = (old + 1, new + 1)
-            }
-        }
-        return all
+    /// The lines of the message, with those that Herald removes and adds.
+    private var changes: [ChangedLines.Line] {
+        ChangedLines(from: Self.text(of: paste.bytes), to: result.sent.map(Self.text(of:))).all
     }
 
     private static func text(of bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-
-    private static func lines(of bytes: [UInt8]) -> [String] {
-        var lines = text(of: bytes).replacing("\r\n", with: "\n").split(
-            separator: "\n", omittingEmptySubsequences: false
-        )
-        .map(String.init)
-        while lines.last?.isEmpty == true { lines.removeLast() }
-        return lines
-    }
 
     /// The header's name, or the first characters of another line.
     private static func name(of line: String) -> String {
