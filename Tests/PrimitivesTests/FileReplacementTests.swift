@@ -50,4 +50,24 @@ struct FileReplacementTests {
         #expect(error?.path == folder + "/none/secret.new")
         #expect(error?.code == ENOENT)
     }
+
+    @Test func `a file that must stay stays, and the draft is removed`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func create(_ bytes: [UInt8]) throws {
+            let file = try FileReplacement(of: path, mode: 0o600)
+            try file.share(withGroup: getegid())
+            try file.write(bytes)
+            try file.commit(replaces: false)
+        }
+        try create([8])
+        #expect(try mode() == 0o640)
+        let error = #expect(throws: FileReplacementError.self) { try create([9]) }
+        #expect(error?.code == EEXIST)
+        #expect(FileManager.default.contents(atPath: path) == Data([8]))
+        // A link without a target is a file that must stay, too.
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder + "/none")
+        #expect(throws: FileReplacementError.self) { try create([9]) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
+    }
 }

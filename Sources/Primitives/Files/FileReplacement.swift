@@ -64,11 +64,23 @@ public final class FileReplacement {
         }
     }
 
-    /// Renames the draft over the file and syncs the folder.
-    public func commit() throws(FileReplacementError) {
-        guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
+    /// Gives the draft a group, by its number, whose members may read it. Others may not.
+    ///
+    /// The mode at its creation is subject to the umask of the caller. A caller who may not set the group keeps its own.
+    public func share(withGroup group: UInt32) throws(FileReplacementError) {
+        guard fchown(descriptor, uid_t.max, group) == 0 || errno == EPERM, fchmod(descriptor, 0o640) == 0 else {
             throw FileReplacementError(path: path, code: errno)
         }
+    }
+
+    /// Renames the draft over the file and syncs the folder.
+    ///
+    /// - Parameter replaces: false if a present file must stay; the error then has EEXIST.
+    public func commit(replaces: Bool = true) throws(FileReplacementError) {
+        guard fsync(descriptor) == 0, (replaces ? rename(draft, path) : link(draft, path)) == 0 else {
+            throw FileReplacementError(path: path, code: errno)
+        }
+        if !replaces { unlink(draft) }
         isCommitted = true
         // The rename is durable only after a sync of the folder.
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
