@@ -29,4 +29,13 @@ extension HeraldConfiguration {
         let file = try ConfigurationFile(path: path, environment: environment)
         return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets, lists: lists).read() }
     }
+
+    /// Checks a text that is not in its file yet.
+    ///
+    /// - Parameter path: the later path of the file. Relative paths start at its folder.
+    /// - Throws: `ConfigurationError` with every problem, in the order of the text.
+    package static func load(text: String, path: String) throws(ConfigurationError) -> HeraldConfiguration {
+        let file = ConfigurationFile(path: path, text: text)
+        return try file.read { root in HeraldSchema(file: file, root: root, secrets: .read).read() }
+    }
 }

@@ -14,6 +14,12 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     /// False if the port is a default. A host name's SRV records then determine the port.
     package var hasPort = true
 
+    /// - Parameter host: an address, IPv6 without brackets; or a host name with `isName`.
+    package init(host: String, port: UInt16, isIPv6: Bool, isName: Bool = false, hasPort: Bool = true) {
+        (self.host, self.port, self.isIPv6) = (host, port, isIPv6)
+        (self.isName, self.hasPort) = (isName, hasPort)
+    }
+
     package var description: String {
         if isName, !hasPort { return host }
         return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -32,7 +38,7 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     package var isLoopback: Bool { isIPv6 ? AddressBytes(host) == AddressBytes("::1") : host.hasPrefix("127.") }
 
     /// True for 0.0.0.0 and ::, which mean every interface.
-    var isWildcard: Bool { AddressBytes(host)?.bytes.allSatisfy { $0 == 0 } ?? false }
+    package var isWildcard: Bool { AddressBytes(host)?.bytes.allSatisfy { $0 == 0 } ?? false }
 
     /// Parses an address with a port, or with `defaultPort` if the text has none.
     package static func read(

@@ -18,9 +18,10 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// True if the range is a single address.
-    var isSingle: Bool { prefixLength == (isIPv6 ? 128 : 32) }
+    package var isSingle: Bool { prefixLength == (isIPv6 ? 128 : 32) }
 
-    static func read(_ text: String) throws(AddressProblem) -> SourceRange {
+    /// Parses an address or a network, with an optional port.
+    package static func read(_ text: String) throws(AddressProblem) -> SourceRange {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let first = parts.first else { throw .badHost(text) }
         let (host, portText) = try EndpointAddress.split(String(first))
@@ -39,7 +40,7 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// True if this range contains the whole other range.
-    func covers(_ other: SourceRange) -> Bool {
+    package func covers(_ other: SourceRange) -> Bool {
         guard isIPv6 == other.isIPv6, prefixLength <= other.prefixLength, port == nil || port == other.port,
             let mine = AddressBytes(host), let its = AddressBytes(other.host)
         else { return false }

@@ -3,10 +3,12 @@
 import Foundation
 
 /// Checks the form of configured URLs.
-enum URLForm {
-    static let text = "an http:// or https:// URL with a host, without user, query and fragment"
+package enum URLForm {
+    /// The form of a directory's URL in words.
+    package static let text = "an http:// or https:// URL with a host, without user, query and fragment"
 
-    static func isDirectory(_ text: String) -> Bool {
+    /// True for a URL that a directory may have.
+    package static func isDirectory(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
         return (parts.scheme == "http" || parts.scheme == "https") && parts.user == nil && parts.password == nil
             && parts.query == nil && parts.fragment == nil
