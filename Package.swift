@@ -129,8 +129,8 @@ let package = Package(
             ],
             exclude: ["README.md"],
             resources: [
-                "overview", "troubles", "decisions", "answers", "top", "outcomes", "now", "peers", "rejected", "brands",
-                "up", "calls", "call", "preview", "customers",
+                "overview", "steps", "troubles", "decisions", "answers", "top", "outcomes", "now", "peers", "rejected",
+                "brands", "up", "calls", "call", "preview", "customers",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }
                 + [
                     "carrier-answered", "carrier-missed", "carrier-declined", "carrier-returned", "pbx-answered",

@@ -41,7 +41,7 @@ package struct Doctor: Sendable {
                 + DoctorState(configuration).findings + DoctorReturns(configuration).findings
                 + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
                 + Self.certificates(configuration) + DoctorTrust.findings(configuration)
-                + DoctorTrust.running(running?.gateway.trust)
+                + DoctorTrust.running(running?.gateway.trust) + Self.firstSteps(running?.gateway.firstSteps ?? [])
                 + DoctorMachine.findings(configuration)
         }
         let resolved = await peers
@@ -109,6 +109,11 @@ package struct Doctor: Sendable {
                     address cannot go there; let its listen name an address of this machine
                     """)
             }
+    }
+
+    /// The way to the first branded call; nothing after it.
+    private static func firstSteps(_ steps: [GatewayStatus.FirstStep]) -> [DoctorFinding] {
+        steps.map { DoctorFinding("first steps", $0.done ? .ok : .note, "\($0.step): \($0.sentence)") }
     }
 
     private static func certificates(_ configuration: HeraldConfiguration) -> [DoctorFinding] {

@@ -60,6 +60,8 @@ struct GatewayStatus: Hashable, Sendable, Codable {
     var rejected: [Rejected] = []
     /// Unknown peers whose INVITEs were rejected in the last ten minutes; nil without one.
     var unknownCallers: UnknownCallers?
+    /// The steps to the first branded call; nil after it, and where branding is off.
+    var firstSteps: [FirstStep]?
     /// The other gateways of the cluster; empty without one.
     var siblings: [Sibling] = []
     /// Nil without customers.
@@ -197,6 +199,7 @@ struct GatewayStatus: Hashable, Sendable, Codable {
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
         case unknownCallers = "unknown_callers"
+        case firstSteps = "first_steps"
     }
 
     /// The reason why calls should not be sent here; nil when they may.

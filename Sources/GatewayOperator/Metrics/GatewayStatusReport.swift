@@ -37,6 +37,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
     let rejections: RejectionService
+    private let firstCalls = FirstCallWatch()
     let lastReload: LastReload
     let endedCalls: EndedCallCounts
     let traces: TraceServices
@@ -134,7 +135,14 @@ package struct GatewayStatusReport: GatewayStatusSource {
         status.siblings = siblings?.status ?? []
         status.customers = customers.status
         addPeers(to: &status)
+        status.firstSteps = FirstSteps.of(status, settings.configuration, seenCalls)
         return status
+    }
+
+    private var seenCalls: FirstCalls {
+        firstCalls.seen(inbound: counters.count(.inboundCalls), branded: counters.count(.callsBranded)) {
+            try reader.firstCalls()
+        }
     }
 
     private func brandingStatus(_ snapshot: BrandingSnapshot) -> GatewayStatus.Branding {

@@ -87,7 +87,8 @@ struct GatewayPages: Sendable {
 
     private static var templates: [String: [UInt8]] {
         [
-            "overview": PackageResources.overview_mustache, "troubles": PackageResources.troubles_mustache,
+            "overview": PackageResources.overview_mustache, "steps": PackageResources.steps_mustache,
+            "troubles": PackageResources.troubles_mustache,
             "decisions": PackageResources.decisions_mustache, "answers": PackageResources.answers_mustache,
             "top": PackageResources.top_mustache, "outcomes": PackageResources.outcomes_mustache,
             "now": PackageResources.now_mustache, "peers": PackageResources.peers_mustache,
@@ -115,7 +116,9 @@ extension GatewayPages {
 
     private func overviewParts(_ span: CountSpan) async -> [LiveParts.Part] {
         let values = await overviewValues(span)
-        let names = ["troubles", "decisions", "answers", "top", "rejected", "peers", "now", "outcomes", "brands", "up"]
+        let names = [
+            "steps", "troubles", "decisions", "answers", "top", "rejected", "peers", "now", "outcomes", "brands", "up",
+        ]
         return names.map { LiveParts.Part(id: $0, template: $0, values: values) }
     }
 

@@ -5,6 +5,8 @@ import WebPages
 
 /// The values of the first page, as its templates read them.
 struct OverviewValues: Sendable {
+    /// Nil after the first branded call.
+    let firstSteps: FirstStepsValues?
     let troubles: [Trouble]
     let isReady: Bool
     /// A sentence about listening addresses that are at another machine; nil normally.
@@ -145,6 +147,7 @@ extension OverviewValues {
         _ status: GatewayStatus, _ further: [PageTrouble], _ traffic: CallTraffic, _ rates: [CallRates.Sample],
         _ span: CountSpan, _ counts: SpanCounts?, problem: String?, _ zone: LocalZone, at now: Int64
     ) {
+        firstSteps = FirstStepsValues(status.firstSteps)
         troubles = PageTroubles(status, further: further).all.map {
             Trouble(kind: $0.isError ? "error" : "warning", title: $0.title, text: $0.text)
         }

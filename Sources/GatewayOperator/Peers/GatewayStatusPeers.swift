@@ -117,11 +117,12 @@ extension GatewayStatus {
             var line: String?
 
             /// Cause and remedy in two sentences, without numbers that change.
-            var advice: String {
-                let remedy =
-                    line.map { "If it is your carrier, add it to its trunk in herald.yaml, then reload: \($0)" }
+            var advice: String { "\(cause). \(remedy)" }
+
+            /// One sentence without a full stop.
+            var remedy: String {
+                line.map { "If it is your carrier, add it to its trunk in herald.yaml, then reload: \($0)" }
                     ?? "List the address without a port, or compare certificate_names of the trunk"
-                return "\(cause). \(remedy)"
             }
         }
 

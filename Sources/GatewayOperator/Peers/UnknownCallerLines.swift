@@ -22,14 +22,15 @@ extension GatewayStatus.UnknownCallers {
     /// The key `sources` with the new address; with all of its values for a lone trunk.
     private static func line(admitting host: String, _ trunks: [HeraldConfiguration.Trunk]) -> String {
         guard trunks.count == 1, let trunk = trunks.first else {
-            return "sources: [\(quoted(host)), …]"
+            return "sources: [\(YAMLScalar.text(host)), …]"
         }
-        let sources = trunk.sources.map(\.description) + [host]
-        return "sources: [\(sources.map(quoted).joined(separator: ", "))]"
+        return trunk.sources(with: host)
     }
+}
 
-    /// An element of a list in YAML: text with brackets or colons needs quotes.
-    private static func quoted(_ text: String) -> String {
-        text.contains { "[]:".contains($0) } ? "'\(text)'" : text
+extension HeraldConfiguration.Trunk {
+    /// The line of `herald.yaml` with all sources of the trunk and one more.
+    func sources(with host: String) -> String {
+        "sources: " + YAMLScalar.list(sources.map(\.description) + [host])
     }
 }
