@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import Host
+import Subprocess
+import SystemPackage
+
+/// The program `herald-directory` of this machine, which makes the key of a gateway.
+package struct DirectoryProgram: Sendable {
+    /// Largest output in bytes that is read.
+    private static let largestOutput = 65_536
+
+    private let path: String
+
+    /// The program beside this one, or of the system; nil if it is not installed.
+    package init?() {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let folders = [(own as NSString).deletingLastPathComponent, "/usr/bin", "/usr/local/bin"]
+        guard let path = folders.map({ $0 + "/herald-directory" }).first(where: { access($0, X_OK) == 0 }) else {
+            return nil
+        }
+        self.path = path
+    }
+
+    /// Makes a key of the default account.
+    ///
+    /// The key comes through a pipe, so that no command line and no further file has it.
+    ///
+    /// - Parameters:
+    ///   - config: the directory's configuration file.
+    ///   - user: the owner of the database, whose files would belong to root otherwise; nil for the user of this process.
+    /// - Throws: the program's own reason.
+    package func makeKey(
+        named name: String, config: String, as user: String?
+    ) async throws(CommandFailure) -> String {
+        var command = [path, "key", "create", name, "--config", config]
+        if let user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
+        let (end, output, errors) = try await Self.run(command)
+        let key = Self.trimmed(output)
+        guard end.isSuccess, !key.isEmpty else {
+            let reason = Self.trimmed(errors).replacing("Error: ", with: "", maxReplacements: 1)
+            throw CommandFailure(reason.isEmpty ? "\(path) ended with \(end)" : reason)
+        }
+        return key
+    }
+
+    private static func run(_ command: [String]) async throws(CommandFailure) -> (TerminationStatus, String, String) {
+        try await CommandFailure.reported {
+            let result = try await Subprocess.run(
+                .path(FilePath(command[0])), arguments: Arguments(Array(command.dropFirst())),
+                output: .string(limit: largestOutput), error: .string(limit: largestOutput))
+            return (result.terminationStatus, result.standardOutput, result.standardError)
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+}
