@@ -27,9 +27,10 @@ struct Herald: AsyncParsableCommand {
             """,
         version: HeraldVersion.current,
         subcommands: [
-            RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self, SimulateCommand.self,
-            StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self, LogLevelCommand.self,
-            TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self, BackupCommand.self,
+            SetupCommand.self, RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self,
+            SimulateCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self,
+            LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self,
+            EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,
+            BackupCommand.self,
         ])
 }

@@ -19,16 +19,17 @@ def section(text, title):
 
 
 def commands(lines, marks):
-    """Indented lines and lines of fenced blocks of the marked paragraphs."""
+    """Indented lines and lines of fenced shell blocks of the marked paragraphs."""
     wanted = not marks
-    fenced = False
+    fenced = shell = False
     for line in lines:
         if line.startswith("**") and not fenced and marks:
             wanted = any(line.startswith(mark) for mark in marks)
         if line.startswith("```"):
-            fenced = not fenced
-        elif wanted and fenced:
-            yield line
+            fenced, shell = not fenced, line[3:].strip() in ("", "sh")
+        elif fenced:
+            if wanted and shell:
+                yield line
         elif wanted and line.startswith("    "):
             yield line[4:]
 

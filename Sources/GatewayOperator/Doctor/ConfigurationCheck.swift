@@ -23,6 +23,15 @@ package struct ConfigurationCheck {
         }
     }
 
+    /// Checks a text that is not in its file yet.
+    init(text: String, path: String, at now: Int64 = Int64(Date().timeIntervalSince1970)) {
+        do throws(ConfigurationError) {
+            self.init(try HeraldConfiguration.load(text: text, path: path), path: path, at: now)
+        } catch {
+            self.init(problems: error.problems.map(\.description))
+        }
+    }
+
     private init(_ configuration: HeraldConfiguration, path: String, at now: Int64) {
         let certificates = CertificateReport(configuration, at: now)
         guard certificates.problems.isEmpty else {

@@ -113,7 +113,9 @@ struct DoctorOptions: Sendable {
     }
 
     private static func exchange(_ descriptor: Int32, _ probe: Probe) -> Result<String, Failure> {
-        guard let own = ownAddress(of: descriptor) else { return .failure(Failure(text: SystemError.text(errno))) }
+        guard let own = OwnSocketAddress.of(descriptor) else {
+            return .failure(Failure(text: SystemError.text(errno)))
+        }
         let request = ProbeRequest.bytes(
             number: UInt64.random(in: 1 ... .max), to: probe.address,
             from: LocalSocket(position: 0, address: own), secret: Secret(key0: .random(in: 0 ... .max), key1: 0))
@@ -130,27 +132,5 @@ struct DoctorOptions: Sendable {
             guard errno == EAGAIN || errno == EINTR else { return .failure(Failure(text: SystemError.text(errno))) }
         }
         return .failure(Failure(text: "no response", isSilence: true))
-    }
-
-    /// The address that the socket sends from.
-    private static func ownAddress(of descriptor: Int32) -> PeerAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        var port = [CChar](repeating: 0, count: 16)
-        let code = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(descriptor, address, &length) == 0
-                    ? getnameinfo(
-                        address, length, &host, socklen_t(host.count), &port, socklen_t(port.count),
-                        NI_NUMERICHOST | NI_NUMERICSERV) : -1
-            }
-        }
-        guard code == 0, let number = UInt16(text(port)) else { return nil }
-        return PeerAddress(host: Array(text(host).utf8)[...], port: number)
-    }
-
-    private static func text(_ characters: [CChar]) -> String {
-        String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
