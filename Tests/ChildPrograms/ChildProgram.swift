@@ -51,7 +51,7 @@ package struct ChildProgram: Sendable {
         self.errors = Self.text(of: errors)
     }
 
-    private static func temporaryFile() throws -> Int32 {
+    static func temporaryFile() throws -> Int32 {
         var path = Array((FileManager.default.temporaryDirectory.path + "/child-XXXXXX").utf8CString)
         let file = mkstemp(&path)
         guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -60,12 +60,12 @@ package struct ChildProgram: Sendable {
         return file
     }
 
-    private static func text(of file: Int32) -> String {
+    static func text(of file: Int32) -> String {
         let size = Int(lseek(file, 0, SEEK_END))
         return String(unsafeUninitializedCapacity: max(size, 0)) { max(pread(file, $0.baseAddress, size, 0), 0) }
     }
 
-    private static func withCStrings<Result>(
+    static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var copies = strings.map { strdup($0) } + [nil]

@@ -35,7 +35,8 @@ final class CommandLineTests {
     }
 
     @Test(arguments: [
-        "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain", "log-level",
+        "setup", "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain",
+        "log-level",
         "targets", "routes", "customers", "calls", "events", "logos", "trace", "trust", "backup",
     ])
     func `each command explains itself`(command: String) async throws {
