@@ -35,7 +35,7 @@ extension HeraldConfiguration {
         return CustomerNames(names)
     }
 
-    /// Which calls of a PBX are calls back.
+    /// The rule by which calls of a PBX are calls back.
     package var returnPolicy: ReturnPolicy {
         var policy = ReturnPolicy(
             window: outcomes.returnedWindow.components.seconds,

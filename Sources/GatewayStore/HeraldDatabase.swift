@@ -229,6 +229,8 @@ package final class HeraldDatabase: Sendable {
             return queue
         } catch let error as HeraldDatabaseError {
             throw error
+        } catch let error as DatabaseError where isDamage(error) {
+            throw HeraldDatabaseError(path: path, problem: .damaged(reason(error)))
         } catch {
             throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
         }

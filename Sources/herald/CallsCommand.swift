@@ -95,6 +95,9 @@ struct CallsCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let limit { try options.check(limit: limit) }
+        if let empty = parts.first(where: { $0.1?.isEmpty == true }) {
+            throw ValidationError("\(empty.0.option) has an empty value; leave it out to list any")
+        }
         do throws(CallQueryProblem) {
             try query.check()
         } catch {
@@ -135,13 +138,15 @@ struct CallsCommand: AsyncParsableCommand {
         query[.customer] = customer
         // One call is found by its Call-ID alone.
         guard show == nil else { return query }
-        for (field, value) in [
+        for (field, value) in parts { query[field] = value }
+        return query
+    }
+
+    private var parts: [(CallQuery.Field, String?)] {
+        [
             (.decision, decision), (.reason, reason), (.outcome, outcome), (.brand, brand), (.trunk, trunk),
             (.number, number), (.name, name), (.callID, callID), (.provider, provider), (.since, since),
             (.until, until),
-        ] as [(CallQuery.Field, String?)] {
-            query[field] = value
-        }
-        return query
+        ]
     }
 }

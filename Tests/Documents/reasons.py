@@ -23,6 +23,8 @@ NOT_RUN = {
 
 LABORATORY = 'the scenario "the laboratory of docs/trust.md" of Deploy/test runs the block'
 
+TEST_CALL = 'the scenario "herald test-call" of Deploy/test runs the scripts'
+
 # Programs of command lines that no test runs from the page: (page, program, reason).
 PROGRAMS = (
     ("*", "swift", "Deploy/test and Deploy/release build with it"),
@@ -47,6 +49,8 @@ PROGRAMS = (
     ("docs/cluster.md", "install", "makes a file for a secret"),
     ("docs/cluster.md", "od", "shows a secret as the file has it"),
     ("docs/cluster.md", "tr", "shows a secret as the file has it"),
+    ("docs/commands.md", "cd", TEST_CALL),
+    ("docs/commands.md", "./run", TEST_CALL),
     ("docs/trust.md", "cat", LABORATORY),
     ("docs/trust.md", "echo", LABORATORY),
     ("docs/trust.md", "key=*", LABORATORY),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewayTesting
@@ -191,14 +192,11 @@ struct TestCallTests {
             #expect(draining?.description.contains("the gateway drains") == true)
             _ = try await client.drain(false)
             let plan = try await client.plan(TestCallOrder(to: "2001"))
+            let (signs, begun) = AsyncStream<Void>.makeStream()
             let other = Task {
-                try await client.begin(TestCallOrder(to: "2001"), caller: "\(plan.host):40711") { _ in }
+                try await client.begin(TestCallOrder(to: "2001"), caller: "\(plan.host):40711") { _ in begun.yield() }
             }
-            try await fixture.until {
-                (try? await client.begin(TestCallOrder(to: "2001"), caller: "\(plan.host):40712") { _ in
-                    throw CommandFailure("open")
-                }) == nil
-            }
+            for await _ in signs { break }
             let busy = await #expect(throws: CommandFailure.self) { try await call.run() }
             #expect(busy?.description.contains("a test call runs already") == true, "\(busy?.description ?? "")")
             other.cancel()

@@ -62,11 +62,11 @@ struct SharedLedgerReaderTests {
         #expect(try shared.calls { $0.callID = name }.map(\.callID) == [name])
     }
 
-    /// Facts of verdicts: result from bit 1, counts 4, bound 8, diversions from 9, name from 12, its place from 25.
+    /// Facts of verdicts: result from bit 1, counts 4, bound 8, diversions from 9, name from 12, its place from 27.
     @Test(
         arguments: [
             nil, 1, 0b10_0001_0001_0011, 0b01_0011_0000_0101, 0b00_1011_0001_0111, 0b00_0001_0000_1001,
-            0b00_0110_0001_1011, 0x8000_0001, 0x0200_0001, 0x0400_0001, 0x0600_0001,
+            0b00_0110_0001_1011, 0x8000_0001, 0x0800_0001, 0x1000_0001, 0x1800_0001,
         ] as [Int64?])
     func `the view has the verdict of a call as the records have it`(trust: Int64?) throws {
         let (ledger, shared) = (try LocalLedger(), try SharedDatabase())

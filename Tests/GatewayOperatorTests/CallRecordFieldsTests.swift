@@ -26,7 +26,7 @@ struct CallRecordFieldsTests {
         (evidence.isNamed, evidence.logo) = (true, .written)
         values["evidence"] = .integer(Int64(evidence.rawValue))
         // passed(B), counts, bound by a chain of 2, a verified name that the brand has too; `passed` and `unsupported_ppt`.
-        values["trust"] = .integer(0b1_0101_0001_0101 | 3 << 25)
+        values["trust"] = .integer(0b1_0101_0001_0101 | 3 << 27)
         (values["trust_causes"], values["signature_code"]) = (.integer(0x022D), .integer(438))
         values["origid"] = .text("00000000-0000-0001-0000-000000000002")
         return LedgerCallRow(shared: values, node: "north", events: [])
@@ -83,9 +83,9 @@ struct CallRecordFieldsTests {
     /// Bits: 1 to 3 result, 4 counts, 8 bound, 9 to 11 diversions, 12 and 13 name, 25 and 26 its place.
     private static let verdicts: [(facts: Int64, cells: [String?])] = [
         (1, ["none", nil, "false", nil, "absent", nil]),
-        (0b10_0001_0001_0011 | 1 << 25, ["passed", "A", "true", "0", "unverified", "directory"]),
-        (0b01_0011_0000_0101 | 2 << 25, ["passed", "B", "false", "1", "verified", "rcd"]),
-        (0b00_1011_0001_0111 | 3 << 25, ["passed", "C", "true", "5", "absent", "both"]),
+        (0b10_0001_0001_0011 | 1 << 27, ["passed", "A", "true", "0", "unverified", "directory"]),
+        (0b01_0011_0000_0101 | 2 << 27, ["passed", "B", "false", "1", "verified", "rcd"]),
+        (0b00_1011_0001_0111 | 3 << 27, ["passed", "C", "true", "5", "absent", "both"]),
         (0b00_0001_0001_1001, ["passed", nil, "true", "0", "absent", nil]),
         (0b00_0110_0001_1011, ["failed", nil, "true", nil, "absent", nil]),
     ]

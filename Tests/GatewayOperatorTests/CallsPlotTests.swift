@@ -130,7 +130,7 @@ struct CallsPlotTests {
                 .day, at: now, [Self.kind(now / 3600, "matched", 1_000_000), Self.kind(now / 3600, "privacy", 1)]), .utc
         )
         let part = try #require(plot.parts.last)
-        #expect(part.style == "kind-caller" && part.height == "1.5")
+        #expect(part.style == "kind-caller" && part.height == "1.50")
         #expect(plot.share == "> 99 % branded" && plot.decisions.last?.share == "< 1 %")
     }
 

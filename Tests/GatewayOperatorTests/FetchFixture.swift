@@ -5,6 +5,8 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewaySync
+import GatewaySyncTesting
+import GatewayTesting
 import TestFixtures
 import Testing
 import Trust

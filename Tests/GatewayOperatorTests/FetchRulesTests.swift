@@ -49,8 +49,8 @@ struct FetchRulesTests {
 
     @Test func `four fetches run at once, and two of them from one host`() throws {
         var queue = FetchQueue()
-        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", isRenewal: false)) }
-        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", isRenewal: true)) }
+        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", isRenewal: false) == true) }
+        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", isRenewal: true) == true) }
         var started: [FetchQueue.Order] = []
         while let step = queue.next(at: 0) {
             guard case .start(let order) = step else { break }
@@ -67,24 +67,33 @@ struct FetchRulesTests {
         var queue = FetchQueue()
         for _ in 0..<2 {
             for number in 0..<FetchQueue.mostWaiting {
-                #expect(queue.add("https://a\(number).example/", isRenewal: false))
+                #expect(queue.add("https://a\(number).example/", isRenewal: false) == true)
             }
         }
         #expect(queue.waitingCount == FetchQueue.mostWaiting)
-        #expect(!queue.add("https://further.example/", isRenewal: false))
+        #expect(queue.add("https://further.example/", isRenewal: false) == false)
     }
 
     @Test func `a host without a response is skipped for a minute after three attempts`() throws {
         var queue = FetchQueue()
         for number in 0..<6 { _ = queue.add("https://a.example/\(number)", isRenewal: false) }
         for _ in 0..<3 {
-            guard case .start(let order) = queue.next(at: 0) else { return Issue.record("nothing starts") }
+            guard case .start(let order) = queue.next(at: 0) else {
+                Issue.record("nothing starts")
+                return
+            }
             queue.finish(order, .timeout(.seconds(5)), wasSkipped: false, at: 0)
         }
-        guard case .skip(let order, let failure) = queue.next(at: 1) else { return Issue.record("nothing is skipped") }
+        guard case .skip(let order, let failure) = queue.next(at: 1) else {
+            Issue.record("nothing is skipped")
+            return
+        }
         #expect(failure == .timeout(.seconds(5)) && queue.skippedHosts(at: 1) == 1)
         queue.finish(order, failure, wasSkipped: true, at: 1)
-        guard case .start(let last) = queue.next(at: 60) else { return Issue.record("the pause does not end") }
+        guard case .start(let last) = queue.next(at: 60) else {
+            Issue.record("the pause does not end")
+            return
+        }
         queue.finish(last, nil, wasSkipped: false, at: 60)
         #expect(queue.skippedHosts(at: 60) == 0)
     }
@@ -99,13 +108,14 @@ struct FetchRulesTests {
         #expect(taken.count == 10 + 9, "\(taken)")
         // Calls that change nothing give the ten back.
         let quiet: Int64 = 300 + 10 * SnapshotPace.interval
-        #expect((0..<12).count { _ in pace.take(at: quiet) } == 10)
+        let again = (0..<12).map { _ in pace.take(at: quiet) }
+        #expect(again.count { $0 } == 10)
     }
 
     @Test func `a permission that was not needed comes back`() {
         var pace = SnapshotPace()
         for second in Int64(0)..<50 {
-            #expect(pace.take(at: second))
+            #expect(pace.take(at: second) == true)
             pace.giveBack()
         }
     }

@@ -12,7 +12,7 @@ final class FixedPages: GatewayPageSource {
         var calls: [LedgerCallRow] = []
         var call: LedgerCallRow?
         var preview: RingPreview?
-        var counts = HourCounts()
+        var hours = HourCounts()
         var ledgerProblem: LedgerRefusal?
         var troubles: [PageTrouble] = []
         var logos: [String: [UInt8]] = [:]
@@ -51,7 +51,7 @@ final class FixedPages: GatewayPageSource {
     func traffic() -> CallTraffic { CallTraffic(inbound: 10, branded: 4, outbound: 1, inProgress: 2) }
     func furtherTroubles() async -> [PageTrouble] { content.withLock(\.troubles) }
     func counts(of span: CountSpan) async throws -> SpanCounts {
-        let (counts, problem) = content.withLock { ($0.counts, $0.ledgerProblem) }
+        let (counts, problem) = content.withLock { ($0.hours, $0.ledgerProblem) }
         if let problem { throw problem }
         return SpanCounts(span: span, hours: span.hours(at: Self.now), counts: counts)
     }

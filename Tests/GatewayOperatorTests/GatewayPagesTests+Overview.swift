@@ -28,7 +28,7 @@ extension GatewayPagesTests {
 
     @Test func `branding comes first, the running time last`() async throws {
         var content = FixedPages.Content()
-        content.counts = HourCounts(
+        content.hours = HourCounts(
             kinds: [
                 Self.kind("matched", CallSums(calls: 80, reached: 70, answered: 56, talks: 56, talkSeconds: 5_600)),
                 Self.kind("no_match", CallSums(calls: 90, reached: 80, answered: 48, talks: 48, talkSeconds: 480)),
@@ -107,7 +107,7 @@ extension GatewayPagesTests {
 
     @Test func `calls of a trunk that was removed keep their row`() async throws {
         var content = FixedPages.Content()
-        content.counts = HourCounts(kinds: [Self.kind("no_match", CallSums(calls: 5), trunk: "old \"one\"")])
+        content.hours = HourCounts(kinds: [Self.kind("no_match", CallSums(calls: 5), trunk: "old \"one\"")])
         try await run(FixedPages(content)) { person in
             let page = try await person.get("/").body
             #expect(try Self.cells(page, "old &quot;one&quot;")[1...3] == ["not configured now", "–", "5"])
@@ -135,7 +135,7 @@ extension GatewayPagesTests {
     /// The Content-Security-Policy refuses styles and scripts inside a page.
     @Test func `no element of the first page has a style or a script of its own`() async throws {
         var content = FixedPages.Content()
-        content.counts = HourCounts(kinds: [Self.kind("matched", CallSums(calls: 8, reached: 7, answered: 5))])
+        content.hours = HourCounts(kinds: [Self.kind("matched", CallSums(calls: 8, reached: 7, answered: 5))])
         try await run(FixedPages(content)) { person in
             let page = try await person.get("/").body
             #expect(page.contains("<rect") && page.contains("<details id=\"decisions-table\">"))

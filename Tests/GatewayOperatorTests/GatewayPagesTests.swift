@@ -66,7 +66,7 @@ struct GatewayPagesTests {
         var content = FixedPages.Content()
         content.calls = [Self.call(.unclear(Self.hostile), text: Self.hostile)]
         content.call = content.calls[0]
-        content.counts = HourCounts(
+        content.hours = HourCounts(
             kinds: [
                 .init(
                     hour: FixedPages.now / 3600, trunk: Self.hostile, decision: Self.hostile, outcome: Self.hostile,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import ChildPrograms
 import Foundation
 import GatewayStore
 import GatewaySync
+import GatewaySyncTesting
+import GatewayTesting
 import TestFixtures
 import Testing
 import Trust
@@ -133,13 +136,18 @@ struct SignerFetchTests {
         #expect(verdict.code(under: TrustLab.regimes[0]) == nil)
     }
 
-    @Test(arguments: [
-        ("<html>parked</html>", TrustCause.certificateMalformed), ("", .certificateMalformed),
-        (TrustLab.shared.pem("mid") + "\n" + TrustLab.shared.pem("spc"), .certificateMalformed),
-        (TrustLab.shared.pem("alien"), .untrustedSigner),
-        (TrustLab.shared.pem("none") + "\n" + TrustLab.shared.pem("mid"), .noAuthority),
-        (TrustLab.shared.pem("unknown-critical") + "\n" + TrustLab.shared.pem("mid"), .certificateMalformed),
-    ])
+    /// Bodies of a response with 200, and the cause of calls that name the address.
+    private static let refusedBodies: [(body: String, cause: TrustCause)] = [
+        ("<html>parked</html>", .certificateMalformed), ("", .certificateMalformed),
+        (chain("mid", "spc"), .certificateMalformed), (chain("alien"), .untrustedSigner),
+        (chain("none", "mid"), .noAuthority), (chain("unknown-critical", "mid"), .certificateMalformed),
+    ]
+
+    private static func chain(_ names: String...) -> String {
+        names.map { TrustLab.shared.pem($0) }.joined(separator: "\n")
+    }
+
+    @Test(arguments: refusedBodies)
     func `a certificate that does not count has its cause for a day`(body: String, cause: TrustCause) async throws {
         let gateway = try await FetchFixture { _, _ in .status(200, body: body) }
         try gateway.call(gateway.address())

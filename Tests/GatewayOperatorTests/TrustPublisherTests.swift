@@ -3,6 +3,7 @@
 import CallAccounting
 import ChildPrograms
 import Foundation
+import GRDB
 import GatewayStore
 import GatewayTesting
 import Host
@@ -134,9 +135,17 @@ struct TrustPublisherTests {
         #expect(failure.map { problem.hasSuffix(": \($0)") } == true, "\(problem)")
     }
 
+    /// Writes the log of the database into its file.
+    private func writeLog() throws {
+        let queue = try DatabaseQueue(path: fixture.file)
+        try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try queue.close()
+    }
+
     /// Damage behind the first page, as a bad block makes it: the file opens, and its tables cannot be read.
     @Test func `damage inside the file has the same text everywhere`() async throws {
         try await fixture.importSigners(["spc", "delegate", "two-spc"])
+        try writeLog()
         let publisher = fixture.publisher()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.file))
         bytes.replaceSubrange(4096..., with: Data(repeating: 0x55, count: bytes.count - 4096))

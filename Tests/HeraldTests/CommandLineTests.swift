@@ -48,7 +48,7 @@ final class CommandLineTests {
 
     @Test(arguments: [
         ["calls", "--limit", "0"], ["calls", "--csv", "--json"], ["calls", "--show", "x", "--follow"],
-        ["calls", "--outcome", "lost"], ["calls", "--since", "yesterday"], ["events", "--limit", "0"],
+        ["calls", "--outcome", "lost"], ["calls", "--since", "yesterdya"], ["events", "--limit", "0"],
         ["events", "--retry", "k", "--retry-refused"], ["events", "--state", "lost"], ["logos", "--limit", "0"],
         ["lookup", "1", "--attestation", "D"], ["calls", "--name", ""], ["drain", "--off", "--wait"],
         ["drain", "--timeout", "5m"], ["drain", "--wait", "--timeout", "soon"], ["log-level", "--for", "10m"],

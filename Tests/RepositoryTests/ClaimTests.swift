@@ -71,7 +71,6 @@ struct ClaimTests {
         Claim(
             "monitoring.md", "stay available for 5 seconds a connection", "ConnectionShares.swift",
             "reserveLife = TimeAmount.seconds(5)"),
-        Claim("pages.md", "at most 200,000 calls", "GatewayPageReport.swift", "mostOfDay: Int64 = 200_000"),
         Claim("pages.md", "expires within 21 days", "CertificateStanding.swift", "reminderDays = 21"),
         Claim("tracing.md", "`5m` without the option", "TraceCommand.swift", "duration = \"5m\""),
         Claim("tracing.md", "a ring of 8,192 places", "TraceTap.swift", "usualCapacity = 8192"),
@@ -229,12 +228,12 @@ struct ClaimTests {
     }
 
     @Test func `every request of the control socket is on the page of commands, and no other`() throws {
-        let source = try Repository.text(named: "ControlRoutes.swift")
+        let source = try ["ControlRoutes.swift", "CallRoutes.swift"].map { try Repository.text(named: $0) }.joined()
         let known = Set(
-            source.matches(of: /router\.(get|post)\("(\/v1\/[a-z-]+)"\)/).map { "\($0.1.uppercased()) \($0.2)" })
+            source.matches(of: /router\.(get|post)\("(\/v1\/[a-z\/-]+)"\)/).map { "\($0.1.uppercased()) \($0.2)" })
         #expect(known.count > 8)
         let page = try Repository.text("docs/commands.md")
-        let named = Set(page.matches(of: /`((?:GET|POST) \/v1\/[a-z-]+)`/).map { String($0.1) })
+        let named = Set(page.matches(of: /`((?:GET|POST) \/v1\/[a-z\/-]+)`/).map { String($0.1) })
         #expect(named == known)
     }
 

@@ -10,7 +10,7 @@ from heraldtest import probes
 from heraldtest.addresses import HOST
 from heraldtest.call import Side
 from heraldtest.child import Failed, ports_in_use, wait_until
-from .commands import expect, herald
+from .control import expect, herald
 from .situations import SEEN, brand
 
 CALLED = "+61255502077"

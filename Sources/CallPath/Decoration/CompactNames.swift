@@ -9,7 +9,7 @@ import Trust
 /// The compact form has no claims of its own: the next verifier takes the name from From, and the signature would be wrong
 /// there (RFC 8224 §4.1, RFC 9795). Every other token passes untouched.
 enum CompactNames {
-    /// Removes the values, if the verdict counts and has met the compact form.
+    /// Removes the values, if the verdict counts and one of them is in the compact form.
     static func drop(_ context: borrowing InboundContext, into splices: inout Splices) {
         guard let signed = context.signed, signed.evidence.counts, signed.verdict.causes.contains(.compactForm) else {
             return

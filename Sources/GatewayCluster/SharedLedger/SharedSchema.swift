@@ -289,7 +289,7 @@ enum SharedSchema {
     /// The place of the written name, from the same bits; null for a call without a name or a verdict.
     private static let nameOrigin = """
         ,
-            (ARRAY['directory', 'rcd', 'both'])[((call.trust >> 25) & 3)::integer] AS name_origin
+            (ARRAY['directory', 'rcd', 'both'])[((call.trust >> 27) & 3)::integer] AS name_origin
         """
 
     /// Whether the row of a call is the one to show: a call that several gateways have belongs to one of them, and one

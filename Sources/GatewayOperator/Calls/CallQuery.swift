@@ -209,7 +209,7 @@ extension CallFilter {
         guard text.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "+" }) else { return nil }
         let digits = text.filter(\.isNumber)
         let significant = digits.drop { $0 == "0" }
-        if significant.count >= fewest { return String(significant) }
+        if significant.count > fewest { return String(significant) }
         return digits.count < fewest ? nil : digits
     }
 }

@@ -107,7 +107,7 @@ struct SignatureSteps {
         }
     }
 
-    /// What the call shows of a verified name.
+    /// The use of a verified name.
     private var use: String {
         switch evidence.nameOrigin {
         case .none: "not written"

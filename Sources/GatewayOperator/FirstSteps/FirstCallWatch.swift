@@ -16,7 +16,7 @@ final class FirstCallWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// What was seen until now.
+    /// The calls seen until now.
     ///
     /// - Parameters:
     ///   - inbound: calls of trunks since the start.

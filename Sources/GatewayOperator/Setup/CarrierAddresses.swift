@@ -17,7 +17,10 @@ struct CarrierAddresses: Hashable, Sendable {
     /// Reads a list with commas, semicolons or blanks.
     static func read(_ text: String) throws(SetupProblem) -> CarrierAddresses {
         let joined = text.replacing(/\s*–\s*|\s*-\s+|\s+-\s*/, with: "-")
-        let words = joined.split { $0 == "," || $0 == ";" || $0.isWhitespace }.map(String.init)
+        // A semicolon begins a parameter in a SIP URI, and separates in all other lists.
+        let words = joined.split { $0 == "," || $0.isWhitespace }.flatMap { word in
+            word.lowercased().hasPrefix("sip") ? [word] : word.split(separator: ";")
+        }.map(String.init)
         guard !words.isEmpty else { throw SetupProblem("write at least one address, such as 203.0.113.5") }
         var chosen = CarrierAddresses()
         for word in words { try chosen.add(word) }

@@ -152,7 +152,7 @@ package struct Setup: Sendable {
     private func remarks(_ values: SetupValues) -> [String] {
         let own = values.outside.host
         let hop = values.carrier.sources.first?.host ?? ""
-        let isBehindNAT = LogoAddress(own)?.isPublic == false && LogoAddress(hop)?.isPublic == true
+        let isBehindNAT = HostAddress(own)?.isPublic == false && HostAddress(hop)?.isPublic == true
         guard isBehindNAT else { return [] }
         return [
             "\(own) is private and the carrier's address is public; behind NAT, add advertise with the public address to "

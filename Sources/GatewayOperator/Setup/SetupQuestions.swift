@@ -201,7 +201,7 @@ struct SetupQuestions {
         if host.lowercased() == "localhost" { return true }
         let name = EndpointAddress(host: host, port: 80, isIPv6: false, isName: true)
         let hosts = AddressBytes(host) != nil ? [host] : (try? await reach.resolve(name)) ?? []
-        return hosts.contains { LogoAddress($0)?.isPublic == false || reach.isLocal($0) }
+        return hosts.contains { HostAddress($0)?.isPublic == false || reach.isLocal($0) }
     }
 
     // MARK: Asking

@@ -41,7 +41,11 @@ final class SetupTerminal {
         let (text, end) = secret()
         tcsetattr(STDIN_FILENO, TCSADRAIN, &usual)
         write("\n")
-        if end == Key.interrupt { raise(SIGINT) }
+        if end == Key.interrupt {
+            // By the process: threads of the library Dispatch block signals. The program ends within the second.
+            kill(getpid(), SIGINT)
+            sleep(1)
+        }
         guard end == Key.line else { throw Self.ended(prompt) }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }

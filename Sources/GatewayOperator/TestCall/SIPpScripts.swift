@@ -3,6 +3,7 @@
 package import ConfigurationFiles
 import Foundation
 package import Host
+import SIPCore
 
 /// `herald test-call --sipp`: scripts of a carrier and a PBX for SIPp, with the addresses of a configuration.
 package struct SIPpScripts {
@@ -64,12 +65,7 @@ package struct SIPpScripts {
     }
 
     private static func side(_ host: String, _ port: UInt16, _ listener: HeraldConfiguration.Listener) -> Side {
-        let transport =
-            switch listener.transport {
-            case .udp: "u1"
-            case .tcp: "t1"
-            case .tls: "l1"
-            }
+        let transport = listener.transport == .udp ? "u1" : listener.transport == .tcp ? "t1" : "l1"
         return Side(
             host: host, port: port, gateway: (listener.advertise ?? listener.address).description,
             transport: transport)

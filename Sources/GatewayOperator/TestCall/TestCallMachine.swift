@@ -76,7 +76,7 @@ struct TestCallMachine: Sendable {
             if now >= request.until { return out + giveUp(at: now) }
             // RFC 3261 §17.1.1.2, §17.1.2.2: an INVITE doubles without end, others up to T2.
             request.pause = phase == .calling ? request.pause * 2 : min(request.pause * 2, Self.t2)
-            request.nextAt = now + request.pause
+            request.nextAt = min(now + request.pause, request.until)
             pending = request
             out.append(request.text)
         }

@@ -48,7 +48,7 @@ struct TestCallOrder: Hashable, Sendable {
     }
 }
 
-/// What the gateway would do with a test call, before it begins.
+/// The course that the gateway would give a test call, before it begins.
 struct TestCallPlan: Hashable, Sendable, Codable {
     var trunk: String
     /// Whether the trunk's assertions are trusted.

@@ -8,7 +8,7 @@ import SIPTransport
 import Synchronization
 import UnixSignals
 
-/// What the operator wants of a test call.
+/// The operator's choices for a test call.
 package struct TestCallWish: Sendable {
     /// The outcome that the command is to end well with.
     package enum Expectation: String, CaseIterable, Sendable { case answered, missed, declined, returned }

@@ -29,7 +29,9 @@ public enum CSVLine {
     public static func shown(_ cells: [String?]) -> String { text(cells.map { .shown($0 ?? "") }) }
 
     private static func shown(_ text: String) -> String {
-        let isNumber = text.unicodeScalars.dropFirst().allSatisfy { ("0"..."9").contains($0) }
+        let isNumber =
+            text.first.map { "+-".contains($0) } ?? true
+            && text.unicodeScalars.dropFirst().allSatisfy { ("0"..."9").contains($0) }
         return isNumber ? text : CellText.written(text)
     }
 

@@ -30,11 +30,11 @@ enum DecisionKind: Int, Hashable, Sendable, CaseIterable {
             switch reason {
             case .noMatch: .unknown
             case .privacy, .numberUnclear, .emergency: .caller
-            case .untrusted, .failedVerification, .policy: .trust
+            case .untrusted, .failedVerification, .policy, .nameSource: .trust
             case .stale, .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
                 .gatedCapReached:
                 .gate
-            case .trimmed, .error, .midDialog, .alreadyBranded, .outbound: .other
+            case .trimmed, .error, .midDialog, .alreadyBranded, .outbound, .signedName: .other
             }
     }
 
