@@ -23,7 +23,8 @@ RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_t
         "waiting")} | {
     f"herald_call_records_{name}" for name in ("failures_total", "sent_total", "waiting")} | {
     f"herald_trust_{name}" for name in (
-        "calls_total", "causes_total", "changed_calls_total", "clock_offset_seconds", "contradictions_total",
+        "calls_total", "causes_total", "changed_calls_total", "changed_names_total", "clock_offset_seconds",
+        "contradictions_total",
         "fetch_hosts_skipped", "fetches_running", "fetches_total", "fetches_waiting", "list_expires_seconds",
         "requests_dropped_total", "signers", "unknown_addresses")} | {
     f"herald_shared_{name}" for name in (

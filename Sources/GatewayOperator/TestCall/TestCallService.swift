@@ -6,6 +6,7 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
+import Primitives
 import SIPCore
 import SIPTransport
 import ServiceLifecycle
@@ -132,11 +133,15 @@ extension TestCallService {
         let socket = try self.socket(for: trunk, in: topology)
         let invite = try self.invite(to: order.to, at: socket)
         guard !topology.isEmergency(invite, on: trunk) else {
-            throw ControlProblem(error: "\(order.to) is an emergency number on trunk \(trunk.name); no test calls it")
+            throw ControlProblem(
+                error:
+                    "\(TerminalText.visible(order.to)) is an emergency number on trunk \(trunk.name); no test calls it")
         }
         let destination = topology.destination(of: invite, on: trunk)
         guard !destination.isRejected else {
-            throw ControlProblem(error: "no route has \(order.to), and routes.default rejects such a call with 404")
+            throw ControlProblem(
+                error: "no route has \(TerminalText.visible(order.to)), and routes.default rejects such a call with 404"
+            )
         }
         if !isBegun { try await requireTarget(of: destination.pbx) }
         let index = (destination.route?.customer?.branding ?? shared.branding).load().index
@@ -154,7 +159,7 @@ extension TestCallService {
     private func trunk(_ name: String?, in topology: GatewayTopology) throws(ControlProblem) -> TrunkPeer {
         if let trunk = topology.trunks.first(where: { name == nil || $0.name == name }) { return trunk }
         let names = topology.trunks.map(\.name).joined(separator: ", ")
-        throw ControlProblem(error: "no trunk is named \(name ?? ""); there are \(names)")
+        throw ControlProblem(error: "no trunk is named \(TerminalText.visible(name ?? "")); there are \(names)")
     }
 
     /// The UDP address for the caller: that of the trunk where it is one.
@@ -177,7 +182,7 @@ extension TestCallService {
         do {
             return try SIPMessage.index(Array(text.utf8).span, limits: SIPLimits())
         } catch {
-            throw ControlProblem(error: "\(user) cannot be called: \(error)")
+            throw ControlProblem(error: "\(TerminalText.visible(user)) cannot be called: \(error)")
         }
     }
 
@@ -200,7 +205,8 @@ extension TestCallService {
         }
         guard let number = PastedCaller(text).number(by: trunk.normaliser) else {
             throw ControlProblem(
-                error: "\(text) is not certain on trunk \(trunk.name): write + and the country code")
+                error:
+                    "\(TerminalText.visible(text)) is not certain on trunk \(trunk.name): write + and the country code")
         }
         return number
     }
