@@ -156,7 +156,7 @@ struct LedgerReaderTests {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: path + "/herald.sqlite"))
         let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase.ledgerReader(folder: path) }
-        #expect(error?.description.contains("file is not a database; check the owner") == true)
+        #expect(error?.description.contains("is damaged: file is not a database; restore it from a backup") == true)
     }
 
     @Test func `a ledger of a newer herald is left alone`() throws {
