@@ -111,18 +111,35 @@ package struct Setup: Sendable {
 
     // MARK: Writing
 
+    /// The content of the key file, and a remark on its origin.
+    private struct NewKey {
+        let content: String
+        let remark: String
+    }
+
     /// Writes the key, then the configuration: a gateway that starts in between has no configuration, and waits.
     private func write(_ text: String, _ key: Key, _ local: LocalDirectory?) async throws {
+        try store(text, try await made(key, local))
+    }
+
+    /// The key to write; nil for one that has its file.
+    private func made(_ key: Key, _ local: LocalDirectory?) async throws -> NewKey? {
         switch key {
-        case .present: break
+        case .present: return nil
+        case .typed(let key): return NewKey(content: key.reveal(), remark: "")
         case .local:
-            guard let local else { break }
-            try create(options.keyPath, try await local.makeKey() + "\n")
-            let name = LocalDirectory.keyName
-            Output.write("\(shown(options.keyPath)) written: the key \"\(name)\" of the directory on this machine\n")
-        case .typed(let key):
-            try create(options.keyPath, key.reveal() + "\n")
-            Output.write("\(shown(options.keyPath)) written\n")
+            guard let local else { return nil }
+            let remark = ": the key \"\(LocalDirectory.keyName)\" of the directory on this machine"
+            return NewKey(content: try await local.makeKey(), remark: remark)
+        }
+    }
+
+    /// Not inlined, because the optimiser of Swift 6.3 ends with a signal in an asynchronous function with these calls.
+    @inline(never)
+    private func store(_ text: String, _ key: NewKey?) throws {
+        if let key {
+            try create(options.keyPath, key.content + "\n")
+            Output.write("\(shown(options.keyPath)) written\(key.remark)\n")
         }
         let check = ConfigurationCheck(text: text, path: options.config)
         guard check.problems.isEmpty else {
