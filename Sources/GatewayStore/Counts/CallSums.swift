@@ -26,7 +26,9 @@ package struct CallSums: Hashable, Sendable {
     /// The sums of one ended call.
     init(_ call: CallRecord) {
         self.init(calls: 1)
-        guard call.reachedAt != nil, call.answeredBy != .system, call.outcome?.isElsewhere != true else { return }
+        // A machine that answers without an alert shows that no person was reached.
+        let isReached = call.reachedAt != nil && (call.answeredBy == nil || call.ringingAt != nil)
+        guard isReached, call.answeredBy != .system, call.outcome?.isElsewhere != true else { return }
         reached = 1
         guard call.answeredAt != nil, call.answeredBy == nil else { return }
         answered = 1
