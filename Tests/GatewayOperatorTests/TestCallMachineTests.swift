@@ -197,7 +197,8 @@ struct TestCallMachineTests {
     @Test(arguments: [
         ("INVITE", "200 OK", true), ("UPDATE", "200 OK", false), ("INFO", "200 OK", false),
         ("OPTIONS", "200 OK", false),
-        ("NOTIFY", "200 OK", false), ("REFER", "501 Not Implemented", false), ("PRACK", "501 Not Implemented", false),
+        ("NOTIFY", "200 OK", false), ("REFER", "405 Method Not Allowed", false),
+        ("PRACK", "405 Method Not Allowed", false),
     ])
     func `requests of the PBX in the call get a response`(method: String, status: String, hasSession: Bool) {
         var call = Call()
@@ -206,7 +207,27 @@ struct TestCallMachineTests {
         #expect(out.count == 1 && out[0].hasPrefix("SIP/2.0 \(status)\r\n"))
         #expect(out[0].components(separatedBy: "\r\n").filter { $0.hasPrefix("Via:") || $0.hasPrefix("v:") }.count == 2)
         #expect(out[0].contains("CSeq: 9 \(method)\r\n") && out[0].contains("m=audio") == hasSession)
+        // RFC 3261 §8.2.1: a 405 has the methods that are taken.
+        let allowed = out[0].components(separatedBy: "\r\n").first { $0.hasPrefix("Allow: ") }
+        #expect((allowed != nil) == status.hasPrefix("405") && allowed?.contains(method) != true)
         #expect(call.request("ACK").isEmpty)
+    }
+
+    @Test(arguments: ["CANCEL", "BYE"])
+    func `a gateway that restarts rejects the end of the call, and gets it again`(method: String) {
+        var call = Call()
+        _ = call.respond("180 Ringing")
+        if method == "BYE" { _ = call.respond("200 OK", extra: Self.dialog) }
+        call.machine.isAdmitted = false
+        let end = call.machine.interrupt("the gateway went away", at: call.now)
+        #expect(end.first?.hasPrefix("\(method) ") == true)
+        #expect(call.respond("403 Forbidden", to: method).isEmpty && !call.machine.isOver)
+        #expect(call.pass(500) == end)
+        call.machine.isAdmitted = true
+        #expect(call.pass(1_000) == end)
+        _ = call.respond("200 OK", to: method)
+        if method == "CANCEL" { _ = call.respond("487 Request Terminated") }
+        #expect(call.machine.isOver && call.pass(40_000).isEmpty)
     }
 
     @Test func `a PBX that hangs up ends the call`() {

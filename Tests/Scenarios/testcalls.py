@@ -129,7 +129,7 @@ def rings(pbx):
 
 
 def ended_early(testbed, folder, run):
-    """Ctrl-C and a drain end a ringing call by CANCEL, kill -9 of the gateway ends the command; nothing is stored."""
+    """Ctrl-C, a drain and kill -9 of the gateway end a ringing call by CANCEL; nothing is stored."""
     number, before = brand(1089), counted(testbed)
 
     def interrupt(command):
@@ -155,6 +155,9 @@ def ended_early(testbed, folder, run):
                 raise Failed(f"{name}: {command.returncode}\n{output}")
             if name != "restarted" and not pbx.wait():
                 raise Failed(f"{name}: the PBX got no CANCEL\n" + pbx.trouble())
+            if name == "restarted":
+                wait_until(lambda: any(text.startswith("CANCEL ") for _, text in pbx.sent_and_received()), 10,
+                           "the PBX got no CANCEL after the restart")
         finally:
             pbx.child.stop(1)
             if command.poll() is None:

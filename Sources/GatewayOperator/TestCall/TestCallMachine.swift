@@ -45,6 +45,10 @@ struct TestCallMachine: Sendable {
     /// Begins each branch of this call.
     private let branchStart: String
     private(set) var result = TestCallResult()
+    /// Whether the gateway takes the messages as a test call's.
+    ///
+    /// While it restarts it may reject CANCEL and BYE, which ends nothing: they are sent again.
+    var isAdmitted = true
     private var phase = Phase.calling
     private var pending: Pending?
     private var start: UInt64 = 0
@@ -116,8 +120,8 @@ struct TestCallMachine: Sendable {
         guard isOwn, message.fromTag.map({ message[$0].elementsEqual(messages.tag.utf8) }) == true else { return [] }
         switch String(decoding: message[sequence.method], as: UTF8.self) {
         case "INVITE" where sequence.number == 1: return invited(message, status, at: now)
-        case "CANCEL": if status >= 200, phase == .cancelling { pending = nil }
-        case "BYE": if status >= 200, phase == .hangingUp { ended(at: now) }
+        case "CANCEL": if status >= 200, phase == .cancelling, isAdmitted { pending = nil }
+        case "BYE": if status >= 200, phase == .hangingUp, isAdmitted { ended(at: now) }
         default: break
         }
         return []
@@ -213,9 +217,9 @@ struct TestCallMachine: Sendable {
             return [messages.response("200 OK", to: request)]
         case .invite: return [messages.response("200 OK", to: request, hasSession: true)]
         default:
-            let known = ["UPDATE", "INFO", "OPTIONS", "NOTIFY", "MESSAGE"]
-            let isKnown = known.contains(String(decoding: request[token], as: UTF8.self))
-            return [messages.response(isKnown ? "200 OK" : "501 Not Implemented", to: request)]
+            // RFC 3261 §8.2.1: any other method gets 405 with those that are taken.
+            let isTaken = TestCallMessages.methods.contains(String(decoding: request[token], as: UTF8.self))
+            return [messages.response(isTaken ? "200 OK" : "405 Method Not Allowed", to: request)]
         }
     }
 

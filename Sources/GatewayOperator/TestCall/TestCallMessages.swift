@@ -34,6 +34,11 @@ struct TestCallMessages: Hashable, Sendable {
     /// The phone shows this name where no brand replaces it.
     private var from: String { "\"Herald test call\" <\(caller)>;tag=\(tag)" }
 
+    /// The methods that the caller takes.
+    static let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "UPDATE", "INFO", "NOTIFY", "MESSAGE"]
+
+    private static let allow = "Allow: " + methods.joined(separator: ", ")
+
     /// The INVITE.
     func invite(_ branch: String) -> String {
         let body = session
@@ -42,7 +47,7 @@ struct TestCallMessages: Hashable, Sendable {
             [
                 "Contact: <sip:\(plan.from)@\(local)>",
                 "P-Asserted-Identity: \"Herald test call\" <\(asserted)>",
-                "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO",
+                Self.allow,
                 "User-Agent: herald/\(HeraldVersion.current) test call",
             ] + attestationFields + ["Content-Type: application/sdp"], body: body)
     }
@@ -90,7 +95,8 @@ struct TestCallMessages: Hashable, Sendable {
         }
         let body = hasSession ? session : ""
         let session = hasSession ? ["Contact: <sip:\(plan.from)@\(local)>", "Content-Type: application/sdp"] : []
-        return (["SIP/2.0 \(status)"] + copied + session + ["Content-Length: \(body.utf8.count)", ""])
+        let allow = status.hasPrefix("405") ? [Self.allow] : []
+        return (["SIP/2.0 \(status)"] + copied + allow + session + ["Content-Length: \(body.utf8.count)", ""])
             .joined(separator: "\r\n") + "\r\n" + body
     }
 

@@ -69,6 +69,8 @@ package struct TestCallRun: Sendable {
         case tick
         case interrupted
         case sign(TestCallSign)
+        /// The gateway has ended without a sign, and may come again.
+        case away
         case traced(TraceLine)
         /// The gateway cannot be reached any more, or has refused.
         case failed(String)
@@ -158,7 +160,7 @@ package struct TestCallRun: Sendable {
                     inbox.yield(.failed("\(error)"))
                     return
                 }
-                inbox.yield(.sign(TestCallSign(state: .draining, reason: "the gateway went away")))
+                inbox.yield(.away)
                 try? await Task.sleep(for: .milliseconds(250))
             }
         }
@@ -196,8 +198,12 @@ package struct TestCallRun: Sendable {
             // The second Ctrl-C waits for no response.
             case .interrupted where machine.result.interruption != nil: end = now
             case .interrupted: send(machine.interrupt("interrupted", at: now))
+            case .away:
+                machine.isAdmitted = false
+                send(machine.interrupt("the gateway went away", at: now))
             case .sign(let sign):
                 isOpen = isOpen || sign.state == .open
+                if sign.state == .open { machine.isAdmitted = true }
                 let isEnd = sign.state == .end || sign.state == .draining
                 if isEnd { send(machine.interrupt(sign.reason ?? "the gateway drains", at: now)) }
             case .traced(let line):
