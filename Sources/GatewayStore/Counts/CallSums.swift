@@ -26,7 +26,7 @@ package struct CallSums: Hashable, Sendable {
     /// The sums of one ended call.
     init(_ call: CallRecord) {
         self.init(calls: 1)
-        // A machine that answers without an alert shows that no person was reached.
+        // A 2xx of a machine without an alert before it shows that no person was reached.
         let isReached = call.reachedAt != nil && (call.answeredBy == nil || call.ringingAt != nil)
         guard isReached, call.answeredBy != .system, call.outcome?.isElsewhere != true else { return }
         reached = 1
