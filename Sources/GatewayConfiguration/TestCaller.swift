@@ -27,11 +27,14 @@ package struct TestCaller: Hashable, Sendable {
     package let address: PeerAddress
     /// Position of the local socket that it sends to.
     package let socket: Int
+    /// The Call-ID of the ordered call; another call from the address is not the test's.
+    package let callID: String
     /// Nil where no call back is awaited.
     package let callBack: CallBack?
 
-    package init(trunk: String, address: PeerAddress, socket: Int, callBack: CallBack? = nil) {
-        (self.trunk, self.address, self.socket, self.callBack) = (trunk, address, socket, callBack)
+    package init(trunk: String, address: PeerAddress, socket: Int, callID: String, callBack: CallBack? = nil) {
+        (self.trunk, self.address, self.socket) = (trunk, address, socket)
+        (self.callID, self.callBack) = (callID, callBack)
     }
 }
 
@@ -42,6 +45,7 @@ extension HeraldConfiguration {
         let callBack = caller.callBack.map {
             TestTrunk.CallBack(to: $0.number, from: $0.called, of: $0.customer, policy: returnPolicy)
         }
-        return TestTrunk(like: model, from: caller.address, by: caller.socket, callBack: callBack)
+        return TestTrunk(
+            like: model, from: caller.address, by: caller.socket, callID: caller.callID, callBack: callBack)
     }
 }

@@ -158,11 +158,17 @@ final class GatewayUnderTest {
     }
 
     /// Admits the caller of a test call by the rules of the trunk, or none any more.
-    func admitTest(_ caller: PeerAddress?, callBack: TestTrunk.CallBack? = nil, _ options: Options = Options()) {
+    ///
+    /// - Parameter callID: that of the messages of `request`.
+    func admitTest(
+        _ caller: PeerAddress?, callID: String = "story@carrier.example", callBack: TestTrunk.CallBack? = nil,
+        _ options: Options = Options()
+    ) {
         shared.settings.store(
             Self.settings(options) { topology in
                 guard let caller, let trunk = topology.trunks.first else { return topology }
-                return topology.testing(TestTrunk(like: trunk, from: caller, by: 0, callBack: callBack))
+                return topology.testing(
+                    TestTrunk(like: trunk, from: caller, by: 0, callID: callID, callBack: callBack))
             })
     }
 

@@ -145,6 +145,90 @@ struct TestedCallTests {
         #expect(out.allSatisfy { String(decoding: $0.bytes.prefix(11), as: UTF8.self) == "SIP/2.0 403" })
     }
 
+    /// Everything but a 403 to the caller, and a record that proposes no new source.
+    private func expectRefused(_ out: [OutgoingMessage], _ gateway: GatewayUnderTest, _ place: Comment) {
+        #expect(out.to(Self.caller).map { $0.prefix(11) } == ["SIP/2.0 403"] && out.count == 1, place)
+        let records = gateway.shared.rejections.take().rejections
+        #expect(records.map(\.cause) == [.testCall] && records.first?.sender == .unknown, place)
+        #expect(records.first?.causeText.contains("another Call-ID") == true, place)
+        var digest = RejectionDigest()
+        let lines = digest.take(records, at: 100)
+        #expect(lines.map(\.text).allSatisfy { !$0.contains("sources") && !$0.contains("story") }, place)
+        #expect(digest.unknownCallers.summary(at: 100) == nil, "no carrier with a new address")
+        #expect(gateway.updates().isEmpty && gateway.shared.calls.count == 0, place)
+    }
+
+    @Test(arguments: [
+        "other@carrier.example", "story@carrier.exampl", "story@carrier.example2", "STORY@carrier.example", "story",
+    ])
+    func `an INVITE of the same source with another Call-ID is one of an unknown peer`(callID: String) throws {
+        let gateway = try gateway()
+        gateway.admitTest(Self.caller)
+        let invite = tested(request("INVITE", branch: "other")).replacing("story@carrier.example", with: callID)
+        expectRefused(gateway.receive(invite, from: Self.caller), gateway, "\(callID)")
+        let own = gateway.receive(tested(request("INVITE")), from: Self.caller)
+        #expect(own.to(GatewayUnderTest.pbx).count == 1, "the ordered call still comes through")
+    }
+
+    @Test(arguments: ["OPTIONS", "REGISTER", "MESSAGE", "BYE", "SUBSCRIBE"])
+    func `other requests with another Call-ID are refused as well`(method: String) throws {
+        let gateway = try gateway()
+        gateway.admitTest(Self.caller)
+        let text = tested(request(method, branch: "other")).replacing("story@", with: "other@")
+        expectRefused(gateway.receive(text, from: Self.caller), gateway, "\(method)")
+    }
+
+    @Test func `a response with another Call-ID is dropped unless a call back is awaited`() throws {
+        let text = """
+            SIP/2.0 180 Ringing
+            Via: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0123456789abcdef
+            Via: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bKpbx
+            From: <sip:100@192.0.2.20>;tag=b
+            To: <sip:+61491570156@192.0.2.10>;tag=c
+            Call-ID: other@192.0.2.20
+            CSeq: 1 INVITE
+            Content-Length: 0
+
+
+            """
+        let gateway = try gateway()
+        gateway.admitTest(Self.caller)
+        #expect(gateway.receive(text, from: Self.caller).isEmpty)
+        #expect(gateway.shared.rejections.take().rejections.map(\.cause) == [.testCall])
+        gateway.admitTest(Self.caller, callBack: try callBack())
+        #expect(gateway.receive(text, from: Self.caller).to(GatewayUnderTest.pbx).count == 1)
+        expectNoAccount(gateway, "a response to a call back")
+    }
+
+    @Test func `another local address is not the way of the test, as a TCP port can belong to another program`() throws
+    {
+        let gateway = try gateway { $0.sockets = [5060, 5062] }
+        var options = GatewayUnderTest.Options()
+        options.sockets = [5060, 5062]
+        gateway.admitTest(Self.caller, options)
+        let out = gateway.receive(tested(request("INVITE")), from: Self.caller, on: 1)
+        #expect(out.to(GatewayUnderTest.pbx).isEmpty)
+        #expect(out.to(Self.caller).first?.hasPrefix("SIP/2.0 403") == true)
+    }
+
+    @Test func `bytes that are no message of the test get no response`() throws {
+        let gateway = try gateway()
+        gateway.admitTest(Self.caller)
+        let unreadable = tested(request("INVITE")).replacing("Max-Forwards: 70", with: "Max-Forwards 70")
+        #expect(gateway.receive(unreadable, from: Self.caller).isEmpty)
+        #expect(gateway.shared.rejections.take().rejections.map(\.sender) == [.unknown])
+    }
+
+    @Test func `a listed source stays the peer's for every other call`() throws {
+        var options = GatewayUnderTest.Options()
+        options.trunkSources = [PeerSource(network: Self.caller, prefixLength: 32, port: nil)]
+        let gateway = try gateway { $0.trunkSources = options.trunkSources }
+        gateway.admitTest(Self.caller, options)
+        let invite = tested(request("INVITE", branch: "other")).replacing("story@", with: "other@")
+        #expect(gateway.receive(invite, from: Self.caller).to(GatewayUnderTest.pbx).count == 1)
+        #expect(gateway.updates().map(\.kind) == [.invite], "an ordinary call with its account")
+    }
+
     @Test func `a carrier cannot have the mark: not by a copy of the INVITE, nor by the test's own cookie`() throws {
         let gateway = try gateway()
         gateway.admitTest(Self.caller)

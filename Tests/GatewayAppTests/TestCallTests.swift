@@ -194,7 +194,9 @@ struct TestCallTests {
             let plan = try await client.plan(TestCallOrder(to: "2001"))
             let (signs, begun) = AsyncStream<Void>.makeStream()
             let other = Task {
-                try await client.begin(TestCallOrder(to: "2001"), caller: "\(plan.host):40711") { _ in begun.yield() }
+                try await client.begin(
+                    TestCallOrder(to: "2001"), caller: "\(plan.host):40711", callID: Self.callID
+                ) { _ in begun.yield() }
             }
             for await _ in signs { break }
             let busy = await #expect(throws: CommandFailure.self) { try await call.run() }
@@ -206,9 +208,82 @@ struct TestCallTests {
     @Test func `a caller from elsewhere is refused`() async throws {
         try await run { client, _ in
             let error = await #expect(throws: (any Error).self) {
-                try await client.begin(TestCallOrder(to: "2001"), caller: "203.0.113.9:5060") { _ in }
+                try await client.begin(
+                    TestCallOrder(to: "2001"), caller: "203.0.113.9:5060", callID: Self.callID
+                ) { _ in }
             }
             #expect("\(error.map { "\($0)" } ?? "")".contains("the caller must send from 127.84."))
         }
+    }
+
+    private static let callID = "herald-test-abcdefghijkmnpqr"
+
+    @Test(arguments: [
+        "", "herald-test", "herald-test-abc def", "herald-test-abc\r\nX: y", String(repeating: "x", count: 129),
+    ])
+    func `an order without a Call-ID that nobody finds by trying is refused`(callID: String) async throws {
+        try await run { client, _ in
+            let host = try await client.plan(TestCallOrder(to: "2001")).host
+            let error = await #expect(throws: (any Error).self) {
+                try await client.begin(TestCallOrder(to: "2001"), caller: "\(host):40711", callID: callID) { _ in }
+            }
+            #expect("\(error.map { "\($0)" } ?? "")".contains("call_id must be the Call-ID of the test's INVITE"))
+        }
+    }
+
+    @Test func `from the caller's address the INVITE with the ordered Call-ID alone is the test's`() async throws {
+        let pbx = try fixture.pbx()
+        let host = fixture.folder.address
+        let caller = try UDPPeer(host, port: 40_711)
+        try await run { [fixture] client, _ in
+            let (signs, begun) = AsyncStream<Void>.makeStream()
+            let test = Task {
+                try await client.begin(
+                    TestCallOrder(to: "2001"), caller: "\(host):40711", callID: Self.callID
+                ) { _ in begun.yield() }
+            }
+            for await _ in signs { break }
+            func invite(_ callID: String) -> String {
+                fixture.request("INVITE", callID, user: "2001@").replacing(
+                    "UDP \(fixture.trunkAddress):5060", with: "UDP \(host):40711")
+            }
+            caller.send(invite("herald-test-stuvwxyzabcdefgh"), to: host)
+            #expect(await caller.receive().hasPrefix("SIP/2.0 403 "))
+            try await fixture.until { fixture.log.text.contains("admitted from this address and port, by another") }
+            caller.send(invite(Self.callID), to: host)
+            #expect(await caller.receive().hasPrefix("SIP/2.0 100 "))
+            let ringing = await pbx.receive()
+            #expect(ringing.hasPrefix("INVITE ") && ringing.contains("Call-ID: \(Self.callID)\r"), "\(ringing)")
+            pbx.send(Self.response("486 Busy Here", to: ringing, fixture.pbxAddress), to: host)
+            var end = await caller.receive()
+            while end.hasPrefix("SIP/2.0 1") { end = await caller.receive() }
+            #expect(end.hasPrefix("SIP/2.0 486 "))
+            let state = try await client.state()
+            #expect(state.gateway.unknownCallers == nil, "no carrier is at a new address")
+            test.cancel()
+        }
+        // The log has the order without the Call-ID, and some users may read the log who may give no order.
+        #expect(fixture.log.text.contains("test-call") && !fixture.log.text.contains(Self.callID))
+        try expectNothingStored()
+    }
+
+    @Test func `the caller takes datagrams of the gateway's address and port alone`() async throws {
+        let host = fixture.folder.address
+        let gateway = try UDPPeer(host, port: 5060)
+        let others = [try UDPPeer(host, port: 5061), try UDPPeer(fixture.pbxAddress, port: 5060)]
+        let plan = TestCallPlan(
+            trunk: "carrier", isTrusted: true, policy: "standard", pbx: "office", from: "+61255501001", brand: nil,
+            to: "2001", returnsAnswered: false, host: host, port: 5060)
+        let (texts, inbox) = AsyncStream.makeStream(of: String.self)
+        let socket = try await TestCallSocket(plan) { inbox.yield(String(decoding: $0, as: UTF8.self)) }
+        for other in others { other.send("SIP/2.0 603 Decline", to: host, port: UInt16(socket.port)) }
+        gateway.send("SIP/2.0 180 Ringing", to: host, port: UInt16(socket.port))
+        for await text in texts {
+            #expect(text == "SIP/2.0 180 Ringing")
+            break
+        }
+        socket.send("OPTIONS")
+        #expect(await gateway.receive() == "OPTIONS")
+        await socket.close()
     }
 }

@@ -55,6 +55,8 @@ public struct Rejection: Sendable {
         case noRoute
         /// The signature of the call failed, and the trunk has `on_failed: reject`.
         case signature
+        /// A test call is admitted from this address and port, by another Call-ID.
+        case testCall
     }
 
     /// The measure that exceeds a limit, and the longest header field.

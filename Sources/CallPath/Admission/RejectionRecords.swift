@@ -37,9 +37,10 @@ extension GatewayShared {
         of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
         size: Rejection.Size = .init(), _ settings: GatewaySettings, at now: Moment
     ) {
-        let sender = Rejection.Sender(of: flow, settings.topology, at: now)
+        let topology = settings.topology
+        let sender = Rejection.Sender(topology.peer(of: message, by: flow) ?? topology.formerPeer(of: flow, at: now))
         recordRejection(
-            of: message, by: flow, status, for: sender == .unknown ? settings.topology.cause(of: flow) : cause,
+            of: message, by: flow, status, for: sender == .unknown ? topology.cause(of: flow) : cause,
             phrase: phrase, size: size, from: sender, settings, at: now)
     }
 
@@ -49,11 +50,12 @@ extension GatewayShared {
         at now: Moment
     ) {
         let outline = MessageOutline(bytes)
-        let sender = Rejection.Sender(of: flow, settings.topology, at: now)
+        let topology = settings.topology
+        let sender = Rejection.Sender(topology.configuredPeer(of: flow) ?? topology.formerPeer(of: flow, at: now))
         var rejection = Rejection(
-            source: flow.source, transport: settings.topology.transport(of: flow), sender: sender,
+            source: flow.source, transport: topology.transport(of: flow), sender: sender,
             method: ShortText(Array(copying: bytes, outline.method)[...]), responseStatus: UInt16(outline.status),
-            status: UInt16(status), cause: sender == .unknown ? settings.topology.cause(of: flow) : .brokenRule,
+            status: UInt16(status), cause: sender == .unknown ? topology.cause(of: flow) : .brokenRule,
             phrase: error.phrase, at: now.wallMicroseconds)
         if sender != .unknown, let measure = error.measure(outline, of: bytes.count, by: flow.fault, settings.limits) {
             (rejection.cause, rejection.size) = (measure.cause, measure.size)
@@ -92,10 +94,12 @@ extension GatewayShared {
 
     /// Leaves a record of a shed INVITE.
     func recordShed(by flow: Flow, _ settings: GatewaySettings, at now: Moment) {
+        let topology = settings.topology
         rejections.record(
             Rejection(
-                source: flow.source, transport: settings.topology.transport(of: flow),
-                sender: Rejection.Sender(of: flow, settings.topology, at: now), method: ShortText("INVITE"),
+                source: flow.source, transport: topology.transport(of: flow),
+                sender: Rejection.Sender(topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now)),
+                method: ShortText("INVITE"),
                 status: 503, cause: .overload, at: now.wallMicroseconds))
     }
 
@@ -161,9 +165,9 @@ extension [UInt8] {
 }
 
 extension Rejection.Sender {
-    /// The configured peer that sends this way, by the present settings or former ones.
-    fileprivate init(of flow: Flow, _ topology: GatewayTopology, at now: Moment) {
-        switch topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now) {
+    /// The peer of the present settings or of former ones; nil for an unknown peer.
+    fileprivate init(_ peer: GatewayTopology.Peer?) {
+        switch peer {
         case .trunk(let trunk): self = .trunk(trunk.name)
         case .pbx(let pbx): self = .pbx(pbx.name)
         case nil: self = .unknown
@@ -174,7 +178,8 @@ extension Rejection.Sender {
 extension GatewayTopology {
     /// The cause of rejecting an unknown peer.
     func cause(of flow: Flow) -> Rejection.Cause {
-        mayBePeer(at: flow.source) ? .otherPortOrCertificate : .unlisted
+        if let test, test.isCaller(flow) { return .testCall }
+        return mayBePeer(at: flow.source) ? .otherPortOrCertificate : .unlisted
     }
 
     fileprivate func transport(of flow: Flow) -> SIPTransportKind {

@@ -53,6 +53,7 @@ extension Rejection {
         case .noTarget: "no target is up, or the last one did not respond"
         case .noRoute: "no route has the called number"
         case .signature: "the signature of the call failed: \(phrase)"
+        case .testCall: "a test call is admitted from this address and port, by another Call-ID"
         }
     }
 
@@ -80,6 +81,7 @@ extension Rejection {
         case .noTarget: "see the targets in /status"
         case .noRoute: "add the number to a route, or set routes.default: trunk"
         case .signature: "herald calls --outcome failed lists these calls, and herald calls --show has signer and cause"
+        case .testCall: "find the program of this machine that sends from there"
         }
     }
 }

@@ -7,7 +7,7 @@ import SIPCore
 extension GatewayElement {
     /// The peer of a message, or of former settings if the message belongs to a call that came through here.
     func peer(of arrival: Arrival, _ settings: GatewaySettings) -> GatewayTopology.Peer? {
-        settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings)
+        settings.topology.peer(of: arrival.message, by: arrival.flow) ?? formerPeer(of: arrival, settings)
     }
 
     /// The former peer of a message: of a response, of a message whose transaction is in memory, or of a request with
@@ -80,13 +80,13 @@ extension GatewayElement {
             settings, at: arrival.now)
     }
 
-    /// Rejects a peer's request that cannot be indexed, if all fields that the response repeats can be read (RFC 3261
+    /// Rejects a configured peer's request that cannot be indexed, if all fields that the response repeats can be read (RFC 3261
     /// §21.4.1, §21.5.7); drops, counts and records everything else but keep-alives.
     func rejectUnreadable(
         _ bytes: Span<UInt8>, by flow: Flow, for error: SIPIndexError, _ settings: GatewaySettings, at now: Moment
     ) {
         guard error != .keepAlive else { return shared.counters.add(error) }
-        guard let refusal = error.refusal(of: flow.fault), settings.topology.peer(of: flow) != nil,
+        guard let refusal = error.refusal(of: flow.fault), settings.topology.configuredPeer(of: flow) != nil,
             let request = MalformedRequest.rejectable(bytes)
         else {
             shared.counters.add(error)

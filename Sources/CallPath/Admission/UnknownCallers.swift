@@ -38,6 +38,8 @@ public struct UnknownCallers: Sendable {
     mutating func add(_ rejections: [Rejection], at now: Int64) {
         forget(at: now)
         for rejection in rejections where rejection.sender == .unknown && rejection.invites > 0 {
+            // No carrier: a program of this machine, beside a test call.
+            if rejection.cause == .testCall { continue }
             count(rejection.invites, at: now)
             keep(rejection, at: now)
         }

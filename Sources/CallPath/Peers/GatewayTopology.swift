@@ -65,14 +65,24 @@ public final class GatewayTopology: Sendable {
         GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs, routes: routes, former: former, test: test)
     }
 
+    /// The peer of a message: the caller of a test call for the ordered call alone, else the configured peer.
+    func peer(of message: SIPMessage, by flow: Flow) -> Peer? {
+        if let test, test.isCaller(flow), test.isOrdered(message) { return .trunk(test.trunk) }
+        return configuredPeer(of: flow)
+    }
+
+    /// The peer that sends this way: the caller of a test call by its one port, else the configured peer.
+    public func peer(of flow: Flow) -> Peer? {
+        if let test, test.isCaller(flow) { return .trunk(test.trunk) }
+        return configuredPeer(of: flow)
+    }
+
     /// The configured peer that sends this way; nil for an unknown peer.
     ///
-    /// The one port of a test call's caller comes first, then PBXs, then trunks in their order. Of trunks that share a
-    /// source, the trunk of the receiving socket wins. A stream has an ephemeral source port, so its port does not count if
-    /// no source matches with it. Without a matching source, a peer with a target at that address matches: targets send
-    /// their responses from there.
-    public func peer(of flow: Flow) -> Peer? {
-        if let test, test.trunk.sends(flow, anyPort: false) { return .trunk(test.trunk) }
+    /// PBXs come first, then trunks in their order. Of trunks that share a source, the trunk of the receiving socket wins.
+    /// A stream has an ephemeral source port, so its port does not count if no source matches with it. Without a matching
+    /// source, a peer with a target at that address matches: targets send their responses from there.
+    func configuredPeer(of flow: Flow) -> Peer? {
         let isStream = isStream(flow)
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
             ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
@@ -117,7 +127,8 @@ public final class GatewayTopology: Sendable {
     ///
     /// - Parameter now: nil to leave out former peers.
     func peer(at address: PeerAddress, orFormerAt now: Moment? = nil) -> Peer? {
-        if let peer = peer(of: Flow(source: address, socket: -1)) { return peer }
+        if let test, test.isCaller(at: address) { return .trunk(test.trunk) }
+        if let peer = configuredPeer(of: Flow(source: address, socket: -1)) { return peer }
         let named = trunks.first { trunk in
             trunk.targets.hasTarget(at: address, anyPort: false)
                 || trunk.sources.contains { $0.contains(address, anyPort: false) }

@@ -6,8 +6,8 @@ public import SIPCore
 
 /// The caller of a test call: a trunk of its own for as long as the operator's order lasts.
 ///
-/// It has the rules of a configured trunk, and the one address and port that the order names. Its mark is in the sealed cookie
-/// of its dialogs, so their later messages are known for a test's by every worker, after a restart too. Immutable.
+/// It has the rules of a configured trunk, and the address, port and Call-ID that the order names. Its mark is in the sealed
+/// cookie of its dialogs, so every worker knows their later messages for a test's, after a restart too. Immutable.
 public final class TestTrunk: Sendable {
     /// The call back that a test waits for.
     public struct CallBack: Sendable {
@@ -26,17 +26,39 @@ public final class TestTrunk: Sendable {
     }
 
     let trunk: TrunkPeer
+    private let socket: Int
+    private let callID: [UInt8]
     private let callBack: CallBack?
 
     /// - Parameters:
     ///   - model: the configured trunk whose rules hold.
     ///   - caller: the only address and port of the caller.
     ///   - socket: position of the local UDP socket that the caller sends to.
+    ///   - callID: the Call-ID of the ordered call.
     ///   - callBack: nil where no call back is awaited.
-    public init(like model: TrunkPeer, from caller: PeerAddress, by socket: Int, callBack: CallBack? = nil) {
+    public init(
+        like model: TrunkPeer, from caller: PeerAddress, by socket: Int, callID: String, callBack: CallBack? = nil
+    ) {
         trunk = TrunkPeer(testingAs: model, from: caller, by: socket)
-        self.callBack = callBack
+        (self.socket, self.callID, self.callBack) = (socket, Array(callID.utf8), callBack)
     }
+
+    /// Whether a message came from the caller's address and port to the local UDP socket of the test.
+    ///
+    /// The same port number of TCP may belong to another program.
+    func isCaller(_ flow: Flow) -> Bool { flow.socket == socket && isCaller(at: flow.source) }
+
+    /// Whether an address is the caller's.
+    func isCaller(at address: PeerAddress) -> Bool { trunk.sources.contains { $0.contains(address) } }
+
+    /// Whether a message from the caller's address is the test's: a message of the ordered call, or a response to a call back.
+    func isOrdered(_ message: SIPMessage) -> Bool {
+        if let field = message.first(.callID), isOrdered(callID: message[field.value]) { return true }
+        return callBack != nil && message.status != nil
+    }
+
+    /// Whether a Call-ID is that of the ordered call, byte for byte (RFC 3261 §20.8).
+    func isOrdered(callID: ArraySlice<UInt8>) -> Bool { callID.elementsEqual(self.callID) }
 
     /// The caller's trunk if a PBX's INVITE is the call back that the test waits for; nil for every other call.
     ///

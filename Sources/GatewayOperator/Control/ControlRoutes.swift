@@ -158,9 +158,14 @@ private struct OrderLog: RouterMiddleware {
                 "order on the control socket",
                 metadata: [
                     "order": "\(request.uri.path.dropFirst("/v1/".count))", "by": "\(sender)",
-                    "parameters": "\(request.uri.query ?? "")",
+                    "parameters": "\(Self.shown(request.uri.query ?? ""))",
                 ])
         }
         return try await next(request, context)
+    }
+
+    /// The parameters without the one that is no reader's of the log.
+    private static func shown(_ query: String) -> String {
+        query.split(separator: "&").filter { !$0.hasPrefix(TestCallOrder.secret + "=") }.joined(separator: "&")
     }
 }

@@ -14,10 +14,16 @@ extension ControlClient {
     /// Has the gateway take the messages of a caller as a test call's, and passes its signs to `take` until it ends.
     ///
     /// Cancel the task to end the test. Errors are those of `trace`.
+    ///
+    /// - Parameters:
+    ///   - caller: the address and port that the caller sends from.
+    ///   - callID: the Call-ID of its INVITE.
     func begin(
-        _ order: TestCallOrder, caller: String, _ take: @escaping @Sendable (TestCallSign) async throws -> Void
+        _ order: TestCallOrder, caller: String, callID: String,
+        _ take: @escaping @Sendable (TestCallSign) async throws -> Void
     ) async throws {
-        try await lines(of: TestCallRoute.path, by: .POST, query: order.query(caller: caller)) { line in
+        let query = order.query(caller: caller, callID: callID)
+        try await lines(of: TestCallRoute.path, by: .POST, query: query) { line in
             try await take(try JSONDecoder().decode(TestCallSign.self, from: Data(line.utf8)))
         }
     }

@@ -37,15 +37,31 @@ struct TestCallOrder: Hashable, Sendable {
             }
     }
 
+    /// Whether a text is fit for the Call-ID of an order: long enough that nobody finds it by trying.
+    static func isCallID(_ text: String) -> Bool {
+        (16...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 48...57, 65...90, 97...122: true
+                default: "-._@".utf8.contains(byte)
+                }
+            }
+    }
+
     /// The order as parameters of a request.
     ///
-    /// - Parameter caller: the address that the caller sends from; nil for a plan.
-    func query(caller: String? = nil) -> KeyValuePairs<String, String?> {
+    /// - Parameters:
+    ///   - caller: the address that the caller sends from; nil for a plan.
+    ///   - callID: the Call-ID of its INVITE; nil for a plan.
+    func query(caller: String? = nil, callID: String? = nil) -> KeyValuePairs<String, String?> {
         [
             "trunk": trunk, "from": from, "to": to, "returned": awaitsReturn ? "true" : "false",
-            "seconds": String(seconds), "caller": caller,
+            "seconds": String(seconds), "caller": caller, Self.secret: callID,
         ]
     }
+
+    /// The parameter that no log has: an INVITE with this Call-ID is the test's.
+    static let secret = "call_id"
 }
 
 /// The course that the gateway would give a test call, before it begins.

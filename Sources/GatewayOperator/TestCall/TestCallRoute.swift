@@ -20,8 +20,10 @@ enum TestCallRoute {
 
     static func begin(_ request: Request, _ source: any TestCallSource) async throws -> Response {
         do throws(ControlProblem) {
-            let caller = request.uri.queryParameters["caller"].map(String.init) ?? ""
-            let signs = try await source.begin(try order(of: request), caller: caller)
+            let query = request.uri.queryParameters
+            let signs = try await source.begin(
+                try order(of: request), caller: query["caller"].map(String.init) ?? "",
+                callID: query[Substring(TestCallOrder.secret)].map(String.init) ?? "")
             let lines = signs.map { String(decoding: (try? JSONEncoder().encode($0)) ?? Data(), as: UTF8.self) }
             return ControlResponse.lines(lines, to: request)
         } catch {

@@ -56,8 +56,8 @@ package struct TestCallWish: Sendable {
 
 /// `herald test-call`: one call through the running gateway to the PBX alone.
 ///
-/// The command is the caller. The gateway takes its messages as a trunk's for as long as the control connection is open, and
-/// walks them as any others. A trace of the call shows what the gateway made of it.
+/// The command is the caller. The gateway takes the messages of its Call-ID as a trunk's for as long as the control connection
+/// is open, and walks them as any others. A trace of the call shows what the gateway made of it.
 package struct TestCallRun: Sendable {
     /// Time for the last lines of the trace.
     private static let afterglow: UInt64 = 300
@@ -147,7 +147,7 @@ package struct TestCallRun: Sendable {
         var deadline: ContinuousClock.Instant?
         while !Task.isCancelled {
             do {
-                try await client.begin(order, caller: caller) { sign in
+                try await client.begin(order, caller: caller, callID: messages.callID) { sign in
                     if sign.state == .open { hasOpened.withLock { $0 = true } }
                     inbox.yield(.sign(sign))
                 }

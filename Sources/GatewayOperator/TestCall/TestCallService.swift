@@ -44,7 +44,13 @@ final class TestCallService: Service, TestCallSource {
 
     func plan(_ order: TestCallOrder) async throws(ControlProblem) -> TestCallPlan { try await checked(order).plan }
 
-    func begin(_ order: TestCallOrder, caller: String) async throws(ControlProblem) -> AsyncStream<TestCallSign> {
+    func begin(
+        _ order: TestCallOrder, caller: String, callID: String
+    ) async throws(ControlProblem) -> AsyncStream<TestCallSign> {
+        guard TestCallOrder.isCallID(callID) else {
+            throw ControlProblem(
+                error: "call_id must be the Call-ID of the test's INVITE: 16 to 128 letters, digits, - . _ or @")
+        }
         let checked = try await checked(order, isBegun: true)
         guard let address = try? EndpointAddress.read(caller, defaultPort: nil).peer(),
             address.bareHostText == checked.plan.host, address.port != 0
@@ -56,7 +62,7 @@ final class TestCallService: Service, TestCallSource {
                 called: CalledParty(number: checked.destination.number, user: order.to),
                 customer: checked.destination.route?.customer?.name) : nil
         let test = TestCaller(
-            trunk: checked.plan.trunk, address: address, socket: checked.socket, callBack: callBack)
+            trunk: checked.plan.trunk, address: address, socket: checked.socket, callID: callID, callBack: callBack)
         return try open(test, for: .seconds(order.seconds))
     }
 
@@ -228,9 +234,13 @@ protocol TestCallSource: Sendable {
     /// - Throws: for an order that cannot be carried out, and why.
     func plan(_ order: TestCallOrder) async throws(ControlProblem) -> TestCallPlan
 
-    /// Takes the messages of a caller as a test call's, until the stream ends.
+    /// Takes the call of a caller as a test call, until the stream ends.
     ///
-    /// - Parameter caller: the address and port that the caller sends from.
+    /// - Parameters:
+    ///   - caller: the address and port that the caller sends from.
+    ///   - callID: the Call-ID of its INVITE; other messages from there are those of an unknown peer.
     /// - Throws: for an order that cannot be carried out, and while another test runs.
-    func begin(_ order: TestCallOrder, caller: String) async throws(ControlProblem) -> AsyncStream<TestCallSign>
+    func begin(
+        _ order: TestCallOrder, caller: String, callID: String
+    ) async throws(ControlProblem) -> AsyncStream<TestCallSign>
 }

@@ -3,7 +3,7 @@
 import NIOCore
 import NIOPosix
 
-/// The sockets of a test call's caller: one for messages, and one for media that nobody reads.
+/// The sockets of a test call's caller: one for messages of the gateway alone, and one for media that nobody reads.
 struct TestCallSocket: Sendable {
     private let signalling: any Channel
     private let media: any Channel
@@ -11,16 +11,17 @@ struct TestCallSocket: Sendable {
 
     /// Opens both on the host that the gateway knows the caller by.
     ///
-    /// - Parameter receive: gets each datagram; on a thread of NIO.
+    /// - Parameter receive: gets each datagram of the gateway's address; on a thread of NIO.
     init(_ plan: TestCallPlan, receive: @escaping @Sendable ([UInt8]) -> Void) async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let local = try SocketAddress(ipAddress: plan.host, port: 0)
-        gateway = try SocketAddress(ipAddress: plan.host, port: plan.port)
+        let gateway = try SocketAddress(ipAddress: plan.host, port: plan.port)
+        self.gateway = gateway
         signalling = try await DatagramBootstrap(group: group)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Receiver(receive))
+                    try channel.pipeline.syncOperations.addHandler(Receiver(from: gateway, receive))
                 }
             }
             .bind(to: local).get()
@@ -44,15 +45,23 @@ struct TestCallSocket: Sendable {
         try? await media.close()
     }
 
+    /// Drops datagrams of other senders, such as a forged response.
+    ///
+    /// Not by a connected socket: it would report a restart of the gateway as an error, and lose the datagram behind it.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
+        private let gateway: SocketAddress
         private let receive: @Sendable ([UInt8]) -> Void
 
-        init(_ receive: @escaping @Sendable ([UInt8]) -> Void) { self.receive = receive }
+        init(from gateway: SocketAddress, _ receive: @escaping @Sendable ([UInt8]) -> Void) {
+            (self.gateway, self.receive) = (gateway, receive)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            receive(Array(unwrapInboundIn(data).data.readableBytesView))
+            let datagram = unwrapInboundIn(data)
+            guard datagram.remoteAddress == gateway else { return }
+            receive(Array(datagram.data.readableBytesView))
         }
     }
 }

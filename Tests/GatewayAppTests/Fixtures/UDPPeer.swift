@@ -23,10 +23,10 @@ final class UDPPeer: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends a message to port 5060 of an address.
-    func send(_ text: String, to host: String) {
+    /// Sends a message to a port of an address.
+    func send(_ text: String, to host: String, port: UInt16 = 5060) {
         let bytes = Array(text.utf8)
-        var address = Self.address(host, 5060)
+        var address = Self.address(host, port)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
