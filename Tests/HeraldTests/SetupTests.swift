@@ -12,10 +12,11 @@ final class SetupTests {
 
     private let folder = FileManager.default.temporaryDirectory.path + "/herald-setup-\(UUID().uuidString)"
     private var config: String { folder + "/herald.yaml" }
+    private var otherFolders: [String] = []
 
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    deinit { for path in otherFolders + [folder] { try? FileManager.default.removeItem(atPath: path) } }
 
     private static func program(_ name: String) -> String {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name).path
@@ -189,6 +190,52 @@ final class SetupTests {
         #expect(ended.code == 0, "\(ended.screen)")
         #expect(try text("api-key") == "k3y\n")
         #expect(try files() == ["api-key", "herald-directory.yaml", "herald.yaml"])
+    }
+
+    /// The program beside another `herald-directory`, which is a shell script.
+    private func program(besideDirectory script: String) throws -> String {
+        // A folder of the build: a link to a program needs the same file system.
+        let bin = Self.program("herald-setup-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+        otherFolders.append(bin)
+        guard link(Self.program("herald"), bin + "/herald") == 0 else { throw POSIXError(.EXDEV) }
+        try "#!/bin/sh\n\(script)\n".write(toFile: bin + "/herald-directory", atomically: true, encoding: .utf8)
+        chmod(bin + "/herald-directory", 0o755)
+        return bin + "/herald"
+    }
+
+    @Test(arguments: [("api-key", "api-key.new"), ("none/api-key", nil), ("api-key", "herald.yaml.new")])
+    func `the directory makes no key that could not be written`(file: String, taken: String?) async throws {
+        try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
+        if let taken { try put("mine\n", in: taken) }
+        let before = try files()
+        let options = Self.options.dropLast(2) + ["--key-file", folder + "/" + file, "--yes"]
+        let ended = try await setup(Array(options), [])
+        #expect(ended.code == 1 && ended.screen.contains("cannot write \(folder)/\(taken ?? file)"), "\(ended.screen)")
+        #expect(try files() == before, "a key would make the folder of the directory's database")
+        if let taken { #expect(try text(taken) == "mine\n") }
+    }
+
+    @Test func `Ctrl-C while the directory makes the key comes through once both files are there`() async throws {
+        try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
+        let herald = try program(besideDirectory: "echo making >/proc/$PPID/fd/2; sleep 2; echo hd_k3y")
+        let ended = try await TerminalProgram.run(
+            herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2),
+            [Turn("making", TerminalProgram.interrupt)])
+        #expect(ended.signal == SIGINT, "\(ended.code) \(ended.screen)\(ended.output)")
+        #expect(try files() == ["api-key", "herald-directory.yaml", "herald.yaml"])
+        #expect(try text("api-key") == "hd_k3y\n" && mode("api-key") == 0o640)
+        #expect(ended.output.hasSuffix("herald.yaml written\n"), "no doctor runs after it")
+    }
+
+    @Test func `a key file that appears meanwhile stays, and the lost key is named with its remedy`() async throws {
+        try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
+        let herald = try program(besideDirectory: "echo theirs >'\(folder)/api-key'; echo hd_k3y")
+        let ended = try await ChildProgram.run(
+            herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2))
+        #expect(ended.code == 1 && ended.errors.contains("key revoke gateway"), "\(ended.errors)")
+        #expect(!ended.errors.contains("hd_k3y") && !ended.output.contains("hd_k3y"))
+        #expect(try text("api-key") == "theirs\n" && files() == ["api-key", "herald-directory.yaml"])
     }
 
     // MARK: Without a terminal

@@ -34,8 +34,10 @@ extension HeraldConfiguration {
     ///
     /// - Parameter path: the later path of the file. Relative paths start at its folder.
     /// - Throws: `ConfigurationError` with every problem, in the order of the text.
-    package static func load(text: String, path: String) throws(ConfigurationError) -> HeraldConfiguration {
+    package static func load(
+        text: String, path: String, secrets: Secrets = .read
+    ) throws(ConfigurationError) -> HeraldConfiguration {
         let file = ConfigurationFile(path: path, text: text)
-        return try file.read { root in HeraldSchema(file: file, root: root, secrets: .read).read() }
+        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
     }
 }

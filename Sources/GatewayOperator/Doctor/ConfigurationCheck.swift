@@ -24,9 +24,14 @@ package struct ConfigurationCheck {
     }
 
     /// Checks a text that is not in its file yet.
-    init(text: String, path: String, at now: Int64 = Int64(Date().timeIntervalSince1970)) {
+    ///
+    /// - Parameter secrets: `.ignored` where the file of a key is not there yet.
+    init(
+        text: String, path: String, secrets: HeraldConfiguration.Secrets = .read,
+        at now: Int64 = Int64(Date().timeIntervalSince1970)
+    ) {
         do throws(ConfigurationError) {
-            self.init(try HeraldConfiguration.load(text: text, path: path), path: path, at: now)
+            self.init(try HeraldConfiguration.load(text: text, path: path, secrets: secrets), path: path, at: now)
         } catch {
             self.init(problems: error.problems.map(\.description))
         }

@@ -10,6 +10,8 @@ import Primitives
 struct LocalDirectory: Sendable {
     /// The name that its key gets.
     static let keyName = "gateway"
+    /// The command that revokes it.
+    static let revocation = "sudo -u herald herald-directory key revoke \(keyName)"
 
     /// The URL for a gateway on this machine.
     let url: String
@@ -42,10 +44,9 @@ struct LocalDirectory: Sendable {
         do throws(CommandFailure) {
             return try await program.makeKey(named: Self.keyName, config: config, as: owner)
         } catch {
-            let revoke = "sudo -u herald herald-directory key revoke \(Self.keyName)"
             let hint =
                 error.description.contains("already")
-                ? " (\(revoke)); or give a file with its key: --key-file FILE" : ""
+                ? " (\(Self.revocation)); or give a file with its key: --key-file FILE" : ""
             let text = "the directory on this machine makes no key: \(error)\(hint). Nothing was written"
             throw CommandFailure(TerminalText.visible(text))
         }

@@ -35,7 +35,7 @@ package struct Setup: Sendable {
         guard !options.print else { return Output.write(text) }
         let key = try key(of: values, local, terminal)
         if let terminal { try confirm(text, terminal) }
-        try await write(text, key, local)
+        try await SetupWriting(text: text, config: options.config, keyPath: options.keyPath).run(key)
         for remark in remarks(values) { Output.write("note    \(remark)\n") }
         Output.write("\n")
         await report()
@@ -71,20 +71,11 @@ package struct Setup: Sendable {
 
     // MARK: The key
 
-    /// The way to the directory's key.
-    private enum Key {
-        /// Its file is there, or no directory needs one.
-        case present
-        /// The directory on this machine makes it.
-        case local
-        case typed(Concealed<String>)
-    }
-
     private func key(
         of values: SetupValues, _ local: LocalDirectory?, _ terminal: SetupTerminal?
-    ) throws(SetupProblem) -> Key {
+    ) throws(SetupProblem) -> SetupKey {
         guard let directory = values.directory, !isThere(options.keyPath) else { return .present }
-        if let local, local.url == directory.url { return .local }
+        if let local, local.url == directory.url { return .local(local) }
         guard let terminal else {
             let path = shown(options.keyPath)
             throw SetupProblem("\(path) does not exist; write the directory's key into it, or give --key-file FILE")
@@ -106,61 +97,6 @@ package struct Setup: Sendable {
             if isWanted == true { return }
             guard isWanted == nil else { throw CommandFailure("not confirmed; nothing was written") }
             terminal.write("  write yes or no\n")
-        }
-    }
-
-    // MARK: Writing
-
-    /// The content of the key file, and a remark on its origin.
-    private struct NewKey {
-        let content: String
-        let remark: String
-    }
-
-    /// Writes the key, then the configuration: a gateway that starts in between has no configuration, and waits.
-    private func write(_ text: String, _ key: Key, _ local: LocalDirectory?) async throws {
-        try store(text, try await made(key, local))
-    }
-
-    /// The key to write; nil for one that has its file.
-    private func made(_ key: Key, _ local: LocalDirectory?) async throws -> NewKey? {
-        switch key {
-        case .present: return nil
-        case .typed(let key): return NewKey(content: key.reveal(), remark: "")
-        case .local:
-            guard let local else { return nil }
-            let remark = ": the key \"\(LocalDirectory.keyName)\" of the directory on this machine"
-            return NewKey(content: try await local.makeKey(), remark: remark)
-        }
-    }
-
-    /// Not inlined, because the optimiser of Swift 6.3 ends with a signal in an asynchronous function with these calls.
-    @inline(never)
-    private func store(_ text: String, _ key: NewKey?) throws {
-        if let key {
-            try create(options.keyPath, key.content + "\n")
-            Output.write("\(shown(options.keyPath)) written\(key.remark)\n")
-        }
-        let check = ConfigurationCheck(text: text, path: options.config)
-        guard check.problems.isEmpty else {
-            throw CommandFailure("the configuration would not be accepted, and was not written:\n" + check.problemText)
-        }
-        try create(options.config, text)
-        Output.write("\(shown(options.config)) written\n")
-    }
-
-    /// Creates a file that the group of its folder reads: that of the gateway's user, as the packages set it.
-    private func create(_ path: String, _ text: String) throws(CommandFailure) {
-        // A Ctrl-C between the draft and its name must not leave the draft.
-        let usual = signal(SIGINT, SIG_IGN)
-        defer { _ = signal(SIGINT, usual) }
-        try CommandFailure.reported {
-            let file = try FileReplacement(of: path, replacesDraft: false)
-            let folder = (path as NSString).deletingLastPathComponent
-            let owner = try? FileManager.default.attributesOfItem(atPath: folder.isEmpty ? "." : folder)
-            if let group = owner?[.groupOwnerAccountID] as? Int { try file.share(withGroup: UInt32(group)) }
-            try file.write(Array(text.utf8))
-            try file.commit(replaces: false)
         }
     }
 

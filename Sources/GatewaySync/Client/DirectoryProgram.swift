@@ -45,9 +45,19 @@ package struct DirectoryProgram: Sendable {
     }
 
     private static func run(_ command: [String]) async throws(CommandFailure) -> (TerminationStatus, String, String) {
+        // A Ctrl-C at the terminal is for this program alone: a key that is made must also be printed.
+        var options = PlatformOptions()
+        options.createSession = true
+        return try await finished(command, options)
+    }
+
+    private static func finished(
+        _ command: [String], _ options: PlatformOptions
+    ) async throws(CommandFailure) -> (TerminationStatus, String, String) {
         try await CommandFailure.reported {
             let result = try await Subprocess.run(
                 .path(FilePath(command[0])), arguments: Arguments(Array(command.dropFirst())),
+                platformOptions: options,
                 output: .string(limit: largestOutput), error: .string(limit: largestOutput))
             return (result.terminationStatus, result.standardOutput, result.standardError)
         }
