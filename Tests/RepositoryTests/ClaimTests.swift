@@ -72,6 +72,8 @@ struct ClaimTests {
             "monitoring.md", "stay available for 5 seconds a connection", "ConnectionShares.swift",
             "reserveLife = TimeAmount.seconds(5)"),
         Claim("pages.md", "expires within 21 days", "CertificateStanding.swift", "reminderDays = 21"),
+        Claim("threat-model.md", "16 random letters", "TestCallRun.swift", "token: Self.token(16)"),
+        Claim("threat-model.md", "15 min, one at a time", "TestCallOrder.swift", "longest = 900"),
         Claim("tracing.md", "`5m` without the option", "TraceCommand.swift", "duration = \"5m\""),
         Claim("tracing.md", "a ring of 8,192 places", "TraceTap.swift", "usualCapacity = 8192"),
         Claim("tracing.md", "Of the 250,000 latest calls", "TraceCalls.swift", "most: Int = 250_000"),

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""herald test-call beside SIPp as the PBX: outcomes, nothing stored, interruptions, a restart, and the scripts for SIPp."""
+"""herald test-call beside SIPp as the PBX: outcomes, nothing stored, another call from its port, interruptions, a restart, and
+the scripts for SIPp."""
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
+import urllib.parse
 
 from heraldtest import probes
 from heraldtest.addresses import HOST
 from heraldtest.call import SCENARIOS, Side
-from heraldtest.child import Failed, ports_in_use, wait_until
+from heraldtest.child import Failed, ports_in_use, tail, wait_until
 from .control import expect, herald
 from .situations import SEEN, brand
+from .wrong_peers import page
 
 CALLED = "+61255502077"
 NAME = "Harbour Dental"
@@ -128,6 +133,78 @@ def rings(pbx):
         "the PBX does not ring")
 
 
+@contextlib.contextmanager
+def ordered(testbed, **parameters):
+    """A test call that is open at the gateway, for a caller that this program plays."""
+    order = f"POST /v1/test-call?{urllib.parse.urlencode(parameters)} HTTP/1.1"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
+        control.settimeout(30)
+        control.connect(os.path.join(testbed.gateway_state, "control.sock"))
+        control.sendall(f"{order}\r\nHost: herald\r\nContent-Length: 0\r\n\r\n".encode())
+        received = ""
+        while '"state":"open"' not in received:
+            part = control.recv(65_536).decode("utf-8", "replace")
+            if not part or "\"error\"" in part:
+                raise Failed(f"{order}:\n{received}{part}")
+            received += part
+        yield
+
+
+def request(method, port, gateway, number, call_id, tag=""):
+    """A request of the caller, as a carrier sends it."""
+    return (f"{method} sip:{CALLED}@{HOST}:{gateway} SIP/2.0\r\n"
+            f"Via: SIP/2.0/UDP {HOST}:{port};branch=z9hG4bK{call_id};rport\r\nMax-Forwards: 70\r\n"
+            f'From: "Herald test call" <sip:{number}@{HOST}>;tag=c\r\nTo: <sip:{CALLED}@{HOST}>{tag}\r\n'
+            f"Call-ID: {call_id}\r\nCSeq: 1 {method}\r\nContact: <sip:{HOST}:{port}>\r\nContent-Length: 0\r\n\r\n")
+
+
+def final(caller):
+    """The first final response that the caller gets."""
+    while True:
+        try:
+            response = caller.recv(65_535).decode("utf-8", "replace")
+        except socket.timeout:
+            raise Failed("no final response within 10 s") from None
+        if not response.startswith("SIP/2.0 1"):
+            return response
+
+
+def other_calls(testbed, folder, run):
+    """From the port of a test call, the INVITE with the ordered Call-ID alone is the test's; another gets 403 and a record."""
+    number, before = brand(1091), counted(testbed)
+    own, other = "herald-test-scenarioscenarios", "herald-test-anotheranother"
+    cause = "a test call is admitted from this address and port, by another Call-ID"
+    gateway = run.ports.gateway
+    pbx = started(folder, run, "refused/pbx-486.xml")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as caller:
+            caller.bind((HOST, 0))
+            caller.settimeout(10)
+            caller.connect((HOST, gateway))
+            port = caller.getsockname()[1]
+            with ordered(testbed, to=CALLED, **{"from": number}, caller=f"{HOST}:{port}", call_id=own):
+                caller.send(request("INVITE", port, gateway, number, other).encode())
+                response = final(caller)
+                if not response.startswith("SIP/2.0 403 "):
+                    raise Failed(f"another Call-ID got\n{response}")
+                caller.send(request("INVITE", port, gateway, number, own).encode())
+                response = final(caller)
+                if not response.startswith("SIP/2.0 486 "):
+                    raise Failed(f"the ordered call got\n{response}")
+                tag = ";tag=" + response.split("\r\nTo: ", 1)[1].split("\r\n", 1)[0].split(";tag=", 1)[1]
+                caller.send(request("ACK", port, gateway, number, own, tag).encode())
+        if not pbx.wait():
+            raise Failed("the PBX's side did not go as written\n" + pbx.trouble())
+    finally:
+        pbx.child.stop(1)
+    wait_until(
+        lambda: (f"{HOST}:{port}", cause) in {(row["address"], row["cause"]) for row in json.loads(
+            page(testbed, "/status")[1])["rejected"]}, 20, f"no '{cause}' of port {port} on /status")
+    if own in tail(testbed.gateway.log, 100_000):
+        raise Failed("the log has the Call-ID of the order")
+    expect_nothing(testbed, number, before)
+
+
 def ended_early(testbed, folder, run):
     """Ctrl-C, a drain and kill -9 of the gateway end a ringing call by CANCEL; nothing is stored."""
     number, before = brand(1089), counted(testbed)
@@ -219,6 +296,7 @@ def scripts(testbed, folder, run):
 TESTCALLS = (
     ("herald test-call: outcomes", outcomes),
     ("herald test-call: returned", returned),
+    ("herald test-call: other calls from its port", other_calls),
     ("herald test-call: ended early", ended_early),
     ("herald test-call: refused", refused),
     ("herald test-call: scripts for SIPp", scripts),
