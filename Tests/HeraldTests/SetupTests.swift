@@ -204,7 +204,9 @@ final class SetupTests {
         return bin + "/herald"
     }
 
-    @Test(arguments: [("api-key", "api-key.new"), ("none/api-key", nil), ("api-key", "herald.yaml.new")])
+    @Test(
+        arguments: [("api-key", "api-key.new"), ("none/api-key", nil), ("api-key", "herald.yaml.new")]
+            as [(String, String?)])
     func `the directory makes no key that could not be written`(file: String, taken: String?) async throws {
         try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
         if let taken { try put("mine\n", in: taken) }

@@ -80,8 +80,8 @@ extension GatewayElement {
             settings, at: arrival.now)
     }
 
-    /// Rejects a configured peer's request that cannot be indexed, if all fields that the response repeats can be read (RFC 3261
-    /// §21.4.1, §21.5.7); drops, counts and records everything else but keep-alives.
+    /// Rejects a configured peer's request that cannot be indexed, if all fields that the response repeats can be read (RFC
+    /// 3261 §21.4.1, §21.5.7); drops, counts and records everything else but keep-alives.
     func rejectUnreadable(
         _ bytes: Span<UInt8>, by flow: Flow, for error: SIPIndexError, _ settings: GatewaySettings, at now: Moment
     ) {
