@@ -15,6 +15,8 @@ public struct EarlierPass {
     ///
     /// A proven Via below an unproven one is no proof: the gateway's latest Via is above all earlier ones.
     public init?(of message: SIPMessage, sockets: [LocalSocket]) {
+        // Most INVITEs have one Via.
+        guard message.hasSecondVia else { return nil }
         var (own, below): (ViaValue?, ViaValue?)
         _ = message.anyVia { via in
             if own != nil {
