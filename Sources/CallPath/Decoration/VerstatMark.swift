@@ -14,7 +14,7 @@ extension VerstatMark {
     ///
     /// - Returns: true when From changes.
     static func write(_ mark: VerstatMark, _ context: borrowing InboundContext, into splices: inout Splices) -> Bool {
-        guard isForMark(context.decision) else { return false }
+        guard mark != .off || context.signed != nil, isForMark(context.decision) else { return false }
         let invite = context.invite
         let isReplaced = context.signed?.replacesTrunkClaim ?? false
         let changesFrom = isReplaced && HeaderHygiene.removeVerstat(of: invite, into: &splices)
