@@ -51,6 +51,35 @@ struct CallColumnTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `the row of a usual call that changes is that of a new call`(isEnded: Bool) throws {
+        let name = CallIdentifier(high: 1, low: 2)
+        func call(_ change: (inout CallRecord) -> Void) -> LedgerCall {
+            var record = CallRecord(
+                call: name, direction: .inbound, trunk: "carrier", caller: E164Number("+61491570156"),
+                inviteAt: 10_000_000)
+            change(&record)
+            return LedgerCall(row: 5, callID: "\(name)", record: record, isStored: true)
+        }
+        // The carrier's next attempt ends the wait after the first.
+        let begun = call { ($0.refusedAt, $0.sipCause, $0.isForwarded) = (11_000_000, 487, true) }
+        let changed = call { record in
+            (record.ringingAt, record.attempts) = (12_000_000, 2)
+            if isEnded { (record.endedAt, record.status, record.outcome) = (20_000_000, 480, .missed) }
+        }
+        let updated = try stored { database in
+            try CallStatement.insert([Self.written(begun)], in: database)
+            var updates = CallStatement.Updates(database)
+            try updates.run(Self.written(begun))
+            try updates.run(Self.written(changed))
+        }
+        let new = try stored { database in
+            try database.execute(sql: "DELETE FROM call")
+            try CallStatement.insert([Self.written(changed)], in: database)
+        }
+        #expect(updated == new)
+    }
+
     @Test func `a full record is stored and read as it was, with every column of a new row`() throws {
         let call = Self.call()
         let row = try stored { try CallStatement.insert([Self.written(call, subscriberKey: "+61255501001")], in: $0) }

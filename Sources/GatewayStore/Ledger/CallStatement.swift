@@ -35,15 +35,24 @@ struct CallStatement {
         let sql: String
         let values: Values
 
-        private init(_ changes: CallColumn.Changes) {
-            values = Values(CallColumn.all.filter { $0.name == "id" || !$0.changes.isDisjoint(with: changes) })
-            let places = values.names.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" }
+        /// - Parameter isUsual: true for calls without a value in any rare column. SQLite reads each column that a statement
+        ///   does not set, so all rare ones are set to NULL.
+        private init(_ changes: CallColumn.Changes, isUsual: Bool = false) {
+            let rare = isUsual ? CallColumn.all.filter(\.isRare).map(\.name) : []
+            values = Values(
+                CallColumn.all.filter { column in
+                    column.name == "id" || !column.changes.isDisjoint(with: changes) && !rare.contains(column.name)
+                })
+            let places =
+                values.names.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" } + rare.map { "\($0) = NULL" }
             sql = "UPDATE call SET \(places.joined(separator: ", ")) WHERE id = ?1"
         }
 
         /// Most changes touch no indexed column.
         static let change = Form(.progress)
+        static let usualChange = Form(.progress, isUsual: true)
         static let end = Form([.progress, .end])
+        static let usualEnd = Form([.progress, .end], isUsual: true)
         static let retime = Form(.time)
         static let renumber = Form(.parties)
         static let correct = Form(.correction)
@@ -89,6 +98,26 @@ struct CallStatement {
     func run(_ written: CallColumn.Written) throws {
         form.values.bind(written, to: statement)
         try statement.run()
+    }
+
+    /// Changes rows by what has changed of their calls, in one transaction.
+    struct Updates: ~Copyable {
+        private let database: Database
+        /// Prepared when they are needed: for calls in progress and ended ones, each usual or not.
+        private var statements: [CallStatement?] = [nil, nil, nil, nil]
+
+        init(_ database: Database) { self.database = database }
+
+        /// Changes the row of a call.
+        mutating func run(_ written: CallColumn.Written) throws {
+            let (isEnded, isUsual) = (written.record.endedAt != nil, written.isUsual)
+            let place = (isEnded ? 2 : 0) + (isUsual ? 1 : 0)
+            let statement = try statements[place] ?? CallStatement(database, Self.forms[place])
+            statements[place] = statement
+            try statement.run(written)
+        }
+
+        private static let forms: [Form] = [.change, .usualChange, .end, .usualEnd]
     }
 
     /// Adds the rows of calls.

@@ -55,7 +55,7 @@ struct LedgerWriter: ~Copyable {
     }
 
     private func store(_ calls: [LedgerCall]) throws {
-        let (change, end) = try (CallStatement(database, .change), CallStatement(database, .end))
+        var updates = CallStatement.Updates(database)
         var begun: [CallColumn.Written] = []
         var tally = HourTally()
         for call in calls {
@@ -64,7 +64,7 @@ struct LedgerWriter: ~Copyable {
             let isOriginal = isEnded && call.continuedAs == nil && returns.isOriginal(record)
             let key = try isOriginal ? storeKeys(of: call) : nil
             let written = CallColumn.Written(call: call, record: record, subscriberKey: key)
-            if call.isStored { try (isEnded ? end : change).run(written) } else { begun.append(written) }
+            if call.isStored { try updates.run(written) } else { begun.append(written) }
             if isEnded, call.continuedAs == nil { tally.add(record) }
         }
         try CallStatement.insert(begun, in: database)
