@@ -78,6 +78,7 @@ extension Migrations {
         ledger.add("ledger redials over gateways")
         ledger.add("ledger copies of the file", originOpenings)
         ledger.add("ledger called parties", returnKey)
+        ledger.add("ledger signatures of calls", CallColumn.signatureTable)
         for step in CallColumn.all.compactMap(\.added?.file) where !ledger.migrator.migrations.contains(step) {
             ledger.add(step)
         }
@@ -139,7 +140,7 @@ extension Migrations {
 
         """
         + sharedChange + sharedOrigin + originOpenings + eventDue + adoptedCall + callSignal + returnCandidate
-        + returnKey + HourTally.tables
+        + returnKey + CallColumn.signatureTable + HourTally.tables
 
     // Empty without a shared ledger; `LedgerChanges` makes the triggers.
     private static let sharedChange = """

@@ -50,14 +50,18 @@ final class LocalLedger: Sendable {
             try database.execute(
                 sql: """
                     INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, brand_name, decision,
-                        invite_at, caller_received, customer, evidence, also_called, trust, provider)
-                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?, ?, ?, ?)
+                        invite_at, caller_received, customer, evidence, also_called)
+                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     id, callID ?? "call-\(id)", "\(id)@carrier", caller, brand,
                     1_795_823_000_000_000 + id * 1_000_000, received, customer, 0x8000_0000 + id,
-                    alsoCalled, trust, provider,
+                    alsoCalled,
                 ])
+            try database.execute(
+                sql:
+                    "INSERT INTO call_signature (call, trust, provider) SELECT ?1, ?2, ?3 WHERE coalesce(?2, ?3) IS NOT NULL",
+                arguments: [id, trust, provider])
         }
     }
 

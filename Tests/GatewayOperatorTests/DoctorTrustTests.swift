@@ -298,10 +298,12 @@ struct DoctorTrustTests {
             try await ledger.write { [lab] database in
                 try database.execute(
                     sql: """
-                        INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, caller, brand_name, provider)
-                        VALUES (?, ?, ?, 1, 'matched', ?, 12025551000, 'Acme', ?)
+                        INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, caller, brand_name)
+                        VALUES (?, ?, ?, 1, 'matched', ?, 12025551000, 'Acme')
                         """,
-                    arguments: [row, "\(row)", "\(row)", (lab.now - daysAgo * Self.day) * 1_000_000, provider])
+                    arguments: [row, "\(row)", "\(row)", (lab.now - daysAgo * Self.day) * 1_000_000])
+                try database.execute(
+                    sql: "INSERT INTO call_signature (call, provider) VALUES (?, ?)", arguments: [row, provider])
             }
         }
         try database.close()

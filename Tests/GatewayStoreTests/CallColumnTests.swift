@@ -46,7 +46,7 @@ struct CallColumnTests {
         let files = try HeraldDatabase(folder: folder.path)
         return try files.ledger.write { database in
             try write(database)
-            let select = try LedgerStatement(database, "SELECT \(LedgerCallRow.columns) FROM call")
+            let select = try LedgerStatement(database, "SELECT \(LedgerCallRow.columns) FROM \(CallColumn.source)")
             return try #require(try select.firstRow { LedgerCallRow($0) })
         }
     }
@@ -105,7 +105,7 @@ struct CallColumnTests {
                 let call = LedgerCall(row: Int64(100 + place), callID: "", record: record, isStored: false)
                 if column.set == nil { call.continuedAs = CallIdentifier(high: 9, low: 10) }
                 try CallStatement.insert([Self.written(call)], in: database)
-                let sql = "SELECT \(column.name) FROM call WHERE id = ?"
+                let sql = "SELECT \(column.name) FROM \(CallColumn.source) WHERE id = ?"
                 let row = try Row.fetchOne(database, sql: sql, arguments: [call.row])
                 #expect(row?.hasNull(atIndex: 0) == false, "\(column.name)")
             }

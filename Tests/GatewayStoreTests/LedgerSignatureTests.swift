@@ -168,12 +168,15 @@ struct LedgerSignatureTests {
         try ledger.recorder.drain()
         try ledger.database.ledger.write { database in
             try database.execute(
-                sql: "UPDATE call SET trust = ?, trust_causes = -1, signature_code = -1, origid = 'x'",
+                sql: """
+                    INSERT INTO call_signature (call, trust, trust_causes, signature_code, origid)
+                        SELECT id, ?, -1, -1, 'x' FROM call
+                    """,
                 arguments: [facts])
         }
         let row = try #require(try ledger.calls().first)
         #expect(row.trust == nil && row.record?.trust == nil)
-        try ledger.database.ledger.write { try $0.execute(sql: "UPDATE call SET trust = 1") }
+        try ledger.database.ledger.write { try $0.execute(sql: "UPDATE call_signature SET trust = 1") }
         let trust = try #require(try ledger.calls().first?.trust)
         #expect(trust.packedCauses == .max && trust.causes.isEmpty && trust.code == 0 && trust.origid == nil)
         try ledger.restart()

@@ -32,22 +32,26 @@ struct ProviderCallsTests {
             try database.execute(
                 sql: """
                     CREATE TABLE call (id INTEGER PRIMARY KEY, invite_at INTEGER, direction INTEGER, caller INTEGER,
-                        brand_name TEXT, outcome TEXT, continued_as TEXT, provider TEXT,
-                        trust INTEGER, status INTEGER, answered_at INTEGER, ended_at INTEGER);
+                        brand_name TEXT, outcome TEXT, continued_as TEXT, status INTEGER, answered_at INTEGER,
+                        ended_at INTEGER);
+                    CREATE TABLE call_signature (call INTEGER PRIMARY KEY, provider TEXT, trust INTEGER);
                     CREATE TABLE adopted_call (call INTEGER);
                     """)
             for call in calls.sorted(by: { $0.daysAgo > $1.daysAgo }) {
                 try database.execute(
                     sql: """
-                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, provider,
-                            trust, status, answered_at, ended_at)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, status,
+                            answered_at, ended_at)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
                         (Self.now - call.daysAgo * Self.day) * 1_000_000, call.direction, call.caller, call.brand,
-                        call.outcome, call.continuedAs, call.provider, call.trust, call.status,
+                        call.outcome, call.continuedAs, call.status,
                         call.seconds.map { _ in Int64(1_000_000) }, call.seconds.map { ($0 + 1) * 1_000_000 },
                     ])
+                try database.execute(
+                    sql: "INSERT INTO call_signature VALUES (last_insert_rowid(), ?, ?)",
+                    arguments: [call.provider, call.trust])
             }
         }
         return LedgerReader(database)

@@ -98,7 +98,7 @@ package struct LedgerChanges: SharedChangeSource {
         let select = try LedgerStatement(
             database,
             """
-            SELECT \(names) FROM \(table.name) WHERE id IN
+            SELECT \(names) FROM \(table == .call ? CallColumn.source : table.name) WHERE id IN
                 (SELECT row FROM shared_change WHERE +kind = ?1 AND id > ?2 AND id <= ?3) ORDER BY id
             """)
         select.bind(1, table.rawValue)

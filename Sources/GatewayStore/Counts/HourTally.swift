@@ -135,7 +135,7 @@ extension HourTally {
         let select = try LedgerStatement(
             database,
             """
-            SELECT \(LedgerCallRow.columns) FROM call
+            SELECT \(LedgerCallRow.columns) FROM \(CallColumn.source)
             WHERE id > ?1 AND ended_at IS NOT NULL AND continued_as IS NULL
             """)
         select.bind(1, newest - mostCountedLater)

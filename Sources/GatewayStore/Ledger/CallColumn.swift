@@ -18,6 +18,9 @@ package struct CallColumn: Sendable {
         /// The first name under which it may be returned; nil for a call that cannot be returned.
         let subscriberKey: String?
 
+        /// True for a call with a row in `call_signature`.
+        var isSigned: Bool { record.trust != nil || record.provider != nil || record.signer != nil }
+
         /// True if no rare column has a value.
         var isUsual: Bool { record.isUsual && call.continuedAs == nil }
     }
@@ -192,19 +195,38 @@ extension CallColumn {
             set: { $0.signer = $1.text }),
     ]
 
-    private static let signed: Added = ("ledger signed identity", 9)
+    private static let signed: Added = ("ledger signatures of calls", 9)
+
+    /// Whether the value is in the table `call_signature`, which has a row for signed calls alone.
+    var isOfSignature: Bool { added?.file == Self.signed.file }
+
+    /// The columns of the table `call`.
+    static let own = all.filter { !$0.isOfSignature }
+    static let ofSignature = all.filter(\.isOfSignature)
+
+    /// All columns of calls in one table, for queries.
+    static let source = "call LEFT JOIN call_signature ON call_signature.call = call.id"
 
     /// The column in the SQL of a file.
     private var declaration: String {
         "\(name) \(kind == .text ? "TEXT" : "INTEGER")\(constraint.isEmpty ? "" : " " + constraint)"
     }
 
+    /// The verdicts on signed calls; a change of another call would write each of these columns again.
+    static let signatureTable = """
+        CREATE TABLE call_signature (
+            call INTEGER PRIMARY KEY,
+            \(ofSignature.map(\.declaration).joined(separator: ",\n    "))
+        );
+
+        """
+
     /// The table of a new file.
-    static let table = "CREATE TABLE call (\n    \(all.map(\.declaration).joined(separator: ",\n    "))\n);"
+    static let table = "CREATE TABLE call (\n    \(own.map(\.declaration).joined(separator: ",\n    "))\n);"
 
     /// The statements that a step of older files adds its columns with.
     static func additions(in step: String) -> String {
-        all.filter { $0.added?.file == step }.map { "ALTER TABLE call ADD COLUMN \($0.declaration);\n" }.joined()
+        own.filter { $0.added?.file == step }.map { "ALTER TABLE call ADD COLUMN \($0.declaration);\n" }.joined()
     }
 
     private static func digits(_ number: E164Number?) -> Int64? { number.map { Int64($0.digits) } }

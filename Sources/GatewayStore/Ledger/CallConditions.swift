@@ -15,7 +15,7 @@ struct CallConditions {
         addIdentifiers(filter)
         if let trunk = filter.trunk { require("trunk = ?", trunk) }
         if let customer = filter.customer { require("customer = ?", customer) }
-        if let provider = filter.provider { require("provider = ? COLLATE NOCASE", provider) }
+        if let provider = filter.provider { require("\(Self.provider) = ? COLLATE NOCASE", provider) }
         if let decisions = filter.decisions {
             conditions.append("decision IN (\(decisions.map { _ in "?" }.joined(separator: ", ")))")
             arguments += StatementArguments(decisions.sorted())
@@ -68,6 +68,9 @@ struct CallConditions {
             arguments += StatementArguments(columns.map { _ in Self.part(part) })
         }
     }
+
+    /// The provider of a row, for a query with the table of signatures or without.
+    private static let provider = "(SELECT provider FROM call_signature WHERE call_signature.call = call.id)"
 
     /// A pattern of LIKE that finds a text anywhere.
     private static func part(_ text: String) -> String { "%" + literal(text) + "%" }

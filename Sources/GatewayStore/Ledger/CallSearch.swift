@@ -78,7 +78,10 @@ extension LedgerReader {
     package func search(_ filter: CallFilter, limit: Int, patience: Duration? = nil) throws -> CallSearch {
         var search = CallSearch()
         search.rest = try read(filter, patience) { database, piece in
-            let sql = "SELECT * FROM call WHERE \(piece.condition) ORDER BY id DESC LIMIT \(limit - search.calls.count)"
+            let sql = """
+                SELECT * FROM \(CallColumn.source) WHERE \(piece.condition)
+                ORDER BY id DESC LIMIT \(limit - search.calls.count)
+                """
             let rows = try Row.fetchAll(database, sql: sql, arguments: piece.arguments)
             search.calls += try rows.map { try Self.call($0, in: database) }
             return search.calls.count < limit ? (rows.isEmpty ? .isEmpty : .hasCalls) : .isEnough

@@ -38,9 +38,9 @@ struct CallStatement {
         /// - Parameter isUsual: true for calls without a value in any rare column. SQLite reads each column that a statement
         ///   does not set, so all rare ones are set to NULL.
         private init(_ changes: CallColumn.Changes, isUsual: Bool = false) {
-            let rare = isUsual ? CallColumn.all.filter(\.isRare).map(\.name) : []
+            let rare = isUsual ? CallColumn.own.filter(\.isRare).map(\.name) : []
             values = Values(
-                CallColumn.all.filter { column in
+                CallColumn.own.filter { column in
                     column.name == "id" || !column.changes.isDisjoint(with: changes) && !rare.contains(column.name)
                 })
             let places =
@@ -63,11 +63,19 @@ struct CallStatement {
         private let values: Values
         private let insert: RowInsert
 
-        init(_ columns: [CallColumn]) {
-            let values = Values(columns)
+        /// - Parameters:
+        ///   - table: the table and its column with the row of the call.
+        ///   - columns: the other columns.
+        ///   - replaces: whether the row of a call that was deleted by hand may be there.
+        init(_ table: String, _ row: String, _ columns: [CallColumn], replaces: Bool = false) {
+            let values = Values([CallColumn.all[0]] + columns)
             self.values = values
-            let target = "call (\(values.names.joined(separator: ", ")))"
-            insert = RowInsert(into: target, parameters: values.names.count) { _ in
+            let target = "\(table) (\(([row] + values.names.dropFirst()).joined(separator: ", ")))"
+            let replacement = columns.map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
+            insert = RowInsert(
+                into: target, parameters: values.names.count,
+                onConflict: replaces ? "ON CONFLICT DO UPDATE SET \(replacement)" : ""
+            ) { _ in
                 values.names.map { _ in "?" }.joined(separator: ",")
             }
         }
@@ -82,8 +90,9 @@ struct CallStatement {
             }
         }
 
-        static let usual = Rows(CallColumn.all.filter { !$0.isRare })
-        static let whole = Rows(CallColumn.all)
+        static let usual = Rows("call", "id", CallColumn.own.dropFirst().filter { !$0.isRare })
+        static let whole = Rows("call", "id", Array(CallColumn.own.dropFirst()))
+        static let signatures = Rows("call_signature", "call", CallColumn.ofSignature, replaces: true)
     }
 
     private let form: Form
@@ -125,5 +134,6 @@ struct CallStatement {
         let others = calls.filter { !$0.isUsual }
         try Rows.usual.store(others.isEmpty ? calls : calls.filter(\.isUsual), in: database)
         try Rows.whole.store(others, in: database)
+        if !others.isEmpty { try Rows.signatures.store(others.filter(\.isSigned), in: database) }
     }
 }

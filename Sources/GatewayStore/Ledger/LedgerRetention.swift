@@ -50,6 +50,7 @@ struct LedgerRetention {
         try database.write { database in
             try database.execute(sql: "DELETE FROM adopted_call WHERE call < (SELECT min(id) FROM call)")
             try database.execute(sql: "DELETE FROM return_key WHERE call NOT IN (SELECT id FROM call)")
+            try database.execute(sql: Self.deleteSignatures)
             try HourTally.prune(before: before, now: now, in: database)
             // Positions of rings that no longer exist.
             try database.execute(
@@ -58,6 +59,9 @@ struct LedgerRetention {
         }
         return deleted
     }
+
+    /// Deletes the verdicts on deleted calls.
+    private static let deleteSignatures = "DELETE FROM call_signature WHERE call NOT IN (SELECT id FROM call)"
 
     /// Microseconds after which a signal serves no call any more, though the shared ledger has not got it.
     private static let signals: Int64 = 12 * 3_600_000_000
@@ -122,6 +126,7 @@ struct LedgerRetention {
                 let used = try Self.usedBytes(database)
                 if used <= limit / 10 * 9 { isDone = true }
                 if used <= limit { isStuck = false }
+                if isDone { try database.execute(sql: Self.deleteSignatures) }
             }
             if !between() { break }
         }

@@ -81,7 +81,7 @@ struct LedgerState {
         return try select.firstRow { call($0, CallStateMachine.Limits()) } ?? nil
     }
 
-    private static let calls = "SELECT \(LedgerCallRow.columns) FROM call"
+    private static let calls = "SELECT \(LedgerCallRow.columns) FROM \(CallColumn.source)"
     private static let openCalls = calls + " WHERE ended_at IS NULL ORDER BY id"
 
     /// Nil for a row that no gateway wrote.

@@ -42,7 +42,7 @@ extension LedgerReader {
                 count(*) FILTER (
                     WHERE outcome = 'ANSWERED' AND ended_at - answered_at < \(ProviderCalls.shortest) * 1000000),
                 count(*) FILTER (WHERE status = 607)
-            FROM call
+            FROM call JOIN call_signature ON call_signature.call = call.id
             WHERE id >= ? AND invite_at >= ? AND direction = 1 AND provider IS NOT NULL AND continued_as IS NULL
             GROUP BY provider, outcome
             """, since: since)
@@ -64,7 +64,8 @@ extension LedgerReader {
     package func providersOfBrands(newSince time: Int64, since: Int64) throws -> [NewProvider] {
         let firsts = try rows(
             """
-            SELECT caller, provider, min(invite_at), max(brand_name) FROM call
+            SELECT caller, provider, min(invite_at), max(brand_name)
+            FROM call JOIN call_signature ON call_signature.call = call.id
             WHERE id >= ? AND invite_at >= ? AND direction = 1 AND provider IS NOT NULL AND caller IS NOT NULL
             GROUP BY caller, provider ORDER BY caller, min(invite_at)
             """, since: since)

@@ -15,12 +15,14 @@ struct RowInsert: Sendable {
     /// - Parameters:
     ///   - target: the table and its columns.
     ///   - parameters: the number of parameters of a row.
+    ///   - onConflict: the clause for rows that are there; empty for an error.
     ///   - values: the values of a row by the number of the parameter before its first one.
-    init(into target: String, parameters: Int, _ values: (_ before: Int) -> String) {
+    init(into target: String, parameters: Int, onConflict: String = "", _ values: (_ before: Int) -> String) {
         self.parameters = parameters
+        let end = onConflict.isEmpty ? "" : " " + onConflict
         statements = [32, 8, 7, 6, 5, 4, 3, 2, 1].map { count in
             let rows = (0..<count).map { "(\(values($0 * parameters)))" }
-            return (count, "INSERT INTO \(target) VALUES \(rows.joined(separator: ","))")
+            return (count, "INSERT INTO \(target) VALUES \(rows.joined(separator: ","))\(end)")
         }
     }
 
