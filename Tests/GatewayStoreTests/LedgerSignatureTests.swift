@@ -162,6 +162,25 @@ struct LedgerSignatureTests {
         #expect(calls.contains { $0.outcome == nil }, "the other one waits for the carrier's next attempt")
     }
 
+    @Test func `only a signed call has a verdict's row, which goes with the call`() throws {
+        ledger.settings.hasDirectory = false
+        ledger.recorder.use(ledger.settings)
+        func signed() throws -> [Int64] {
+            try ledger.database.ledger.read { try Int64.fetchAll($0, sql: "SELECT call FROM call_signature") }
+        }
+        for number in 1...4 as ClosedRange<UInt64> {
+            var call = ScriptedCall(ledger.ring, number, sipCallID: "c\(number)")
+            call.trust = number % 2 == 1 ? Self.verdict(signer: 77) : nil
+            call.missed(from: Int64(number))
+        }
+        try ledger.recorder.drain()
+        #expect(try signed() == [1, 3])
+        #expect(try ledger.calls().map { $0.trust != nil } == [true, false, true, false])
+        ledger.clock.advance(seconds: 91 * 86_400)
+        try ledger.recorder.prune()
+        #expect(try signed().isEmpty && ledger.calls().map(\.row) == [4])
+    }
+
     @Test(arguments: [Int64(2), -1, 1 << 32, .min])
     func `facts of another program are no verdict`(facts: Int64) throws {
         call(nil).invite()
