@@ -28,7 +28,8 @@ extension TrustRegime.Names {
         case .directoryOnly: return directory
         case .directoryFirst: return hasDirectory ? directory : signature
         case .rcdFirst: return hasSignature ? signature : directory
-        case .rcdOnly: return signature
+        // A directory with the same name adds nothing here: none of its values may be written.
+        case .rcdOnly: return hasSignature ? .signature : .none
         case .mustAgree: return agree ? .both : .none
         }
     }

@@ -92,7 +92,7 @@ struct SignedNameTests {
             (.directoryFirst, true, ["D", "=", "D", "D"]), (.directoryFirst, false, ["S", "S=", "-", "-"]),
             (.rcdFirst, true, ["S", "=", "D", "D"]), (.rcdFirst, false, ["S", "S=", "-", "-"]),
             (.mustAgree, true, ["x", "=", "x", "x"]), (.mustAgree, false, ["-", "-", "-", "-"]),
-            (.rcdOnly, true, ["S", "=", "x", "x"]), (.rcdOnly, false, ["S", "S=", "-", "-"]),
+            (.rcdOnly, true, ["S", "S=", "x", "x"]), (.rcdOnly, false, ["S", "S=", "-", "-"]),
             (.directoryOnly, true, ["D", "=", "D", "D"]), (.directoryOnly, false, ["-", "-", "-", "-"]),
         ] as [(TrustRegime.Names, Bool, [String])])
     func `the name is chosen by its source`(source: TrustRegime.Names, hasBrand: Bool, expected: [String]) throws {

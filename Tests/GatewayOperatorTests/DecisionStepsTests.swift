@@ -132,7 +132,7 @@ struct DecisionStepsTests {
     /// The lookup, the written parts of Call-Info, and the findings of lookup and decoration.
     @Test(arguments: [
         (DecisionEvidence.Lookup.noBrand, true, "no brand has the number", "the signed name written, "),
-        (.brandFound, true, "a brand of another name was found", "the signed name written, "),
+        (.brandFound, true, "a brand was found, and the signed name was taken", "the signed name written, "),
         (.noBrand, false, "no brand has the number", "the carrier's name stays, "),
     ]) func `signed values are no brand`(
         lookup: DecisionEvidence.Lookup, isNamed: Bool, found: String, written: String

@@ -13,7 +13,7 @@ struct NameSourceTests {
             (.directoryFirst, [.directory, .signature, .directory, .both, .none]),
             (.rcdFirst, [.directory, .signature, .signature, .both, .none]),
             (.mustAgree, [.none, .none, .none, .both, .none]),
-            (.rcdOnly, [.none, .signature, .signature, .both, .none]),
+            (.rcdOnly, [.none, .signature, .signature, .signature, .none]),
             (.directoryOnly, [.directory, .none, .directory, .both, .none]),
         ] as [(TrustRegime.Names, [NameOrigin])])
     func `the name is that of the source`(source: TrustRegime.Names, expected: [NameOrigin]) {

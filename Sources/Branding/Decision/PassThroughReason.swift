@@ -29,7 +29,7 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
     case outbound
     /// The trunk's source of names excludes the brand's name.
     case nameSource
-    /// Signed values were written and none of a brand: the directory has no brand, or one of another name.
+    /// Signed values were written and none of a brand: the directory has no brand, or one whose name is not taken.
     case signedName
 
     /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.

@@ -103,7 +103,7 @@ struct DecisionSteps {
             switch evidence.lookup {
             case .notMade: "no lookup"
             case .noBrand: "no brand has the number"
-            case .brandFound where reason == .signedName: "a brand of another name was found"
+            case .brandFound where reason == .signedName: "a brand was found, and the signed name was taken"
             case .brandFound: brand.map { "brand \($0)" } ?? "a brand was found"
             }
         return .init("lookup", finding)
