@@ -41,6 +41,16 @@ struct DisplayNameTests {
         #expect(DisplayName(name, profile: .init())?.text == expected)
     }
 
+    /// The name of a token is compared as a whole, although a display has its cut.
+    @Test func `a whole name is cleaned and not cut`() {
+        let long = "Acme\u{202E} 100% " + String(repeating: "Bank ", count: 60)
+        let whole = "Acme 100 percent " + String(repeating: "Bank ", count: 59) + "Bank"
+        #expect(DisplayName.whole(long, profile: .init()) == whole)
+        #expect(DisplayName(long, profile: .init()).map { whole.hasPrefix($0.text) && $0.text != whole } == true)
+        #expect(DisplayName.whole("Acme Bank", profile: .init()) == "Acme Bank")
+        #expect(DisplayName.whole("\u{202E}", profile: .init()).isEmpty)
+    }
+
     @Test(arguments: ["", " ", "\r\n", "\u{200B}", "\u{200D}\u{200C}", "\u{202E}\u{202C}", "\u{301}", "\u{0}\u{1}"])
     func `a name without a readable character is rejected`(name: String) {
         #expect(DisplayName(name, profile: .init()) == nil)

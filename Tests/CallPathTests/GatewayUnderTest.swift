@@ -86,6 +86,8 @@ final class GatewayUnderTest {
         var logo: LogoForm?
         /// The gateway's own copies of logos.
         var hostedLogos: HostedLogos?
+        /// The longest name of a display.
+        var maxNameBytes = 80
         var verstat = VerstatMark.off
         /// The verification of signed calls of the trunk; nil for none.
         var signatures: TrunkSignatures?
@@ -105,7 +107,8 @@ final class GatewayUnderTest {
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
         ring = try UpdateRing(path: folder.path + "/signals.ring", capacity: 1024)
         var builder = BrandIndexBuilder(
-            profile: RenderingProfile(logos: options.hostedLogos), generation: 1, expectedCount: 100)
+            profile: RenderingProfile(maxNameBytes: options.maxNameBytes, logos: options.hostedLogos), generation: 1,
+            expectedCount: 100)
         for number in numbers {
             builder.add(
                 BrandRecord(

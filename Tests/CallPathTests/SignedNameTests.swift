@@ -148,6 +148,23 @@ struct SignedNameTests {
         #expect(!sent.lines.contains { $0.contains("verified") })
     }
 
+    /// The cut of a longer name may be the name of another company.
+    @Test(arguments: [TrustRegime.Names.directoryFirst, .rcdFirst, .mustAgree, .rcdOnly])
+    func `a longer signed name does not agree by its cut`(source: TrustRegime.Names) throws {
+        // The brand of the directory has 11 bytes.
+        let claims = SignedClaims(name: #"Acme "Bank" of Nowhere"#, reason: "Delivery")
+        let (sent, update, _, _) = try call(source, [try claims.field()]) { $0.maxNameBytes = 11 }
+        let isSigned = source == .rcdFirst || source == .rcdOnly
+        let isNone = source == .mustAgree
+        let origin: NameOrigin = isSigned ? .signature : isNone ? .none : .directory
+        let reason: PassThroughReason? = isSigned ? .signedName : isNone ? .nameSource : nil
+        #expect(update.trust?.nameOrigin == origin && update.reason == reason)
+        // Neither side's logo and reason go with the other name.
+        #expect(sent["Call-Info"].contains { $0.contains("Delivery") } == isSigned)
+        #expect(sent["Call-Info"].contains { $0.contains("logos.example") } == (source == .directoryFirst))
+        #expect(!sent.lines.contains { $0.contains("verified") })
+    }
+
     @Test(arguments: [TrustRegime.Names.mustAgree, .rcdOnly])
     func `an unsigned call has no name where a signed one is needed`(source: TrustRegime.Names) throws {
         let asserted = "P-Asserted-Identity: <sip:+12025551000@carrier.example>\n"

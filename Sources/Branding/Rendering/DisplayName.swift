@@ -16,6 +16,13 @@ public struct DisplayName: Hashable, Sendable {
         if text.isEmpty { return nil }
     }
 
+    /// The whole name, cleaned as for a display and not cut, for comparisons.
+    ///
+    /// - Returns: an empty text if no readable character remains.
+    public static func whole(_ name: String, profile: RenderingProfile) -> String {
+        HeaderText.clean(name, maxBytes: .max, maxCharacters: .max, profile: profile)
+    }
+
     /// The name as a quoted-string, including the quotes (RFC 3261 §25.1).
     public var quoted: String { QuotedString.text(of: text) }
 }

@@ -44,10 +44,9 @@ extension SignedVerdict {
         _ entry: BrandEntry?, _ signed: SignedValues, _ source: TrustRegime.Names, in index: BrandIndex,
         logo form: [UInt8]?
     ) -> NameDecision {
-        let name = signed.name.flatMap { DisplayName($0, profile: index.profile) }
-        let agree =
-            entry.flatMap { brand in name.map { NameComparison.agree(index.text(.name, brand), $0.text) } } ?? false
-        let origin = source.origin(hasDirectory: entry != nil, hasSignature: name != nil, agree: agree)
+        let hasName = signed.name.map { DisplayName($0, profile: index.profile) != nil } ?? false
+        let agree = hasName && entry.map { signed.hasName(of: $0, in: index) } ?? false
+        let origin = source.origin(hasDirectory: entry != nil, hasSignature: hasName, agree: agree)
         let takesSignedName = origin == .signature || origin == .both && source.prefersSignature
         let isOfBrand = origin == .directory || origin == .both
         let mayMix = agree || !signed.hasName
@@ -68,6 +67,14 @@ extension SignedVerdict {
 }
 
 extension SignedValues {
+    /// Whether the whole signed name is the brand's name, as a reader compares them.
+    ///
+    /// A name is cut for displays. The cut of a longer name may be that of another company.
+    fileprivate func hasName(of brand: BrandEntry, in index: BrandIndex) -> Bool {
+        guard let name else { return false }
+        return NameComparison.agree(index.text(.name, brand), DisplayName.whole(name, profile: index.profile))
+    }
+
     /// The verified values of a verdict.
     init(_ verdict: TrustVerdict) {
         self.init()
