@@ -58,6 +58,8 @@ private struct SentInvite {
 struct SignedNameTests {
     /// The brand of the directory: its name with a quote, a logo and a reason.
     private static let brand = #"Acme \"Bank\""#
+    /// The field that a trusted trunk has the caller's number in.
+    private static let asserted = "P-Asserted-Identity: <sip:+12025551000@carrier.example>\n"
 
     /// A call, with the name of the directory or without a brand, and what leaves.
     private func call(
@@ -167,12 +169,11 @@ struct SignedNameTests {
 
     @Test(arguments: [TrustRegime.Names.mustAgree, .rcdOnly])
     func `an unsigned call has no name where a signed one is needed`(source: TrustRegime.Names) throws {
-        let asserted = "P-Asserted-Identity: <sip:+12025551000@carrier.example>\n"
-        let (sent, update, _, _) = try call(source, [], lines: asserted, isTrusted: true)
+        let (sent, update, _, _) = try call(source, [], lines: Self.asserted, isTrusted: true)
         #expect(sent.name == "WIRELESS")
         #expect(update.reason == .nameSource)
         #expect(update.trust?.causes == [.unsigned])
-        let shadow = try call(source, [], mode: .shadow, lines: asserted, isTrusted: true)
+        let shadow = try call(source, [], mode: .shadow, lines: Self.asserted, isTrusted: true)
         #expect(shadow.update.reason == nil && shadow.update.trust == nil)
     }
 
@@ -181,15 +182,14 @@ struct SignedNameTests {
     @Test(arguments: TrustRegime.Names.allCases)
     func `in shadow the bytes stay, and a changed name is counted`(source: TrustRegime.Names) throws {
         let fields = [try SignedClaims(reason: "Rendezvous for Little Nellie").field()]
-        let asserted = "P-Asserted-Identity: <sip:+12025551000@carrier.example>\n"
-        let shadow = try call(source, fields, mode: .shadow, lines: asserted, isTrusted: true)
-        let plain = try call(source, fields, lines: asserted, isTrusted: true) { $0.signatures = nil }
+        let shadow = try call(source, fields, mode: .shadow, lines: Self.asserted, isTrusted: true)
+        let plain = try call(source, fields, lines: Self.asserted, isTrusted: true) { $0.signatures = nil }
         #expect(shadow.sent.lines == plain.sent.lines)
         #expect(shadow.update.reason == nil)
         #expect(shadow.update.trust?.nameOrigin == .directory)
         let isChanged = source == .rcdFirst || source == .rcdOnly || source == .mustAgree
         #expect(shadow.gateway.shared.trust.counters.changedNames == (isChanged ? 1 : 0))
-        let decide = try call(source, fields, lines: asserted, isTrusted: true)
+        let decide = try call(source, fields, lines: Self.asserted, isTrusted: true)
         #expect(decide.gateway.shared.trust.counters.changedNames == (isChanged ? 1 : 0))
     }
 
@@ -354,10 +354,37 @@ struct SignedNameTests {
     ])
     func `a reason may be signed without a name`(source: TrustRegime.Names, isShown: Bool) throws {
         let (sent, update, _, _) = try call(
-            source, [try SignedClaims(name: nil, reason: "Delivery").field()], hasBrand: false)
+            source, [try SignedClaims(name: nil, reason: "Delivery").field()], hasBrand: false,
+            lines: Self.asserted, isTrusted: true)
         #expect(sent.name == "WIRELESS")
         #expect(sent["Call-Info"] == (isShown ? ["<data:>;purpose=jcard;call-reason=\"Delivery\""] : []))
         #expect(update.reason == (isShown ? .signedName : .noMatch))
+    }
+
+    /// The trust in the trunk, the brand, the place of its name, and whether the signed reason is written.
+    @Test(
+        arguments: [
+            (false, false, .replace, false), (false, true, .replace, true), (false, true, .keep, false),
+            (false, true, .fill, false), (true, false, .replace, true), (true, false, .keep, true),
+            (true, true, .keep, true),
+        ] as [(Bool, Bool, CarrierNamePolicy, Bool)])
+    func `nothing signed goes beside a name that anybody can have written`(
+        isTrusted: Bool, hasBrand: Bool, policy: CarrierNamePolicy, isShown: Bool
+    ) throws {
+        for source in [TrustRegime.Names.directoryFirst, .rcdFirst] {
+            let (sent, update, _, gateway) = try call(
+                source, [try SignedClaims(name: nil, reason: "Delivery").field()], hasBrand: hasBrand,
+                lines: isTrusted ? Self.asserted : "", isTrusted: isTrusted
+            ) { ($0.carrierName, $0.hasReason) = (policy, false) }
+            let logo = "<https://logos.example/acme-256x256.png>;purpose=icon"
+            let head = hasBrand ? logo : "<data:>;purpose=jcard"
+            let value = head + (isShown ? ";call-reason=\"Delivery\"" : "")
+            #expect(sent["Call-Info"] == (hasBrand || isShown ? [value] : []))
+            #expect(sent.name == (hasBrand && policy == .replace ? Self.brand : "WIRELESS"))
+            let reason: PassThroughReason? = hasBrand ? nil : isShown ? .signedName : .noMatch
+            #expect(update.reason == reason)
+            #expect(gateway.shared.trust.counters.changedNames == (isShown ? 1 : 0))
+        }
     }
 
     @Test func `without Call-Info there is a name and no mark`() throws {

@@ -201,7 +201,8 @@ extension ProxyCore {
     ) -> NameDecision {
         guard let rules = trunk.signatures else { return NameDecision(found) }
         let counted = signed.evidence.counts ? found : other
-        let named = signed.named(counted, in: snapshot, under: rules, logo: called.pbx.logoKey)
+        let named = signed.named(
+            counted, in: snapshot, on: trunk, under: rules, logo: called.pbx.logoKey)
         if !trunk.isTest {
             shared.trust.counters.add(
                 signed, changesCall: signed.evidence.isRejected || other != found,
