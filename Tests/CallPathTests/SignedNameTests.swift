@@ -485,6 +485,49 @@ struct SignedNameTests {
         #expect(sent["Call-Info"] == (isSame ? ["<data:>;purpose=jcard;verified=\"true\""] : []))
     }
 
+    // MARK: The report to the PBX
+
+    private static let other = "P-Asserted-Identity: <sip:+12025559999@carrier.example>\n"
+
+    /// The source, the token, the name in another field, and the state of the name that the call shows.
+    @Test(
+        arguments: [
+            (.rcdFirst, SignedClaims(), "", ";name=verified"),
+            // The directory's name: another one, the same one, and the same one in another spelling.
+            (.directoryFirst, SignedClaims(), "", ";name=unverified"),
+            (.directoryFirst, SignedClaims(name: #"Acme "Bank""#), "", ";name=verified"),
+            (.directoryFirst, SignedClaims(name: #"ACME "BANK""#), "", ";name=unverified"),
+            // A name that is cleaned, one that P-Asserted-Identity does not get, one that is not verified, and none.
+            (.rcdFirst, SignedClaims(name: "Acme\u{202E}"), "", ";name=unverified"),
+            (
+                .rcdFirst, SignedClaims(), "P-Asserted-Identity: O\"LD\" <sip:+12025551000@c.example>\n",
+                ";name=unverified"
+            ),
+            (.rcdFirst, SignedClaims(further: #","icn":"https://example.com/q.png""#), "", ""),
+            (.mustAgree, SignedClaims(), "", ";name=unverified"), (.rcdFirst, SignedClaims(name: nil), "", ""),
+        ] as [(TrustRegime.Names, SignedClaims, String, String)])
+    func `the PBX gets the state of the name that the call shows`(
+        source: TrustRegime.Names, claims: SignedClaims, lines: String, state: String
+    ) throws {
+        let (sent, _, _, _) = try call(source, [try claims.field()], lines: lines, isTrusted: !lines.isEmpty) {
+            $0.takesVerdict = true
+        }
+        #expect(sent["X-Herald-Trust"] == ["passed;attestation=A;signer=123A\(state)"])
+    }
+
+    @Test func `a name that stays, a low attestation and another number make no name verified`() throws {
+        let kept = try call(.rcdFirst, [try SignedClaims().field()]) {
+            ($0.takesVerdict, $0.carrierName) = (true, .keep)
+        }
+        #expect(kept.sent["X-Herald-Trust"] == ["passed;attestation=A;signer=123A;name=unverified"])
+        let low = try call(.rcdFirst, [try SignedClaims().field(attest: "B")]) { $0.takesVerdict = true }
+        #expect(low.sent["X-Herald-Trust"] == ["passed;attestation=B;signer=123A;name=unverified"])
+        let other = try call(
+            .rcdFirst, [try SignedClaims().field(orig: "12025559999")], lines: Self.other, isTrusted: true
+        ) { ($0.takesVerdict, $0.identityOrder) = (true, [.from]) }
+        #expect(other.sent["X-Herald-Trust"] == ["passed;attestation=A;signer=123A;name=none"])
+    }
+
     // MARK: Space
 
     @Test func `a name that does not fit is left out`() throws {

@@ -29,10 +29,11 @@ public final class CallerCard: Sendable {
     public let name: String
     /// Whether the picture of the token was compared with a stored one and is written.
     public let hasVerifiedLogo: Bool
+    /// Whether the name is the signed one, character by character.
+    public let isNameVerified: Bool
     /// Whether the name is the one that the index has of the brand.
     public let isOfIndex: Bool
     private let quotedName: [UInt8]
-    private let isNameVerified: Bool
     /// `<URL>;purpose=icon`; empty for none.
     private let logo: [UInt8]
     private let integrity: String

@@ -106,7 +106,10 @@ extension ProxyCore {
                     splices: &splices)
             }
             if isNamed { CompactNames.drop(context, into: &splices) }
-            if hasVerstat { VerdictHeaders.write(context, into: &splices) }
+            if hasVerstat {
+                let isVerified = written == .all && plan.card?.isNameVerified == true
+                VerdictHeaders.write(context, isNameVerified: isVerified, into: &splices)
+            }
             let isMarked = VerstatMark.write(hasVerstat ? settings.verstat : .off, context, into: &splices)
             decorated.bytes = splices.applied(to: invite.bytes)
             decorated.changesFrom = isCleaned || isNamed || isMarked

@@ -11,7 +11,10 @@ import Trust
 /// P-Attestation-Indicator and P-Origination-ID are those of ATIS-1000082. X-Herald-Trust is the gateway's own: that of a trunk
 /// is removed whether a PBX asks for the field or not. Nothing is written in shadow.
 enum VerdictHeaders {
-    static func write(_ context: borrowing InboundContext, into splices: inout Splices) {
+    /// Writes the fields in front of From, if the PBX takes them and the verdict counts.
+    ///
+    /// - Parameter isNameVerified: whether each field that shows the caller's name has the signed one.
+    static func write(_ context: borrowing InboundContext, isNameVerified: Bool, into splices: inout Splices) {
         guard context.called.pbx.takesVerdict, let signed = context.signed, signed.evidence.counts,
             let from = context.invite.first(.from)
         else { return }
@@ -31,6 +34,10 @@ enum VerdictHeaders {
             }
             out.append("X-Herald-Trust: ")
             append(evidence, signed.verdict, to: &out)
+            if let name = name(of: signed, isNameVerified) {
+                out.append(";name=")
+                out.append(name)
+            }
             out.append("\r\n")
         }
     }
@@ -52,11 +59,15 @@ enum VerdictHeaders {
             out.append(";signer=")
             out.append(contentsOf: code.utf8)
         }
-        switch evidence.name {
-        case .absent: break
-        case .verified: out.append(";name=verified")
-        case .unverified: out.append(";name=unverified")
-        }
+    }
+
+    /// The state of the name that the call shows; nil for a token without one.
+    ///
+    /// The name of a token for another number is nobody's here.
+    private static func name(of signed: SignedVerdict, _ isNameVerified: Bool) -> StaticString? {
+        guard signed.evidence.name != .absent else { return nil }
+        guard signed.isForShownNumber else { return "none" }
+        return isNameVerified ? "verified" : "unverified"
     }
 
     private static func attestation(_ result: TrustEvidence.Result) -> StaticString? {
