@@ -44,17 +44,17 @@ final class LocalLedger: Sendable {
     func begin(
         _ id: Int64, caller: Int64? = 493_012_345, received: String? = nil, brand: String = "Acme",
         callID: String? = nil, customer: String? = nil, alsoCalled: String? = nil, trust: Int64? = nil,
-        provider: String? = nil
+        provider: String? = nil, brandID: String? = nil
     ) throws {
         try files.ledger.write { database in
             try database.execute(
                 sql: """
-                    INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, brand_name, decision,
-                        invite_at, caller_received, customer, evidence, also_called)
-                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, 'matched', ?, ?, ?, ?, ?)
+                    INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, brand_id, brand_name,
+                        decision, invite_at, caller_received, customer, evidence, also_called)
+                    VALUES (?, ?, ?, 1, 'carrier', ?, 61255501001, ?, ?, 'matched', ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    id, callID ?? "call-\(id)", "\(id)@carrier", caller, brand,
+                    id, callID ?? "call-\(id)", "\(id)@carrier", caller, brandID, brand,
                     1_795_823_000_000_000 + id * 1_000_000, received, customer, 0x8000_0000 + id,
                     alsoCalled,
                 ])

@@ -16,7 +16,7 @@ struct SharedLedgerReaderTests {
         for id in Int64(1)...6 {
             try ledger.begin(
                 id, caller: 493_012_340 + id, brand: id == 3 ? "100 % Söhne_GmbH" : "Acme",
-                customer: id == 4 ? "north" : nil, provider: id == 6 ? "123A" : nil)
+                customer: id == 4 ? "north" : nil, provider: id > 4 ? "123A" : nil, brandID: id == 5 ? "b-1" : nil)
         }
         try ledger.begin(7, caller: nil, received: "Anonymous Desk")
         try ledger.begin(8, caller: nil, alsoCalled: "+61255501002 1002\n- desk\n+4930555 555")
@@ -35,7 +35,7 @@ struct SharedLedgerReaderTests {
             { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
             { $0.decisions = ["matched"] }, { $0.decisions = ["no_match", "privacy"] }, { $0.brand = "ACME" },
             { $0.brand = "100 %" }, { $0.brand = "b-1" }, { $0.customer = "north" }, { $0.customer = "south" },
-            { $0.provider = "123A" }, { $0.provider = "123" },
+            { $0.provider = "123A" }, { $0.provider = "123" }, { ($0.brand, $0.provider) = ("acme", "123A") },
         ]
         for change in changes {
             var filter = CallFilter()
@@ -45,6 +45,9 @@ struct SharedLedgerReaderTests {
             #expect(found.map(\.row) == expected.map(\.row), "\(filter)")
             #expect(found.map(\.events) == expected.map(\.events))
         }
+        // The sixth call has the name by its signer alone.
+        #expect(try shared.calls { ($0.brand, $0.provider) = ("acme", "123A") }.map(\.row) == [5])
+        #expect(try shared.calls { $0.brand = "ACME" }.map(\.row) == [8, 7, 5, 4, 2, 1])
         #expect(
             try shared.calls { $0.number = E164Number("+61255501002") }.map(\.alsoCalled) == [
                 ["+61255501002", "desk", "+4930555"]

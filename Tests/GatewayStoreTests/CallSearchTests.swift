@@ -84,6 +84,22 @@ struct CallSearchTests {
         #expect(try found { $0.provider = "123" } == [])
     }
 
+    @Test func `a brand with a provider is one of the directory`() throws {
+        ledger.signers.store(.of("123A", row: 7))
+        for (number, reason) in [(3, nil), (4, .signedName)] as [(UInt64, PassThroughReason?)] {
+            var call = ScriptedCall(ledger.ring, number)
+            (call.caller, call.reason) = (4_930_123_450 + number, reason)
+            call.trust = TrustEvidence(facts: 3, causes: 0, signer: 7)
+            call.invite()
+        }
+        try ledger.recorder.drain()
+        let name = try #require(try ledger.calls().first { $0.brandID != nil }?.brandName)
+        #expect(try ledger.calls().filter { $0.brandName == name }.count == 2, "the signed name is the brand's")
+        #expect(try found { $0.brand = name } == ["+4930123453"])
+        #expect(try found { ($0.brand, $0.provider) = (name, "123A") } == ["+4930123453"])
+        #expect(try found { $0.brand = "harbour dental" } == ["+61255501002"], "a brand without an identifier")
+    }
+
     @Test func `a time leaves older calls out, also where rows are in the order of time`() throws {
         for number in 3...40 as ClosedRange<UInt64> {
             try invite(

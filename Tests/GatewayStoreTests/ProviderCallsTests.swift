@@ -18,6 +18,8 @@ struct ProviderCallsTests {
         var outcome: String?
         var caller: Int64? = 12_025_551_000
         var brand: String?
+        /// Whether the brand is one of the directory; false for the name that a signer wrote.
+        var hasBrandID = true
         var direction = 1
         var continuedAs: String?
         /// The facts of the verdict, whose bits 1 to 3 have the attestation.
@@ -32,21 +34,22 @@ struct ProviderCallsTests {
             try database.execute(
                 sql: """
                     CREATE TABLE call (id INTEGER PRIMARY KEY, invite_at INTEGER, direction INTEGER, caller INTEGER,
-                        brand_name TEXT, outcome TEXT, continued_as TEXT, status INTEGER, answered_at INTEGER,
-                        ended_at INTEGER);
+                        brand_id TEXT, brand_name TEXT, outcome TEXT, continued_as TEXT, status INTEGER,
+                        answered_at INTEGER, ended_at INTEGER);
                     CREATE TABLE call_signature (call INTEGER PRIMARY KEY, provider TEXT, trust INTEGER);
                     CREATE TABLE adopted_call (call INTEGER);
                     """)
             for call in calls.sorted(by: { $0.daysAgo > $1.daysAgo }) {
                 try database.execute(
                     sql: """
-                        INSERT INTO call (invite_at, direction, caller, brand_name, outcome, continued_as, status,
-                            answered_at, ended_at)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        INSERT INTO call (invite_at, direction, caller, brand_id, brand_name, outcome, continued_as,
+                            status, answered_at, ended_at)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
-                        (Self.now - call.daysAgo * Self.day) * 1_000_000, call.direction, call.caller, call.brand,
-                        call.outcome, call.continuedAs, call.status,
+                        (Self.now - call.daysAgo * Self.day) * 1_000_000, call.direction, call.caller,
+                        call.hasBrandID ? call.brand.map { "id of \($0)" } : nil, call.brand, call.outcome,
+                        call.continuedAs, call.status,
                         call.seconds.map { _ in Int64(1_000_000) }, call.seconds.map { ($0 + 1) * 1_000_000 },
                     ])
                 try database.execute(
@@ -116,6 +119,22 @@ struct ProviderCallsTests {
                     provider: "567B", brand: "Acme", caller: "+12025551000",
                     firstAt: (Self.now - 2 * Self.day) * 1_000_000)
             ])
+    }
+
+    /// Any signer can write any name: a token makes no brand, and no notice about one.
+    @Test func `a signed name is no brand`() throws {
+        var reader = try reader([
+            Call(daysAgo: 20, provider: "123A", brand: "Acme", hasBrandID: false),
+            Call(daysAgo: 1, provider: "567B", brand: "Acme", hasBrandID: false),
+        ])
+        #expect(try reader.providersOfBrands(newSince: Self.now - 7 * Self.day, since: 0).isEmpty)
+        // The brand of the directory has its own name in the notice.
+        reader = try self.reader([
+            Call(daysAgo: 20, provider: "123A", brand: "Acme"),
+            Call(daysAgo: 1, provider: "567B", brand: "Zenith Bank", hasBrandID: false),
+        ])
+        let found = try reader.providersOfBrands(newSince: Self.now - 7 * Self.day, since: 0)
+        #expect(found.map(\.brand) == ["Acme"] && found.map(\.provider) == ["567B"])
     }
 
     @Test func `a ledger without calls has no signers`() throws {

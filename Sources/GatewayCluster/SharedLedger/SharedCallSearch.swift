@@ -214,7 +214,12 @@ private struct SharedConditions {
             require("call.decision = ANY (?::text[])", .texts(decisions.sorted()))
         }
         if let brand = filter.brand {
-            require("(call.brand_id = ? OR lower(call.brand_name) = lower(?))", .text(brand), .text(brand))
+            // The name of a signed call without an identifier is the signer's.
+            require(
+                """
+                (call.brand_id = ? OR lower(call.brand_name) = lower(?) \
+                AND (call.brand_id IS NOT NULL OR call.provider IS NULL))
+                """, .text(brand), .text(brand))
         }
         guard !isNamed else { return }
         addNumbers(filter)

@@ -57,7 +57,13 @@ struct CallConditions {
             require(
                 "(brand_name LIKE ? ESCAPE '\\' OR carrier_name LIKE ? ESCAPE '\\')", Self.part(name), Self.part(name))
         }
-        if let brand = filter.brand { require("(brand_id = ? OR brand_name = ? COLLATE NOCASE)", brand, brand) }
+        if let brand = filter.brand {
+            // The name of a signed call without an identifier is the signer's.
+            require(
+                """
+                (brand_id = ? OR brand_name = ? COLLATE NOCASE AND (brand_id IS NOT NULL OR provider IS NULL))
+                """, brand, brand)
+        }
     }
 
     private mutating func addIdentifiers(_ filter: CallFilter) {

@@ -58,13 +58,15 @@ extension LedgerReader {
 
     /// Signers whose first call of a brand's number is younger than a time, where another signer has signed the number before.
     ///
+    /// A brand is one of the directory, with an identifier. Any signer can write any name into its tokens.
+    ///
     /// - Parameters:
     ///   - time: Unix seconds.
     ///   - since: the begin of the span that counts, in Unix seconds.
     package func providersOfBrands(newSince time: Int64, since: Int64) throws -> [NewProvider] {
         let firsts = try rows(
             """
-            SELECT caller, provider, min(invite_at), max(brand_name)
+            SELECT caller, provider, min(invite_at), max(brand_name) FILTER (WHERE brand_id IS NOT NULL)
             FROM call JOIN call_signature ON call_signature.call = call.id
             WHERE id >= ? AND invite_at >= ? AND direction = 1 AND provider IS NOT NULL AND caller IS NOT NULL
             GROUP BY caller, provider ORDER BY caller, min(invite_at)
