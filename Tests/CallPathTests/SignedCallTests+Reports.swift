@@ -83,12 +83,17 @@ extension SignedCallTests {
         setting.rules = { $0.onFailed = .reject }
         let gateway = try setting.gateway()
         var invite = SignedInvite(identity: [try TrustLab.shared.signed(TrustLab.claims())])
-        _ = gateway.receive(invite.text, from: GatewayUnderTest.trunk)
+        let forwarded = try #require(
+            gateway.receive(invite.text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         (invite.uri, invite.to) = ("sip:+12025558888@192.0.2.10", "<sip:+12025558888@192.0.2.10>")
         let other = invite.text.replacing(";rport", with: "x;rport")
         let sent = gateway.receive(other, from: GatewayUnderTest.trunk)
         #expect(sent.to(GatewayUnderTest.trunk).contains { $0.hasPrefix("SIP/2.0 438 ") })
         #expect(gateway.shared.calls.count == 1)
+        // The call has one called party, as if the rejected branch had never come.
+        _ = gateway.receive(response("200 OK", to: forwarded), from: GatewayUnderTest.pbx)
+        let (first, last) = (try #require(gateway.updates().first), try #require(gateway.updates().last))
+        #expect(last.kind == .answered && last.call == first.call && last.calledMark == 0)
     }
 
     // MARK: Reports to the trunk

@@ -26,8 +26,8 @@ public final class CallsInProgress: Sendable {
         var branches: UInt16 = 1
         /// Those of them that the caller has cancelled.
         var cancelled: UInt16 = 0
-        /// It had several of them at once.
-        var isForked = false
+        /// INVITEs that came while others had no final response.
+        var forks: UInt16 = 0
         var isAnswered = false
         /// A 18x of its target passed a sibling gateway.
         var ringsElsewhere = false
@@ -64,16 +64,19 @@ public final class CallsInProgress: Sendable {
         _ call: CallIdentifier, on trunk: TrunkCalls?, _ route: TrunkCalls? = nil,
         between parties: CallParties? = nil, at milliseconds: UInt64
     ) {
-        guard count < capacity else { return }
+        let isFull = count >= capacity
         let entry = Entry(
             trunk: trunk, route: route, parties: parties, began: milliseconds)
         let isNew = shard(of: call).calls.withLock { calls in
-            guard let branches = calls[call]?.branches else {
+            guard let place = calls.index(forKey: call) else {
+                if isFull { return false }
                 calls[call] = entry
                 return true
             }
-            calls[call]?.branches = branches == .max ? branches : branches + 1
-            calls[call]?.isForked = true
+            if calls.values[place].branches < .max {
+                calls.values[place].branches += 1
+                calls.values[place].forks += 1
+            }
             return false
         }
         if isNew { add(1, entry) }
@@ -111,7 +114,7 @@ public final class CallsInProgress: Sendable {
         shard(of: call).calls.withLock { calls in
             guard let place = calls.index(forKey: call) else { return false }
             calls.values[place].isAnswered = true
-            return calls.values[place].isForked
+            return calls.values[place].forks > 0
         }
     }
 
@@ -142,6 +145,23 @@ public final class CallsInProgress: Sendable {
         }
         if let ended { add(-1, ended) }
         return result
+    }
+
+    /// Takes back a branch that the gateway has rejected, as if it had never come.
+    ///
+    /// - Returns: the reason why the call has failed, if all its other branches failed while this one counted; nil otherwise.
+    public func withdraw(_ call: CallIdentifier) -> CallFailure? {
+        let ended: Entry? = shard(of: call).calls.withLock { calls in
+            guard var entry = calls[call] else { return nil }
+            if entry.branches > 0 { entry.branches -= 1 }
+            if entry.forks > 0 { entry.forks -= 1 }
+            let isOver = entry.branches == 0 && !entry.isAnswered
+            calls[call] = isOver ? nil : entry
+            return isOver ? entry : nil
+        }
+        guard let ended else { return nil }
+        add(-1, ended)
+        return ended.failure.status == 0 ? nil : ended.failure
     }
 
     /// Counts a call that has ended; one that is not known means nothing.

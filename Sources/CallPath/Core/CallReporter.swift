@@ -272,13 +272,28 @@ final class CallReporter {
         updates.append(update)
     }
 
+    /// Takes back a branch of an inbound call that the gateway has rejected: it is a call of its own in the accounts.
+    ///
+    /// Reports the end of the call if its other branches have failed meanwhile, on other workers.
+    func withdrawn(_ call: CallIdentifier, isTest: Bool, at now: Moment) {
+        guard let failure = calls.withdraw(call), !isTest else { return }
+        ended(call, failure, direction: .inbound, isBranded: true, at: now)
+    }
+
     /// Reports that a call failed, once its last branch has.
     private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
         guard let failure = calls.failed(call, failure), !dialog.isTest else { return }
+        ended(
+            call, failure, direction: dialog.isInbound ? .inbound : .outbound, isBranded: dialog.isBranded, at: now)
+    }
+
+    private func ended(
+        _ call: CallIdentifier, _ failure: CallFailure, direction: CallUpdate.Direction, isBranded: Bool, at now: Moment
+    ) {
         var update = CallUpdate(
-            kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
-            wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
-            sipCause: failure.sipCause, reason: dialog.isBranded ? nil : .noMatch)
+            kind: .failed, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
+            status: failure.status, q850Cause: failure.q850Cause, sipCause: failure.sipCause,
+            reason: isBranded ? nil : .noMatch)
         update.isOwn = failure.isOwn
         updates.append(update)
     }

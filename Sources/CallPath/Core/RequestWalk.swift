@@ -138,7 +138,7 @@ extension ProxyCore {
             if !verdict.evidence.isRejected { signed?.evidence.nameOrigin = named.origin }
             if let refusal = verdict.refusal {
                 // Another branch of a forked call may ring.
-                _ = shared.calls.failed(call, CallFailure(status: UInt16(refusal.status)))
+                reporter.withdrawn(call, isTest: trunk.isTest, at: arrival.now)
                 let context = InboundContext(
                     arrival: arrival, marks: marks, trunk: trunk, called: called,
                     call: call.rejected(marks.branch.value), identity: identity, signed: signed,
