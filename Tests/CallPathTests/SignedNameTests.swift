@@ -417,14 +417,21 @@ struct SignedNameTests {
         let digest = #","rcdi":{"/icn":"sha256-RojgWwU6xUtI4q82+kHPyHm1JKbm7+663bMvzymhkl4"}"#
         let payload = TrustLab.claims(
             #","crn":"Rendezvous for Little Nellie","rcd":{"nam":"Q Branch Spy Gadgets"\#(claims.further)}\#(digest)"#)
-        let (sent, update, _, _) = try call(.rcdFirst, [try TrustLab.shared.signed(payload)], hasBrand: false) {
-            $0.hostedLogos = HostedLogos(
-                publicURL: "http://gw.example", missing: .original,
-                files: ["https://logos.example/q.png": "\(stored)-256x256.png"])
+        let isUnknown = expected.hasPrefix("<data:>")
+        for mode in [TrunkSignatures.Mode.decide, .shadow] {
+            let (sent, update, _, gateway) = try call(
+                .rcdFirst, [try TrustLab.shared.signed(payload)], hasBrand: false, mode: mode, lines: Self.asserted,
+                isTrusted: true
+            ) {
+                $0.hostedLogos = HostedLogos(
+                    publicURL: "http://gw.example", missing: .original,
+                    files: ["https://logos.example/q.png": "\(stored)-256x256.png"])
+            }
+            #expect(sent.name == (mode == .decide ? "Q Branch Spy Gadgets" : "WIRELESS"))
+            #expect(sent["Call-Info"] == (mode == .decide ? [expected] : []))
+            #expect(update.trust?.marks.contains(.rcdIcon) == isUnknown)
+            #expect(gateway.shared.trust.counters.count(.rcdIcon) == (isUnknown ? 1 : 0))
         }
-        #expect(sent.name == "Q Branch Spy Gadgets")
-        #expect(sent["Call-Info"] == [expected])
-        #expect(update.trust?.marks.contains(.rcdIcon) == expected.hasPrefix("<data:>"))
     }
 
     /// The token of §7 has a picture without a digest: RFC 9795 §6.1.1 then bears out none of its claims.

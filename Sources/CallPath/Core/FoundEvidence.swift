@@ -48,7 +48,6 @@ extension TrustEvidence {
         guard let signed = context.signed else { return nil }
         self = signed.evidence
         if !decorated.dialog.isNamed { nameOrigin = .none }
-        if decorated.card?.hasVerifiedLogo == true { iconWasCompared() }
     }
 }
 

@@ -136,6 +136,7 @@ extension ProxyCore {
             }
             named = weighNames(verdict, found, other ?? found, on: trunk, called, snapshot)
             if !verdict.evidence.isRejected { signed?.evidence.nameOrigin = named.origin }
+            if named.hasVerifiedLogo { signed?.evidence.iconWasCompared() }
             if let refusal = verdict.refusal {
                 // Another branch of a forked call may ring.
                 reporter.withdrawn(call, isTest: trunk.isTest, at: arrival.now)
@@ -203,12 +204,15 @@ extension ProxyCore {
         let counted = signed.evidence.counts ? found : other
         let named = signed.named(
             counted, in: snapshot, on: trunk, under: rules, logo: called.pbx.logoKey)
+        var taken = signed.evidence.counts ? named : NameDecision(found)
+        taken.hasVerifiedLogo = named.card?.hasVerifiedLogo == true
         if !trunk.isTest {
             shared.trust.counters.add(
                 signed, changesCall: signed.evidence.isRejected || other != found,
-                changesNames: named.card != nil || named.decision != counted)
+                changesNames: named.card != nil || named.decision != counted,
+                hasVerifiedLogo: taken.hasVerifiedLogo)
         }
-        return signed.evidence.counts ? named : NameDecision(found)
+        return taken
     }
 
     /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).

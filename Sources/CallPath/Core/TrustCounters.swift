@@ -25,12 +25,15 @@ public final class TrustCounters: Sendable {
     /// - Parameters:
     ///   - changesCall: whether the call has another decision by the verdict than without it, or would have in shadow.
     ///   - changesNames: whether its name, logo, reason or their marks differ by the signed values, or would in shadow.
-    func add(_ signed: SignedVerdict, changesCall: Bool, changesNames: Bool) {
+    ///   - hasVerifiedLogo: whether the bytes of its picture were compared, which takes the remark `rcd_icon` back.
+    func add(_ signed: SignedVerdict, changesCall: Bool, changesNames: Bool, hasVerifiedLogo: Bool) {
         let evidence = signed.evidence
         results[Int(evidence.result.rawValue)].add(1, ordering: .relaxed)
         for cause in signed.verdict.causes { causes[Int(cause.rawValue)].add(1, ordering: .relaxed) }
         if !signed.verdict.marks.isEmpty {
-            for mark in signed.verdict.marks.all { causes[Int(mark.rawValue)].add(1, ordering: .relaxed) }
+            for mark in signed.verdict.marks.all where mark != .rcdIcon || !hasVerifiedLogo {
+                causes[Int(mark.rawValue)].add(1, ordering: .relaxed)
+            }
         }
         if evidence.contradictsTrunk { contradicted.add(1, ordering: .relaxed) }
         if changesCall { changing.add(1, ordering: .relaxed) }

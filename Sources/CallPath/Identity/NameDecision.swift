@@ -11,6 +11,8 @@ struct NameDecision {
     var card: CallerCard?
     /// The place that the name comes from.
     var origin = NameOrigin.none
+    /// Whether the bytes of the signed picture were compared with a stored logo, in shadow too.
+    var hasVerifiedLogo = false
 
     /// The decision of the directory alone.
     init(_ found: BrandingDecision) {
