@@ -29,6 +29,7 @@ extension SignedCallTests {
             #expect(sent.to(GatewayUnderTest.trunk).contains { $0.hasPrefix(line) } == isRejected)
             let reason: PassThroughReason = mode == .decide && onFailed == .noBrand ? .failedVerification : .untrusted
             if !isRejected { #expect(gateway.updates().first?.reason == reason) }
+            #expect(gateway.updates().first?.trust?.changesCall == (onFailed != .pass), "in shadow it would")
             #expect(gateway.shared.calls.count == (isRejected ? 0 : 1))
         }
     }

@@ -457,7 +457,21 @@ struct SignedCallTests {
         #expect(update?.reason == .policy)
         #expect(update?.trust?.causes == [.unsigned])
         setting.mode = .shadow
-        #expect(try setting.call(invite).update?.reason == nil)
+        let gateway = try setting.gateway()
+        _ = gateway.receive(invite.text, from: GatewayUnderTest.trunk)
+        let watched = try #require(gateway.updates().first)
+        #expect(watched.reason == nil && watched.trust?.counts == false)
+        #expect(watched.trust?.causes == [.unsigned] && watched.trust?.changesCall == true)
+        #expect(gateway.shared.trust.counters.changedCalls == 1)
+    }
+
+    @Test(arguments: [TrunkSignatures.Mode.shadow, .decide])
+    func `a call without Identity that no rule judges has no verdict`(mode: TrunkSignatures.Mode) throws {
+        let setting = SignedCallSetting(mode: mode, isTrusted: true)
+        let gateway = try setting.gateway()
+        _ = gateway.receive(SignedInvite(lines: "P-Identity-Bypass: x\n").text, from: GatewayUnderTest.trunk)
+        #expect(gateway.updates().first.map { $0.trust == nil } == true)
+        #expect(gateway.shared.trust.counters.count(TrustEvidence.Result.none) == 0)
     }
 
     @Test func `a withheld caller is verified and shown nowhere`() throws {

@@ -169,12 +169,17 @@ struct SignedNameTests {
 
     @Test(arguments: [TrustRegime.Names.mustAgree, .rcdOnly])
     func `an unsigned call has no name where a signed one is needed`(source: TrustRegime.Names) throws {
-        let (sent, update, _, _) = try call(source, [], lines: Self.asserted, isTrusted: true)
+        let (sent, update, _, decided) = try call(source, [], lines: Self.asserted, isTrusted: true)
         #expect(sent.name == "WIRELESS")
         #expect(update.reason == .nameSource)
         #expect(update.trust?.causes == [.unsigned])
         let shadow = try call(source, [], mode: .shadow, lines: Self.asserted, isTrusted: true)
-        #expect(shadow.update.reason == nil && shadow.update.trust == nil)
+        #expect(shadow.update.reason == nil && shadow.sent.name == Self.brand)
+        #expect(shadow.update.trust?.causes == [.unsigned] && shadow.update.trust?.counts == false)
+        for (evidence, gateway) in [(update.trust, decided), (shadow.update.trust, shadow.gateway)] {
+            #expect(evidence?.changesCall == true)
+            #expect(gateway.shared.trust.counters.changedNames == 1)
+        }
     }
 
     // MARK: Shadow

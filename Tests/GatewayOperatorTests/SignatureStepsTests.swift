@@ -90,6 +90,19 @@ struct SignatureStepsTests {
         #expect(Self.lines(evidence, row.source)[0] == "signature: \(row.finding)")
     }
 
+    /// A call without Identity may lose its brand: by `own_only`, `must_agree` and `rcd_only`.
+    @Test(arguments: [
+        (TrustVerdict.Number.none, false, "shadow: the verdict would change the call"),
+        (.none, true, "decide: the verdict counts"), (.failed, false, "shadow: the verdict would change the call"),
+        (.passed(nil), true, "decide: the verdict counts"),
+    ]) func `a verdict that changes the call has that in its finding`(
+        number: TrustVerdict.Number, counts: Bool, effect: String
+    ) {
+        var evidence = Self.evidence(number, [.unsigned], counts: counts)
+        evidence.changesCall = true
+        #expect(Self.lines(evidence)[0].hasSuffix(", checked here, \(effect)"))
+    }
+
     @Test func `each header field has its cause with meaning and remedy, in order`() {
         let evidence = Self.evidence(.failed, [.passed, .calledMismatch, .noAuthority], code: 438) { $0.unread = 2 }
         #expect(

@@ -146,6 +146,13 @@ public struct TrustEvidence: Hashable, Sendable {
         get { NameOrigin(rawValue: UInt8(field(27, 2))) ?? .none }
         set { set(27, 2, newValue.rawValue) }
     }
+    /// True if the verdict gives the call another decision or another name than it has without one, or would in shadow.
+    ///
+    /// False also for a call of an earlier version.
+    public var changesCall: Bool {
+        get { field(29, 1) == 1 }
+        set { set(29, 1, newValue ? 1 : 0) }
+    }
     /// True if there were more header fields than are read.
     public var hasUnread: Bool { field(14, 1) == 1 }
     /// The remarks without effect on the number.

@@ -137,6 +137,7 @@ extension ProxyCore {
             named = weighNames(verdict, found, other ?? found, on: trunk, called, snapshot)
             if !verdict.evidence.isRejected { signed?.evidence.nameOrigin = named.origin }
             if named.hasVerifiedLogo { signed?.evidence.iconWasCompared() }
+            signed?.evidence.changesCall = named.isChanged
             if let refusal = verdict.refusal {
                 // Another branch of a forked call may ring.
                 reporter.withdrawn(call, isTest: trunk.isTest, at: arrival.now)
@@ -206,11 +207,12 @@ extension ProxyCore {
             counted, in: snapshot, on: trunk, under: rules, logo: called.pbx.logoKey)
         var taken = signed.evidence.counts ? named : NameDecision(found)
         taken.hasVerifiedLogo = named.card?.hasVerifiedLogo == true
+        let changesCall = signed.isToBeRejected || other != found
+        let changesNames = named.card != nil || named.decision != counted
+        taken.isChanged = changesCall || changesNames
         if !trunk.isTest {
             shared.trust.counters.add(
-                signed, changesCall: signed.evidence.isRejected || other != found,
-                changesNames: named.card != nil || named.decision != counted,
-                hasVerifiedLogo: taken.hasVerifiedLogo)
+                signed, changesCall: changesCall, changesNames: changesNames, hasVerifiedLogo: taken.hasVerifiedLogo)
         }
         return taken
     }

@@ -13,6 +13,8 @@ struct NameDecision {
     var origin = NameOrigin.none
     /// Whether the bytes of the signed picture were compared with a stored logo, in shadow too.
     var hasVerifiedLogo = false
+    /// Whether decision or name differ by the verdict, or would in shadow.
+    var isChanged = false
 
     /// The decision of the directory alone.
     init(_ found: BrandingDecision) {

@@ -26,7 +26,8 @@ extension ProxyCore {
         isSpiral: Bool, _ worker: WorkerTrust
     ) -> SignedVerdict? {
         let invite = arrival.message
-        guard let rules = trunk.signatures, invite.has(.identity) || rules.judgesUnsigned, !facts.isProtected, !isSpiral
+        // First without a look at the rules: most calls have no such field.
+        guard invite.has(.identity) || trunk.judgesUnsigned, let rules = trunk.signatures, !facts.isProtected, !isSpiral
         else { return nil }
         let verdict = verdict(on: arrival, call, trunk, rules, worker)
         for request in verdict.requests {
@@ -41,7 +42,9 @@ extension ProxyCore {
         let invite = arrival.message
         guard !worker.isPressed else { return TrustVerdict(.shed) }
         let now = arrival.now.wallMicroseconds / 1_000_000
-        let signed = SignedCall(of: invite, call, from: trunk, rules)
+        let signed =
+            invite.has(.identity)
+            ? SignedCall(of: invite, call, from: trunk, rules) : SignedCall(unsigned: invite)
         let signers = shared.trust.signers.load()
         let bytes = invite.bytes
         let verdict = signers.snapshot.verify(
@@ -59,8 +62,10 @@ extension ProxyCore {
 extension TrunkSignatures {
     /// Whether a call without Identity has a verdict too: the regime has a cause for it, the trunk's word never counts, or no
     /// brand goes without a signed name.
+    ///
+    /// In shadow too: the record has the calls that would change.
     var judgesUnsigned: Bool {
-        if mode == .decide, source == .ownOnly || nameSource.needsSignature { return true }
+        if source == .ownOnly || nameSource.needsSignature { return true }
         guard let regime = policy.regimes.first else { return false }
         return regime.required || regime.bypass == .pass
     }
@@ -82,8 +87,16 @@ extension SignedCall {
         if rules.caller == .either { otherCaller = from }
         if rules.policy.regimes.contains(where: \.checksDate) { date = DateField.seconds(in: invite) }
         callID = call.high
-        hasBypass = rules.judgesUnsigned && Self.named("p-identity-bypass", in: invite) != nil
+        hasBypass = trunk.judgesUnsigned && Self.hasBypass(invite)
     }
+
+    /// A call without Identity: no number is compared with anything.
+    init(unsigned invite: SIPMessage) {
+        self.init(caller: nil, called: nil, to: nil)
+        hasBypass = Self.hasBypass(invite)
+    }
+
+    private static func hasBypass(_ invite: SIPMessage) -> Bool { named("p-identity-bypass", in: invite) != nil }
 
     private static func called(
         _ invite: SIPMessage, _ to: CanonicalNumber?, on trunk: TrunkPeer, _ place: TrunkSignatures.CalledPlace

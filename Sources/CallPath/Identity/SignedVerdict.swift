@@ -15,6 +15,8 @@ struct SignedVerdict {
     let source: AttestationSource
     /// Whether the signature is good and for the number that the message shows.
     let isForShownNumber: Bool
+    /// Whether the trunk rejects the call for the verdict, or would in shadow.
+    let isToBeRejected: Bool
     /// The verification that a verdict which counts would give.
     private let counted: Verification
 }
@@ -33,7 +35,8 @@ extension SignedVerdict {
         evidence = TrustEvidence(
             verdict, counts: rules.mode == .decide, trunkClaim: claim,
             code: rules.policy.regimes.first.flatMap { verdict.code(under: $0) })
-        evidence.isRejected = rules.mode == .decide && rules.onFailed == .reject && evidence.result == .failed
+        isToBeRejected = rules.onFailed == .reject && evidence.result == .failed
+        evidence.isRejected = rules.mode == .decide && isToBeRejected
         evidence.isReported =
             rules.mode == .decide && evidence.code != 0 && !evidence.isRejected
             && rules.policy.regimes.first.map { $0.reason != .off } ?? false

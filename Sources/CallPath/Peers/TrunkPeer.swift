@@ -45,6 +45,8 @@ public final class TrunkPeer: Sendable {
     let trunkHeaderLine: [UInt8]
     /// The verification of signed calls; nil where it is off.
     public let signatures: TrunkSignatures?
+    /// Whether its calls without Identity have a verdict too.
+    let judgesUnsigned: Bool
     /// The PBX of its calls.
     public let pbx: PBXPeer
     /// Its limits and its calls in progress.
@@ -62,6 +64,7 @@ public final class TrunkPeer: Sendable {
         registrar: RegistrarState? = nil, signatures: TrunkSignatures? = nil, isTest: Bool = false
     ) {
         self.signatures = signatures
+        judgesUnsigned = signatures?.judgesUnsigned ?? false
         self.emergencyNumbers = emergencyNumbers ?? EmergencyNumbers(region: normaliser.region)
         self.attestationHeaders = attestationHeaders.map { Array($0.lowercased().utf8)[...] }
         self.registrar = registrar

@@ -55,9 +55,10 @@ struct SignatureSteps {
     private var effect: String {
         let proves = evidence.result.verification != .none
         guard evidence.counts else {
+            if evidence.changesCall { return "shadow: the verdict would change the call" }
             return proves ? "shadow: the verdict would count" : "shadow: the verdict would change nothing"
         }
-        if !proves { return "decide: the verdict changes nothing" }
+        if !proves { return "decide: the verdict \(evidence.changesCall ? "counts" : "changes nothing")" }
         if evidence.isRejected { return "decide: the call was rejected" }
         return source == .ownSignature
             ? "decide: the verdict counts" : "decide: the verdict is recorded, and something else decided"

@@ -68,6 +68,16 @@ private func stored(_ update: CallUpdate, _ texts: CallTexts?) -> [UInt8] {
 
 @Suite("Verdicts in updates of the ring")
 struct TrustBytesTests {
+    @Test func `a call that the verdict changes has a bit of its own`() {
+        var evidence = TrustEvidence()
+        evidence.changesCall = true
+        #expect(evidence.facts == 1 | 1 << 29)
+        (evidence.nameOrigin, evidence.isReported) = (.both, true)
+        #expect(evidence.changesCall)
+        evidence.changesCall = false
+        #expect(evidence.nameOrigin == .both && evidence.isReported)
+    }
+
     @Test func `an INVITE with a verdict has the bytes of the tables`() {
         var update = HandWritten.update
         update.trust = HandWritten.trust
