@@ -137,6 +137,26 @@ struct CallRecordFieldsTests {
         #expect(CSVLine.shown(row.csvCells(in: .utc)).contains("'="))
     }
 
+    /// A carrier without a name often writes the number, and a delegate's certificate may have it.
+    @Test(arguments: [("signed_name", "Call 20*****000"), ("matched", "Call 2025551000")])
+    func `a masked record has no number in its foreign texts`(decision: String, brand: String) throws {
+        let values: [String: ColumnValue] = [
+            "decision": .text(decision), "direction": .integer(1), "caller": .integer(12_025_551_000),
+            "carrier_name": .text("(202) 555-1000"), "brand_name": .text("Call 2025551000"), "trust": .integer(3),
+            "provider": .text("123A"), "signer": .text("CN=+1 202 555 1000, O=Shop"),
+        ]
+        let row = LedgerCallRow(shared: values, node: "", events: [])
+        let json = row.json(in: .utc) { NumberMask.masked($0) }
+        #expect(json["carrier_name"] == .string("(20*) ***-*000"))
+        #expect(json["signer"] == .string("CN=+1 2** *** *000, O=Shop"))
+        #expect(json["brand_name"] == .string(brand) && json["provider"] == .string("123A"))
+        let cells = Set(row.csvCells(in: .utc) { NumberMask.masked($0) }.compactMap { $0 })
+        #expect(cells.isSuperset(of: ["(20*) ***-*000", "CN=+1 2** *** *000, O=Shop", brand]))
+        #expect(row.json(in: .utc)["carrier_name"] == .string("(202) 555-1000"), "whole for a command")
+        let named = LedgerCallRow(shared: ["carrier_name": .text("Taxi 24/7")], node: "", events: [])
+        #expect(named.json(in: .utc) { _ in "hidden" }["carrier_name"] == .string("Taxi 24/7"))
+    }
+
     @Test func `every column is in the records, or is known to be the ledger's alone`() {
         let own: Set = [
             "id", "subscriber_key", "refused_at", "sip_cause", "shown_event", "end_event", "return_event", "returnable",

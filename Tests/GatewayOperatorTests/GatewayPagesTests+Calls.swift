@@ -174,6 +174,32 @@ extension GatewayPagesTests {
         }
     }
 
+    @Test func `a name and a signer that hold a number are masked too`() async throws {
+        let values: [String: ColumnValue] = [
+            "id": .integer(7), "call_id": .text("\(CallIdentifier(high: 0, low: 7))"), "direction": .integer(1),
+            "caller": .integer(61_255_501_001), "decision": .text("signed_name"), "trust": .integer(3),
+            "brand_name": .text("0255501001"), "carrier_name": .text("(02) 5550 1001"), "provider": .text("123A"),
+            "signer": .text("CN=+61 255 501 001"), "invite_at": .integer(1_700_000_000_000_000),
+            "evidence": .integer(Int64(DecisionEvidence().rawValue)),
+        ]
+        var content = FixedPages.Content()
+        content.calls = [LedgerCallRow(shared: values, node: "", events: [])]
+        content.call = content.calls[0]
+        let texts = ["0255501001", "(02) 5550 1001", "CN=+61 255 501 001"]
+        try await run(FixedPages(content)) { person in
+            for path in ["/calls", "/calls/7", "/calls.csv", "/calls.jsonl"] {
+                let body = try await person.get(path).body
+                #expect(!texts.contains { body.contains($0) }, "\(path)")
+                #expect(body.contains("02*****001"), "\(path)")
+            }
+            let cookie = try await person.cookie()
+            let token = try await person.token(cookie)
+            _ = try await person.post("/numbers", "token=\(token)&here=%2Fcalls", cookie)
+            let whole = try await person.get("/calls/7", cookie).body
+            #expect(whole.contains("(02) 5550 1001") && whole.contains("0255501001"))
+        }
+    }
+
     @Test func `exports at once have a limit`() throws {
         let exports = CallExports()
         var slots = (0..<CallExports.most).map { _ in exports.open() }

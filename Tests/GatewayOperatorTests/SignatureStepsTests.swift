@@ -175,6 +175,8 @@ struct SignatureStepsTests {
     @Test func `a number in place of a provider code may be masked`() {
         let lines = Self.lines(Self.evidence(.passed(.a), [.passed]), provider: "12025551000", subject: "A shop")
         #expect(lines[1] == "signer: <12025551000>, A shop")
+        let named = Self.lines(Self.evidence(.passed(.a), [.passed]), provider: "123A", subject: "CN=+1 202 555 1000")
+        #expect(named[1] == "signer: 123A, <CN=+1 202 555 1000>")
     }
 
     @Test func `a record without a verdict has no steps`() {

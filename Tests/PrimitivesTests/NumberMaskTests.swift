@@ -15,6 +15,14 @@ struct NumberMaskTests {
         #expect(NumberMask.masked(text) == masked)
     }
 
+    @Test(arguments: [
+        ("+61491570156", true), ("(202) 555-1000", true), ("CN=12025551000, O=Shop", true), ("0221/1234567", true),
+        ("WIRELESS CALLER", false), ("SHAKEN 123A", false), ("Taxi 24/7", false), ("at 192.0.2.10", false),
+        ("123456", false), ("+61******156", false), ("", false),
+    ]) func `a text holds a number if the mask hides one`(text: String, holds: Bool) {
+        #expect(NumberMask.holdsNumber(text) == holds)
+    }
+
     @Test func `without ends every digit of a number is hidden`() {
         #expect(NumberMask.masked(Array("+61491570156".utf8)[...], keepsEnds: false) == Array("+***********".utf8))
     }

@@ -192,7 +192,7 @@ extension GatewayPages {
             isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
             caller: call.callerShown { shown($0, page) } ?? "–",
             called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
-            brand: call.brandName ?? "–", decision: call.decision, outcome: call.outcomeShown,
+            brand: call.brandShown { shown($0, page) } ?? "–", decision: call.decision, outcome: call.outcomeShown,
             tag: call.decision == "matched" ? "good" : "soft",
             ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 import GatewayStore
 import Primitives
@@ -40,13 +41,18 @@ struct CallStory {
     struct Fact {
         let name: String
         let value: String
-        /// True for telephone numbers, which pages may mask.
+        /// True for telephone numbers and texts that hold one, which pages may mask.
         let isNumber: Bool
 
         /// Nil where the ledger does not know it.
         init?(_ name: String, _ value: String?, isNumber: Bool = false) {
             guard let value, !value.isEmpty else { return nil }
             (self.name, self.value, self.isNumber) = (name, value, isNumber)
+        }
+
+        /// A foreign text, which may hold a number; nil where the ledger does not know it.
+        init?(_ name: String, foreign text: String?) {
+            self.init(name, text, isNumber: text.map(NumberMask.holdsNumber) ?? false)
         }
     }
 
@@ -58,7 +64,8 @@ struct CallStory {
             Fact("to", call.destination ?? call.subscriber, isNumber: true),
             Fact("subscriber", call.destination == nil ? nil : call.subscriber, isNumber: true),
             Fact("also called", call.alsoCalled?.joined(separator: ", "), isNumber: true),
-            Fact("brand", call.brandName), Fact("carrier name", call.carrierName), Fact("decision", call.decision),
+            call.isNamedBySigner ? Fact("brand", foreign: call.brandName) : Fact("brand", call.brandName),
+            Fact("carrier name", foreign: call.carrierName), Fact("decision", call.decision),
             Fact("outcome", call.outcomeShown), Fact("SIP status", call.status.map(String.init)),
             Fact("Q.850 cause", call.q850Cause.map(String.init)), Fact("ring", call.ringSeconds.map { "\($0) s" }),
             Fact("talk", call.callSeconds.map { "\($0) s" }),
@@ -68,6 +75,17 @@ struct CallStory {
 }
 
 extension LedgerCallRow {
+    /// Whether the name is that of a token alone, which is foreign text.
+    var isNamedBySigner: Bool { decision == PassThroughReason.signedName.description }
+
+    /// The name of the brand, or that of a token.
+    ///
+    /// - Parameter shown: the form in which the reader may see a number.
+    func brandShown(_ shown: (String) -> String) -> String? {
+        guard isNamedBySigner, let name = brandName, NumberMask.holdsNumber(name) else { return brandName }
+        return shown(name)
+    }
+
     /// The evidence of the decision for `--json`; null if none was kept.
     var evidenceJSON: JSONValue {
         guard let steps = DecisionSteps(self) else { return .null }

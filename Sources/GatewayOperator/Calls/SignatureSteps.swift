@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
+import Primitives
 import Trust
 
 /// The verdict on the signed header fields of a call, as steps between its identity and the trust in its trunk.
@@ -77,7 +78,10 @@ struct SignatureSteps {
         guard provider != nil || subject != nil else { return nil }
         var parts: [Step.Part] = []
         if let provider { parts.append(Self.isNumber(provider) ? .number(provider) : .text(provider)) }
-        if let subject { parts.append(.text((parts.isEmpty ? "" : ", ") + subject)) }
+        if let subject {
+            if !parts.isEmpty { parts.append(.text(", ")) }
+            parts.append(NumberMask.holdsNumber(subject) ? .number(subject) : .text(subject))
+        }
         if !evidence.hasPassed { parts.append(.text(", named by the token and not proven")) }
         if evidence.signer > 0 { parts.append(.text(", #\(evidence.signer) of herald trust list")) }
         return Step("signer", parts)

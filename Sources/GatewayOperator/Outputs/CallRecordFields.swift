@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GatewayStore
+import Primitives
 
 // The fields of a call in JSON and CSV, for commands and for the operator's systems.
 
@@ -29,6 +30,9 @@ extension LedgerCallRow {
     private static let numberFields = [
         "caller", "destination", "subscriber", "caller_received", "also_called", "provider",
     ]
+
+    /// Fields with foreign texts, which may hold a number: a carrier without a name often writes the caller's.
+    private static let textFields = ["carrier_name", "brand_name", "signer"]
 
     /// The call as a record.
     ///
@@ -73,6 +77,11 @@ extension LedgerCallRow {
                 }
                 json[name] = .some(.array(numbers))
             default: break
+            }
+        }
+        for name in Self.textFields where name != "brand_name" || isNamedBySigner {
+            if case .string(let text)?? = json[name], NumberMask.holdsNumber(text) {
+                json[name] = .some(.string(shown(text)))
             }
         }
         return json

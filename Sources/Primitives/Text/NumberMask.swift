@@ -14,6 +14,11 @@ public enum NumberMask {
         return String(decoding: out, as: UTF8.self)
     }
 
+    /// Whether a text of people holds a number that the mask hides.
+    public static func holdsNumber(_ text: String) -> Bool {
+        text.utf8.count(where: isDigit) >= fewest && masked(text) != text
+    }
+
     /// The bytes with every run of seven digits or more masked; the length stays.
     ///
     /// Blanks, hyphens, dots and brackets between digits belong to the run, except in an IPv4 address.
