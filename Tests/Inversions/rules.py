@@ -47,7 +47,7 @@ RULES = (
          "relapses raise the wanted probes at most eightfold"),
     Rule("Sources/CallPath/Admission/RateLimit.swift", "desired: «max(empty, now)» + interval", "now", CALLS,
          "calls above the rate use up the burst"),
-    Rule("Sources/CallPath/Admission/CallsInProgress.swift", "guard «count < capacity» else { return }", "true", CALLS,
+    Rule("Sources/CallPath/Admission/CallsInProgress.swift", "let isFull = «count >= capacity»", "false", CALLS,
          "the table of calls is bounded"),
     Rule("Sources/CallPath/Admission/CallsInProgress.swift", "«status == 482» ? 1 : 2", "false", CALLS,
          "of two failures a merged request counts least"),
