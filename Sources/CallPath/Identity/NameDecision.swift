@@ -50,7 +50,7 @@ extension SignedVerdict {
         in index: BrandIndex, logo form: [UInt8]?
     ) -> NameDecision {
         let hasName = signed.name.map { DisplayName($0, profile: index.profile) != nil } ?? false
-        let agree = hasName && entry.map { signed.hasName(of: $0, in: index) } ?? false
+        let agree = hasName && entry.map { signed.isNamed(as: $0, in: index) } ?? false
         let origin = source.origin(hasDirectory: entry != nil, hasSignature: hasName, agree: agree)
         let takesSignedName = origin == .signature || origin == .both && source.prefersSignature
         let isOfBrand = origin == .directory || origin == .both
@@ -78,7 +78,7 @@ extension SignedValues {
     /// Whether the whole signed name is the brand's name, as a reader compares them.
     ///
     /// A name is cut for displays. The cut of a longer name may be that of another company.
-    fileprivate func hasName(of brand: BrandEntry, in index: BrandIndex) -> Bool {
+    fileprivate func isNamed(as brand: BrandEntry, in index: BrandIndex) -> Bool {
         guard let name else { return false }
         return NameComparison.agree(index.text(.name, brand), DisplayName.whole(name, profile: index.profile))
     }
