@@ -58,14 +58,14 @@ struct CallStory {
 
     /// The known facts.
     var facts: [Fact] {
-        let facts = [
+        let brand = call.isNamedBySigner ? Fact("brand", foreign: call.brandName) : Fact("brand", call.brandName)
+        let facts: [Fact?] = [
             Fact("SIP Call-ID", call.sipCallID), Fact("then", call.latestSIPCallID), Fact("direction", call.direction),
             Fact("trunk", call.trunk), Fact("customer", call.customer), Fact("from", call.callerShown, isNumber: true),
             Fact("to", call.destination ?? call.subscriber, isNumber: true),
             Fact("subscriber", call.destination == nil ? nil : call.subscriber, isNumber: true),
             Fact("also called", call.alsoCalled?.joined(separator: ", "), isNumber: true),
-            call.isNamedBySigner ? Fact("brand", foreign: call.brandName) : Fact("brand", call.brandName),
-            Fact("carrier name", foreign: call.carrierName), Fact("decision", call.decision),
+            brand, Fact("carrier name", foreign: call.carrierName), Fact("decision", call.decision),
             Fact("outcome", call.outcomeShown), Fact("SIP status", call.status.map(String.init)),
             Fact("Q.850 cause", call.q850Cause.map(String.init)), Fact("ring", call.ringSeconds.map { "\($0) s" }),
             Fact("talk", call.callSeconds.map { "\($0) s" }),
