@@ -138,7 +138,7 @@ public struct AddressRules: Equatable, Sendable {
     public var ports: [UInt16]? = [443, 8443]
     /// Whether `http` is allowed beside `https`.
     public var allowsHTTP = false
-    /// Whether a literal address of a private network is allowed.
+    /// Whether an address of a private network is allowed, literal or by its name.
     public var allowsPrivate = false
 
     /// The rules of missing keys.
@@ -189,8 +189,11 @@ public struct TrunkTrustPolicy: Equatable, Sendable {
     public var malformed = Malformed.failed
     /// The effect of a token that came with another Call-ID.
     public var replay = Replay.note
+    /// The addresses from which certificates of unknown signers are fetched for this trunk, by the regimes that fetch. Empty
+    /// where nothing is fetched.
+    public var fetchRules: [AddressRules] = []
     /// Whether certificates of unknown signers are fetched for this trunk.
-    public var fetches = false
+    public var fetches: Bool { !fetchRules.isEmpty }
     /// Provider codes in folded form whose tokens count as none.
     public var denied: Set<String> = []
     /// Whether the compact form of a PASSporT without ppt counts (RFC 8224 §4.1).

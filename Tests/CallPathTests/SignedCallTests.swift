@@ -93,7 +93,7 @@ struct SignedCallTests {
         let regimes = [(item.regime, item.expect.us), ("fr", item.expect.fr), ("private", item.expect.in_private)]
         for case (let regime, let expected?) in regimes {
             var setting = SignedCallSetting(regime: regime, known: item.known, crl: item.crl, seconds: item.now)
-            setting.rules = { $0.policy.fetches = item.fetch == "on" }
+            setting.rules = { $0.policy.fetchRules = item.fetch == "on" ? [AddressRules()] : [] }
             let (sent, update) = try setting.call(SignedInvite(item))
             #expect(sent != nil, "the call goes on")
             guard !item.identity.isEmpty || regime == "fr" else {

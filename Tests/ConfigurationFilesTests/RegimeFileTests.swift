@@ -172,6 +172,7 @@ struct TrustSchemaTests {
         let trust = try #require(configuration.trust)
         #expect(trust.regimes.map { trust.fetches(under: $0.regime) } == expected)
         #expect(trust.fetchRules.count == expected.count { $0 })
+        #expect(trust.fetchRules["own"]?.ports == (expected == [false, true] ? [9443] : nil))
         let trunk = try #require(configuration.trunks.first)
         let signatures = configuration.signatures(of: trunk)
         // The first regime of India verifies nothing, so nothing of its trunk is verified.

@@ -46,7 +46,7 @@ final class FetchFixture: Sendable {
     ) throws -> SignerService {
         let settings = try signers.configuration(trust).trustSettings()
         let fetch = CertificateFetch(
-            rules: settings.fetchRules, version: "1.2.3",
+            version: "1.2.3",
             resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] }, total: .seconds(20))
         return SignerService(
             settings, folder: signers.state, requests: signers.requests, signers: signers.current,
@@ -65,22 +65,37 @@ final class FetchFixture: Sendable {
         return .status(200, headers: headers, body: names.map { lab.pem($0) + "\n" }.joined())
     }
 
+    /// The rules of the laboratory's regime, which allows private networks.
+    var rules: [AddressRules] {
+        get throws { Array(try signers.configuration(Self.trust).trustSettings().fetchRules.values) }
+    }
+
+    /// The rules of a regime that allows all ports and `http`, and no private network.
+    static var publicRules: [AddressRules] {
+        var rules = AddressRules()
+        (rules.ports, rules.allowsHTTP) = (nil, true)
+        return [rules]
+    }
+
     /// The verdict on a call now whose token names an address; its requests go to the service as those of a trunk.
+    ///
+    /// - Parameter rules: the addresses that are allowed to the trunk; nil for those of the laboratory's regime.
     @discardableResult
     func call(
         _ address: String, by name: String = "spc", age: Int64 = 5, trunk: UInt16 = 1, dest: String = "12025551001",
-        fetches: Bool = true
+        rules: [AddressRules]? = nil
     ) throws -> TrustVerdict {
         let header = #"{"alg":"ES256","ppt":"shaken","typ":"passport","x5u":"\#(address)"}"#
         let value = try lab.signed(
             TrustLab.claims(dest: dest, iat: signers.time.now - age), by: name, header: header,
             parameters: ";info=<\(address)>;alg=ES256;ppt=shaken")
         let regimes = try signers.configuration(Self.trust).trustSettings().regimes.map(\.regime)
+        let allowed = rules ?? regimes.map(\.addresses)
         var policy = TrunkTrustPolicy(regimes: regimes, regimeSet: RegimeSet.number(of: regimes.map(\.name)))
-        policy.fetches = fetches
+        policy.fetchRules = allowed
         var memory = TrustMemory()
         let verdict = signers.snapshot.verify([value], under: policy, at: signers.time.now, with: &memory)
-        for request in verdict.requests { signers.requests.add(request, trunk: trunk, mayFetch: fetches) }
+        for request in verdict.requests { signers.requests.add(request, trunk: trunk, rules: allowed) }
         return verdict
     }
 

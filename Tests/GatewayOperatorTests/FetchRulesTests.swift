@@ -49,8 +49,8 @@ struct FetchRulesTests {
 
     @Test func `four fetches run at once, and two of them from one host`() throws {
         var queue = FetchQueue()
-        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", isRenewal: false) == true) }
-        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", isRenewal: true) == true) }
+        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", isRenewal: false, rules: []) == true) }
+        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", isRenewal: true, rules: []) == true) }
         var started: [FetchQueue.Order] = []
         while let step = queue.next(at: 0) {
             guard case .start(let order) = step else { break }
@@ -59,7 +59,9 @@ struct FetchRulesTests {
         #expect(started.map(\.host) == ["a.example", "a.example", "b0.example", "b1.example"])
         #expect(queue.runningCount == 4 && queue.waitingCount == 8)
         queue.finish(started[0], nil, wasSkipped: false, at: 0)
-        #expect(queue.next(at: 0) == .start(.init(address: "https://A.example/2", host: "a.example", isRenewal: false)))
+        #expect(
+            queue.next(at: 0)
+                == .start(.init(address: "https://A.example/2", host: "a.example", isRenewal: false, rules: [])))
         #expect(queue.next(at: 0) == nil)
     }
 
@@ -67,16 +69,32 @@ struct FetchRulesTests {
         var queue = FetchQueue()
         for _ in 0..<2 {
             for number in 0..<FetchQueue.mostWaiting {
-                #expect(queue.add("https://a\(number).example/", isRenewal: false) == true)
+                #expect(queue.add("https://a\(number).example/", isRenewal: false, rules: []) == true)
             }
         }
         #expect(queue.waitingCount == FetchQueue.mostWaiting)
-        #expect(queue.add("https://further.example/", isRenewal: false) == false)
+        #expect(queue.add("https://further.example/", isRenewal: false, rules: []) == false)
+    }
+
+    @Test func `an address that waits is allowed to all who ask for it, and to nobody else`() throws {
+        var queue = FetchQueue()
+        var own = AddressRules()
+        own.allowsPrivate = true
+        for (name, rules) in [("a", AddressRules()), ("b", AddressRules()), ("a", own), ("a", AddressRules())] {
+            _ = queue.add("https://\(name).example/", isRenewal: false, rules: [rules])
+        }
+        for expected in [[AddressRules(), own], [AddressRules()]] {
+            guard case .start(let order) = queue.next(at: 0) else {
+                Issue.record("nothing starts")
+                return
+            }
+            #expect(order.rules == expected)
+        }
     }
 
     @Test func `a host without a response is skipped for a minute after three attempts`() throws {
         var queue = FetchQueue()
-        for number in 0..<6 { _ = queue.add("https://a.example/\(number)", isRenewal: false) }
+        for number in 0..<6 { _ = queue.add("https://a.example/\(number)", isRenewal: false, rules: []) }
         for _ in 0..<3 {
             guard case .start(let order) = queue.next(at: 0) else {
                 Issue.record("nothing starts")

@@ -79,7 +79,7 @@ struct SignerFetchTests {
 
     @Test func `a trunk without fetching lists addresses alone`() async throws {
         let gateway = try await FetchFixture { _, _ in FetchFixture.chain("spc") }
-        try gateway.call(gateway.address(), fetches: false)
+        try gateway.call(gateway.address(), rules: [])
         await gateway.settle()
         #expect(gateway.peer.requests.isEmpty)
         #expect(try gateway.signers.stored().unknown.keys.contains(gateway.address()))
@@ -91,7 +91,7 @@ struct SignerFetchTests {
 
     @Test func `a chain in a token is never fetched`() async throws {
         let gateway = try await FetchFixture { _, _ in FetchFixture.chain("spc") }
-        gateway.signers.requests.add(.check(chain: gateway.signers.chain("alien")), trunk: 1, mayFetch: true)
+        gateway.signers.requests.add(.check(chain: gateway.signers.chain("alien")), trunk: 1, rules: try gateway.rules)
         await gateway.settle()
         #expect(gateway.peer.requests.isEmpty)
     }
@@ -324,7 +324,7 @@ struct SignerFetchTests {
         let row = try gateway.signers.stored().signers[0].row
         let verdict = try gateway.call(address)
         #expect(verdict.causes == [.noAuthority] || verdict.causes == [.signerChanged])
-        gateway.signers.requests.add(.renew(address: address), trunk: 1, mayFetch: true)
+        gateway.signers.requests.add(.renew(address: address), trunk: 1, rules: try gateway.rules)
         await gateway.settle()
         #expect(try gateway.call(address).number == .passed(.a))
         #expect(try gateway.signers.stored().signers.map(\.row) == [row])
@@ -434,7 +434,7 @@ struct SignerFetchTests {
         for number in 0..<50_000 {
             gateway.signers.requests.add(
                 .fetch(address: gateway.address("\(number).pem", host: "host\(number).example")),
-                trunk: UInt16(number % 5), mayFetch: true)
+                trunk: UInt16(number % 5), rules: try gateway.rules)
             guard number % 250 == 249 else { continue }
             await gateway.service.round()
             await gateway.service.finishFetches()

@@ -70,8 +70,11 @@ struct SignerFetchStoreTests {
         #expect(trust.fetches == [address(0): fetched(address(0))])
         let known = try await reader.fetch(of: address(0))
         #expect(known.state == fetched(address(0)) && known.chain == signer("").chain && known.end == 1_900_000_000)
-        #expect(try await reader.dueRefreshes(at: Self.now + 69_119, limit: 9).isEmpty)
-        #expect(try await reader.dueRefreshes(at: Self.now + 69_120, limit: 9) == [address(0)])
+        #expect(try await reader.dueRefreshes(at: Self.now + 69_119, limit: 9, under: ["us"]).isEmpty)
+        #expect(
+            try await reader.dueRefreshes(at: Self.now + 69_120, limit: 9, under: ["us", "fr"]).map(\.address) == [
+                address(0)
+            ])
         #expect(try await reader.pauses().isEmpty)
         #expect(try reader.snapshot().signer(at: address(0))?.isRenewed == false)
     }

@@ -29,10 +29,9 @@ struct CertificateFetchTests {
         return rules
     }
 
-    private func fetch(_ rules: AddressRules = Self.rules, to address: String = "127.0.0.1") -> CertificateFetch {
+    private func fetch(to address: String = "127.0.0.1") -> CertificateFetch {
         CertificateFetch(
-            rules: [rules], version: "1.2.3", resolve: { _ in HostAddress(address).map { [$0] } ?? [] },
-            total: .seconds(30))
+            version: "1.2.3", resolve: { _ in HostAddress(address).map { [$0] } ?? [] }, total: .seconds(30))
     }
 
     private func url(_ peer: FaultyPeer, _ path: String = "/spc.pem") -> String {
@@ -43,7 +42,7 @@ struct CertificateFetchTests {
     private func problem(_ response: FaultyPeer.Response) async throws -> CertificateProblem? {
         let peer = try FaultyPeer { _, _ in response }
         do throws(CertificateProblem) {
-            _ = try await fetch().response(of: url(peer), known: nil, at: Self.now)
+            _ = try await fetch().response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
             return nil
         } catch {
             return error
@@ -61,7 +60,7 @@ struct CertificateFetchTests {
         let peer = try FaultyPeer { _, _ in
             .status(200, headers: type.isEmpty ? [:] : ["Content-Type": type], body: body)
         }
-        let response = try await fetch().response(of: url(peer), known: nil, at: Self.now)
+        let response = try await fetch().response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
         #expect(response == .chain(names.map { Self.lab.der($0) }, CertificateFreshness()))
         let headers = try #require(peer.requests.first).headers
         #expect(headers["host"] == "signer.example:\(peer.port)" && headers["user-agent"] == "herald/1.2.3")
@@ -122,10 +121,10 @@ struct CertificateFetchTests {
         #expect(CertificateFetch.total == .seconds(5) && CertificateFetch.connect == .seconds(3))
         let peer = try FaultyPeer { _, _ in response }
         let fetch = CertificateFetch(
-            rules: [Self.rules], version: "1", resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] },
+            version: "1", resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] },
             total: .seconds(1))
         await #expect(throws: CertificateProblem.fetch(.timeout(.seconds(1)))) {
-            try await fetch.response(of: url(peer), known: nil, at: Self.now)
+            try await fetch.response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
         }
     }
 
@@ -133,7 +132,7 @@ struct CertificateFetchTests {
         let peer = try FaultyPeer { _, _ in .silence }
         peer.close()
         do throws(CertificateProblem) {
-            _ = try await fetch().response(of: url(peer), known: nil, at: Self.now)
+            _ = try await fetch().response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
             Issue.record("a response")
         } catch {
             #expect(error.reason == "network")
@@ -150,12 +149,31 @@ struct CertificateFetchTests {
         rules.allowsPrivate = false
         let peer = try FaultyPeer { _, _ in .status(200, body: Self.pem("spc")) }
         let fetch = CertificateFetch(
-            rules: [rules], version: "1", resolve: { _ in addresses.compactMap { HostAddress($0) } })
+            version: "1", resolve: { _ in addresses.compactMap { HostAddress($0) } })
         let forbidden = try #require(addresses.last)
         await #expect(throws: CertificateProblem.fetch(.forbiddenAddress(forbidden))) {
-            try await fetch.response(of: "http://signer.example:\(peer.port)/a", known: nil, at: Self.now)
+            try await fetch.response(
+                of: "http://signer.example:\(peer.port)/a", under: [rules], known: nil, at: Self.now)
         }
         #expect(peer.requests.isEmpty)
+    }
+
+    @Test func `a private network is open to the requests of its regime alone`() async throws {
+        let peer = try FaultyPeer { _, _ in .status(200, body: Self.pem("spc")) }
+        var open = Self.rules
+        open.allowsPrivate = false
+        // The rules of a regime do not hold for an address that the same regime refuses.
+        var other = AddressRules()
+        (other.ports, other.allowsPrivate) = ([9443], true)
+        let fetch = fetch()
+        for rules in [[open], [open, other]] {
+            await #expect(throws: CertificateProblem.fetch(.forbiddenAddress("127.0.0.1"))) {
+                try await fetch.response(of: url(peer), under: rules, known: nil, at: Self.now)
+            }
+        }
+        #expect(peer.requests.isEmpty)
+        _ = try await fetch.response(of: url(peer), under: [open, Self.rules], known: nil, at: Self.now)
+        #expect(peer.requests.count == 1)
     }
 
     @Test func `a name is resolved once, and the connection goes to the checked address`() async throws {
@@ -163,7 +181,7 @@ struct CertificateFetchTests {
         let lookups = Mutex(0)
         let peer = try FaultyPeer { _, _ in .status(200, body: Self.pem("spc")) }
         let fetch = CertificateFetch(
-            rules: [Self.rules], version: "1",
+            version: "1",
             resolve: { _ in
                 let count = lookups.withLock { count in
                     count += 1
@@ -171,14 +189,14 @@ struct CertificateFetchTests {
                 }
                 return HostAddress(count == 1 ? "127.0.0.1" : "203.0.113.9").map { [$0] } ?? []
             }, total: .seconds(30))
-        _ = try await fetch.response(of: url(peer), known: nil, at: Self.now)
+        _ = try await fetch.response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
         #expect(lookups.withLock { $0 } == 1 && peer.requests.count == 1)
     }
 
     @Test func `a name without an address is missing evidence`() async throws {
-        let fetch = CertificateFetch(rules: [Self.rules], version: "1", resolve: { _ in [] })
+        let fetch = CertificateFetch(version: "1", resolve: { _ in [] })
         await #expect(throws: CertificateProblem.fetch(.unresolvable("signer.example"))) {
-            try await fetch.response(of: "http://signer.example/a", known: nil, at: Self.now)
+            try await fetch.response(of: "http://signer.example/a", under: [Self.rules], known: nil, at: Self.now)
         }
     }
 
@@ -190,14 +208,14 @@ struct CertificateFetchTests {
     ])
     func `an address beside the rules of the regimes is never asked`(address: String) async throws {
         let fetch = CertificateFetch(
-            rules: [AddressRules()], version: "1",
+            version: "1",
             resolve: { host in
                 Issue.record("\(host) was looked up")
                 return []
             })
-        #expect(!fetch.allows(address))
+        #expect(!CertificateFetch.allows(address, under: [AddressRules()]))
         await #expect(throws: CertificateProblem.notAllowed) {
-            try await fetch.response(of: address, known: nil, at: Self.now)
+            try await fetch.response(of: address, under: [AddressRules()], known: nil, at: Self.now)
         }
     }
 
@@ -213,11 +231,11 @@ struct CertificateFetchTests {
                 authority.certificate(for: name, key: P256.Signing.PrivateKey()), response: Self.pem("spc", "mid"))
             let port = try #require(URL(string: peer.url)?.port)
             let fetch = CertificateFetch(
-                rules: [rules], version: "1", resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] },
+                version: "1", resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] },
                 roots: roots, total: .seconds(30))
             do throws(CertificateProblem) {
                 let response = try await fetch.response(
-                    of: "https://signer.example:\(port)/a.pem", known: nil, at: Self.now)
+                    of: "https://signer.example:\(port)/a.pem", under: [rules], known: nil, at: Self.now)
                 #expect(
                     isGood && response == .chain([Self.lab.der("spc"), Self.lab.der("mid")], CertificateFreshness()))
             } catch {
@@ -243,7 +261,7 @@ struct CertificateFetchTests {
         ] as [([String: String], Int64?)])
     func `the time for keeping is that of RFC 9111`(headers: [String: String], lifetime: Int64?) async throws {
         let peer = try FaultyPeer { _, _ in .status(200, headers: headers, body: Self.pem("spc")) }
-        let response = try await fetch().response(of: url(peer), known: nil, at: Self.now)
+        let response = try await fetch().response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
         #expect(response == .chain([Self.lab.der("spc")], CertificateFreshness(lifetime: lifetime)))
     }
 
@@ -254,9 +272,9 @@ struct CertificateFetchTests {
                 : .status(200, headers: ["ETag": "\"v1\"", "Last-Modified": "Sat, 21 Nov 2026"], body: Self.pem("spc"))
         }
         let known = CertificateFreshness(etag: "\"v1\"", lastModified: "Sat, 21 Nov 2026")
-        let first = try await fetch().response(of: url(peer), known: nil, at: Self.now)
+        let first = try await fetch().response(of: url(peer), under: [Self.rules], known: nil, at: Self.now)
         #expect(first == .chain([Self.lab.der("spc")], known))
-        let second = try await fetch().response(of: url(peer), known: known, at: Self.now)
+        let second = try await fetch().response(of: url(peer), under: [Self.rules], known: known, at: Self.now)
         #expect(second == .unchanged(CertificateFreshness(lifetime: 90_000)))
         #expect(peer.requests.last?.headers["if-modified-since"] == "Sat, 21 Nov 2026")
     }

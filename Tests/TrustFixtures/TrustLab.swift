@@ -133,7 +133,7 @@ package struct TrustLab: Decodable, Sendable {
 
     package static func policy(_ name: String, fetches: Bool = false) -> TrunkTrustPolicy {
         var policy = TrunkTrustPolicy(regimes: regimes.filter { $0.name == name }, regimeSet: regimeSet)
-        policy.fetches = fetches
+        policy.fetchRules = fetches ? policy.regimes.map(\.addresses) : []
         return policy
     }
 

@@ -13,8 +13,8 @@ public final class SignerRequests: Sendable {
         public let request: SignerRequest
         /// See `TrunkPeer.mark`.
         public let trunk: UInt16
-        /// Whether certificates are fetched for the trunk.
-        public let mayFetch: Bool
+        /// The addresses from which certificates are fetched for the trunk; empty where nothing is fetched for it.
+        public let rules: [AddressRules]
     }
 
     /// The most requests in the queue. A chain in a token has at most 9 kB, so the queue has at most 2.3 MB.
@@ -25,12 +25,14 @@ public final class SignerRequests: Sendable {
 
     public init() {}
 
-    /// Adds a request unless it is in the queue.
-    public func add(_ request: SignerRequest, trunk: UInt16, mayFetch: Bool = false) {
+    /// Adds a request unless it is in the queue under the same rules.
+    ///
+    /// The rules go with the request: one trunk opens no network to the calls of another one.
+    public func add(_ request: SignerRequest, trunk: UInt16, rules: [AddressRules] = []) {
         let isTaken: Bool? = entries.withLockIfAvailable { entries in
-            if entries.contains(where: { $0.request == request }) { return true }
+            if entries.contains(where: { $0.request == request && $0.rules == rules }) { return true }
             guard entries.count < Self.most else { return false }
-            entries.append(Entry(request: request, trunk: trunk, mayFetch: mayFetch))
+            entries.append(Entry(request: request, trunk: trunk, rules: rules))
             return true
         }
         if isTaken != true { lost.add(1, ordering: .relaxed) }

@@ -31,7 +31,7 @@ extension ProxyCore {
         else { return nil }
         let verdict = verdict(on: arrival, call, trunk, rules, worker)
         for request in verdict.requests {
-            shared.trust.requests.add(request, trunk: trunk.mark, mayFetch: rules.policy.fetches)
+            shared.trust.requests.add(request, trunk: trunk.mark, rules: rules.policy.fetchRules)
         }
         return SignedVerdict(verdict, of: identity, identity.number.flatMap(CanonicalNumber.init), under: rules)
     }

@@ -35,7 +35,7 @@ extension HeraldConfiguration {
         var signatures = trunk.signatures.rules
         signatures.policy.regimes = regimes
         signatures.policy.regimeSet = RegimeSet.number(of: trust.regimes.map(\.regime.name))
-        signatures.policy.fetches = regimes.contains(where: trust.fetches(under:))
+        signatures.policy.fetchRules = regimes.filter(trust.fetches(under:)).map(\.addresses)
         signatures.policy.denied = Set(trust.rules.filter { $0.value == .deny }.keys)
         return signatures
     }

@@ -21,9 +21,10 @@ extension HeraldConfiguration {
         /// Whether certificates are fetched for calls under a regime.
         package func fetches(under regime: TrustRegime) -> Bool { regime.verify && (regime.fetch ?? fetches) }
 
-        /// The addresses that the regimes with fetching allow; none where nothing is fetched.
-        package var fetchRules: [AddressRules] {
-            regimes.map(\.regime).filter(fetches(under:)).map(\.addresses)
+        /// The addresses that each regime with fetching allows, by its name; none where nothing is fetched.
+        package var fetchRules: [String: AddressRules] {
+            let fetching = regimes.map(\.regime).filter(fetches(under:))
+            return Dictionary(fetching.map { ($0.name, $0.addresses) }, uniquingKeysWith: { first, _ in first })
         }
     }
 }

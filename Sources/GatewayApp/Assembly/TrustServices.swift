@@ -28,10 +28,9 @@ struct TrustServices {
         shared = GatewayTrust(signers: current)
         publisher = TrustPublisher(
             folder: configuration.state, regimes: settings.names, current: current, logger: logger)
-        let rules = settings.fetchRules
         signers = SignerService(
             settings, folder: configuration.state, requests: shared.requests, signers: current, publisher: publisher,
-            fetch: rules.isEmpty ? nil : CertificateFetch(rules: rules, version: HeraldVersion.current), logger: logger)
+            fetch: settings.fetchRules.isEmpty ? nil : CertificateFetch(version: HeraldVersion.current), logger: logger)
         decisions = SignerDecisions(configuration, publisher, logger: logger)
         metrics = TrustMetrics(shared, publisher, signers)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewaySync
+import Trust
 
 /// Chooses the next fetch of a certificate within the limits of hosts and of the gateway. For one task.
 ///
@@ -22,6 +23,8 @@ struct FetchQueue {
         let host: String
         /// Whether the stored certificate did not fit a token, or is not in force.
         let isRenewal: Bool
+        /// The addresses that are allowed to those who have asked for this one.
+        var rules: [AddressRules]
     }
 
     /// The next step for an order.
@@ -45,15 +48,20 @@ struct FetchQueue {
     /// Hosts that are skipped.
     func skippedHosts(at now: Int64) -> Int { breaker.skipped(at: now) }
 
-    /// Adds an address unless it waits or runs already.
+    /// Adds an address unless it waits or runs already. One that waits is allowed also by these rules from then on.
     ///
     /// - Returns: false for a full queue.
-    mutating func add(_ address: String, isRenewal: Bool) -> Bool {
-        guard !taken.contains(address) else { return true }
+    mutating func add(_ address: String, isRenewal: Bool, rules: [AddressRules]) -> Bool {
+        if taken.contains(address) {
+            if let index = waiting.firstIndex(where: { $0.address == address }) {
+                waiting[index].rules += rules.filter { !waiting[index].rules.contains($0) }
+            }
+            return true
+        }
         guard waiting.count < Self.mostWaiting else { return false }
         taken.insert(address)
         let host = CertificateFetch.host(of: address) ?? address
-        waiting.append(Order(address: address, host: host, isRenewal: isRenewal))
+        waiting.append(Order(address: address, host: host, isRenewal: isRenewal, rules: rules))
         return true
     }
 

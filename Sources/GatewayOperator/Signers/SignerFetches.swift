@@ -11,6 +11,12 @@ struct SignerFetches {
         let order: FetchQueue.Order
         let known: KnownFetch
         let result: Result<CertificateFetch.Response, CertificateProblem>
+
+        /// Whether the address lies in a private network, and is not allowed there to those who have asked for it.
+        var isForbidden: Bool {
+            guard case .failure(.fetch(.forbiddenAddress)) = result else { return false }
+            return true
+        }
     }
 
     /// The most results that wait for the store; nothing new starts beside them.
@@ -23,25 +29,33 @@ struct SignerFetches {
     private(set) var counts: [String: UInt64] = [:]
     /// The time before which an address is left alone, by its hash. A text has ten times the size.
     private var pauses: [Int: Int64] = [:]
+    /// The same for requests of trunks without private networks: those of another trunk may be allowed there.
+    private var forbidden: [Int: Int64] = [:]
 
     init(_ fetch: CertificateFetch) { self.fetch = fetch }
 
     /// Begins anew with the stored pauses. An end that no pause reaches is that of another clock.
     mutating func begin(stored pauses: [(address: String, until: Int64)], at now: Int64) {
-        self.pauses = [:]
+        (self.pauses, forbidden) = ([:], [:])
         for pause in pauses where pause.until > now && pause.until <= now + 2 * FetchTimes.day {
             self.pauses[pause.address.hashValue] = pause.until
         }
     }
 
-    /// Orders an address that a call has named, unless a regime forbids it or a pause runs.
+    /// Orders an address that a call has named, unless its rules forbid it or a pause runs.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameters:
+    ///   - rules: the addresses that are allowed to the trunk of the call.
+    ///   - now: seconds since 1970.
     /// - Returns: false for a full queue.
-    mutating func want(_ address: String, isRenewal: Bool, at now: Int64) -> Bool {
-        guard fetch.allows(address) else { return true }
-        if let until = pauses[address.hashValue], now < until { return true }
-        return queue.add(address, isRenewal: isRenewal)
+    mutating func want(_ address: String, isRenewal: Bool, under rules: [AddressRules], at now: Int64) -> Bool {
+        guard CertificateFetch.allows(address, under: rules) else { return true }
+        let hash = address.hashValue
+        if let until = pauses[hash], now < until { return true }
+        if let until = forbidden[hash], now < until, !CertificateFetch.allowsPrivate(address, under: rules) {
+            return true
+        }
+        return queue.add(address, isRenewal: isRenewal, rules: rules)
     }
 
     /// The next step; nil while the store has not taken the last results.
@@ -69,10 +83,18 @@ struct SignerFetches {
     mutating func removeOutcomes(_ count: Int) { outcomes.removeFirst(min(count, outcomes.count)) }
 
     /// Leaves an address alone until a time, or permits it again.
-    mutating func pause(_ address: String, until: Int64?) { pauses[address.hashValue] = until }
+    ///
+    /// - Parameter isForbidden: whether requests that are allowed in private networks go on.
+    mutating func pause(_ address: String, until: Int64?, isForbidden: Bool = false) {
+        forbidden[address.hashValue] = isForbidden ? until : nil
+        if !isForbidden { pauses[address.hashValue] = until }
+    }
 
     /// Drops pauses that are over.
-    mutating func tidy(at now: Int64) { pauses = pauses.filter { now < $0.value } }
+    mutating func tidy(at now: Int64) {
+        pauses = pauses.filter { now < $0.value }
+        forbidden = forbidden.filter { now < $0.value }
+    }
 
     // MARK: Records
 

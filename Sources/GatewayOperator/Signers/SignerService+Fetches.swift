@@ -48,9 +48,15 @@ extension SignerService {
         self.fetches?.tidy(at: time.now())
         // The publisher reports a file that cannot be read.
         guard let reader = try? SignerReader(folder: folder),
-            let due = try? await reader.dueRefreshes(at: time.now(), limit: Self.mostRefreshes)
+            let due = try? await reader.dueRefreshes(
+                at: time.now(), limit: Self.mostRefreshes, under: Array(settings.fetchRules.keys))
         else { return }
-        for address in due { _ = self.fetches?.queue.add(address, isRenewal: false) }
+        let rules = settings.fetchRules
+        for refresh in due {
+            // No call has asked, so the certificate comes from where the regimes allow it under which it counts.
+            _ = self.fetches?.queue.add(
+                refresh.address, isRenewal: false, rules: refresh.regimes.compactMap { rules[$0] })
+        }
     }
 
     /// Starts the fetches that the limits permit.
@@ -70,7 +76,8 @@ extension SignerService {
         let validators = known.chain == nil ? nil : known.state?.validators
         let result: Result<CertificateFetch.Response, CertificateProblem>
         do throws(CertificateProblem) {
-            result = .success(try await fetch.response(of: order.address, known: validators, at: time.now()))
+            result = .success(
+                try await fetch.response(of: order.address, under: order.rules, known: validators, at: time.now()))
         } catch {
             result = .failure(error)
         }
@@ -108,7 +115,7 @@ extension SignerService {
         do {
             let stored = try await opened().record(
                 records, decidedAt: rules.generation, at: now, limit: settings.signers)
-            take(stored, records, outcomes.count, decidedAt: rules.generation, at: now)
+            take(stored, records, of: outcomes, decidedAt: rules.generation, at: now)
         } catch is SignerStore.ImportRuns {
             return
         } catch is SignerStore.Overtaken {
@@ -119,13 +126,15 @@ extension SignerService {
     }
 
     private func take(
-        _ stored: SignerStore.StoredFetches, _ records: [FetchRecord], _ count: Int, decidedAt generation: Int64,
-        at now: Int64
+        _ stored: SignerStore.StoredFetches, _ records: [FetchRecord], of outcomes: [SignerFetches.Outcome],
+        decidedAt generation: Int64, at now: Int64
     ) {
-        fetches?.removeOutcomes(count)
-        for record in records {
-            fetches?.pause(record.fetch.address, until: record.fetch.cause == nil ? nil : record.fetch.nextAt)
-            report(record.fetch)
+        fetches?.removeOutcomes(outcomes.count)
+        for (record, outcome) in zip(records, outcomes) {
+            let fetch = record.fetch
+            fetches?.pause(
+                fetch.address, until: fetch.cause == nil ? nil : fetch.nextAt, isForbidden: outcome.isForbidden)
+            report(fetch)
         }
         for address in stored.leftOut { fetches?.pause(address, until: now + Self.fullPause) }
         intake.drop(stored.leftOut.count)

@@ -105,15 +105,15 @@ package actor SignerService: Service {
     /// Lists an address, and orders its certificate where the trunk's regimes have `fetch: on`.
     private func take(_ address: String, of entry: SignerRequests.Entry, at now: Int64) {
         guard signers.load().snapshot.signer(at: address)?.key == nil,
-            intake.take(address: address, trunk: entry.trunk, at: now), entry.mayFetch
+            intake.take(address: address, trunk: entry.trunk, at: now)
         else { return }
-        if fetches?.want(address, isRenewal: false, at: time.now()) == false { intake.drop() }
+        if fetches?.want(address, isRenewal: false, under: entry.rules, at: time.now()) == false { intake.drop() }
     }
 
     /// Orders the present certificate of a known signer.
     private func renew(_ address: String, of entry: SignerRequests.Entry) {
-        guard entry.mayFetch, signers.load().snapshot.signer(at: address)?.isRenewed == false else { return }
-        if fetches?.want(address, isRenewal: true, at: time.now()) == false { intake.drop() }
+        guard signers.load().snapshot.signer(at: address)?.isRenewed == false else { return }
+        if fetches?.want(address, isRenewal: true, under: entry.rules, at: time.now()) == false { intake.drop() }
     }
 
     /// Begins anew after an import or a decision: addresses may be gone, and chains may count.

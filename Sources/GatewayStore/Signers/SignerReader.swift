@@ -68,18 +68,35 @@ package struct SignerReader: Sendable {
         }
     }
 
-    /// Addresses of fetched certificates whose refresh is due, the oldest ones first.
-    package func dueRefreshes(at now: Int64, limit: Int) async throws -> [String] {
-        try await explained {
-            try await database.read {
-                try String.fetchAll(
-                    $0,
-                    sql: """
-                        SELECT address FROM fetch WHERE next_at <= ?
-                            AND EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
-                        ORDER BY next_at LIMIT ?
-                        """, arguments: [now, limit])
-            }
+    /// Certificates whose refresh is due and that count under some of these regimes, the oldest ones first.
+    ///
+    /// An ended certificate is left out, and one that no regime accepts: a call that names its address has it fetched.
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - regimes: the names of the regimes that fetch.
+    package func dueRefreshes(at now: Int64, limit: Int, under regimes: [String]) async throws -> [DueRefresh] {
+        try await explained { try await database.read { try Self.due($0, now, limit, regimes) } }
+    }
+
+    private static func due(
+        _ database: Database, _ now: Int64, _ limit: Int, _ regimes: [String]
+    ) throws -> [DueRefresh] {
+        let state = try Row.fetchOne(database, sql: "SELECT regimes FROM state")
+        let names = state.flatMap { DecidedRules(stored: bytes($0, 0)) }?.names ?? []
+        let positions = names.indices.filter { regimes.contains(names[$0]) }
+        guard !positions.isEmpty else { return [] }
+        let counts = positions.map { "substr(signer.standings, \($0 + 1), 1) = ?3" }.joined(separator: " OR ")
+        let passed = TrustCause.passed.rawValue
+        return try Row.fetchAll(
+            database,
+            sql: """
+                SELECT address, signer.standings FROM fetch JOIN signer USING (address)
+                WHERE next_at <= ?1 AND not_after >= ?1 AND (\(counts)) ORDER BY next_at LIMIT ?2
+                """, arguments: [now, limit, Data([passed])]
+        ).map { row in
+            let standings = bytes(row, 1)
+            let accepting = positions.filter { standings.indices.contains($0) && standings[$0] == passed }
+            return DueRefresh(address: row[0], regimes: accepting.map { names[$0] })
         }
     }
 

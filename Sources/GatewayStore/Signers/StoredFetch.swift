@@ -30,6 +30,18 @@ package struct StoredFetch: Equatable, Sendable {
     }
 }
 
+/// A fetched certificate whose refresh is due.
+package struct DueRefresh: Equatable, Sendable {
+    package let address: String
+    /// The names of the regimes that fetch and under which it counts.
+    package let regimes: [String]
+
+    package init(address: String, regimes: [String]) {
+        self.address = address
+        self.regimes = regimes
+    }
+}
+
 /// The result of a fetch with the chain that replaces the stored one; nil for a result without a chain that counts.
 package struct FetchRecord: Sendable {
     package var fetch: StoredFetch

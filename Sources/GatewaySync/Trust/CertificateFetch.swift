@@ -5,7 +5,7 @@ import NIOHTTP1
 package import NIOSSL
 package import Trust
 
-/// Fetches the certificate chain of one signer, by the rules of `CheckedGet` and of the regimes that fetch.
+/// Fetches the certificate chain of one signer, by the rules of `CheckedGet` and of the regimes for which it is fetched.
 ///
 /// The server's certificate is judged by ordinary web roots. The authenticity of a chain comes from its anchors, which
 /// `ChainPolicy` judges.
@@ -24,29 +24,33 @@ package struct CertificateFetch: Sendable {
     /// The longest time for everything, from the name to the last byte.
     package static let total = Duration.seconds(5)
 
-    private let rules: [AddressRules]
     private let version: String
     private let resolve: HostResolver
     private let roots: [NIOSSLCertificate]?
     private let total: Duration
 
     /// - Parameters:
-    ///   - rules: the addresses that the regimes with `fetch: on` allow.
     ///   - version: Herald's own, for `User-Agent`.
     ///   - roots: authorities of web servers; nil for those of the system.
     package init(
-        rules: [AddressRules], version: String, resolve: @escaping HostResolver = HostAddress.resolve,
-        roots: [NIOSSLCertificate]? = nil, total: Duration = CertificateFetch.total
+        version: String, resolve: @escaping HostResolver = HostAddress.resolve, roots: [NIOSSLCertificate]? = nil,
+        total: Duration = CertificateFetch.total
     ) {
-        self.rules = rules
         self.version = version
         self.resolve = resolve
         self.roots = roots
         self.total = total
     }
 
-    /// True if a regime that fetches allows the address.
-    package func allows(_ address: String) -> Bool { rules.contains { $0.allow(address) } }
+    /// True if some of the rules allow the address.
+    package static func allows(_ address: String, under rules: [AddressRules]) -> Bool {
+        rules.contains { $0.allow(address) }
+    }
+
+    /// True if some of the rules allow the address in a private network too.
+    package static func allowsPrivate(_ address: String, under rules: [AddressRules]) -> Bool {
+        rules.contains { $0.allowsPrivate && $0.allow(address) }
+    }
 
     /// The host of an address in lower case, by which hosts are counted; nil for an address that cannot be fetched.
     package static func host(of address: String) -> String? { FetchURL(address)?.host }
@@ -54,13 +58,13 @@ package struct CertificateFetch: Sendable {
     /// Requests the certificates.
     ///
     /// - Parameters:
+    ///   - rules: the addresses that are allowed to the trunk whose call has named this one, and to no other trunk.
     ///   - known: the validators of the stored chain; nil without one, and then 304 is no response.
     ///   - now: seconds since 1970, for an `Expires` without a `Date`.
     package func response(
-        of address: String, known: CertificateFreshness?, at now: Int64
+        of address: String, under rules: [AddressRules], known: CertificateFreshness?, at now: Int64
     ) async throws(CertificateProblem) -> Response {
-        let permitting = rules.filter { $0.allow(address) }
-        guard !permitting.isEmpty, let url = FetchURL(address) else { throw .notAllowed }
+        guard Self.allows(address, under: rules), let url = FetchURL(address) else { throw .notAllowed }
         var headers: HTTPHeaders = [
             "User-Agent": "herald/\(version)", "Accept": "application/pem-certificate-chain, */*;q=0.1",
         ]
@@ -68,7 +72,7 @@ package struct CertificateFetch: Sendable {
         if let date = known?.lastModified { headers.add(name: "If-Modified-Since", value: date) }
         let get = CheckedGet(
             mostBytes: Self.mostBytes, connect: min(Self.connect, total), total: total,
-            allowsPrivate: permitting.contains(where: \.allowsPrivate), roots: roots, resolve: resolve)
+            allowsPrivate: Self.allowsPrivate(address, under: rules), roots: roots, resolve: resolve)
         let response: CheckedGet.Response
         do throws(FetchFailure) {
             response = try await get.response(to: url, headers)

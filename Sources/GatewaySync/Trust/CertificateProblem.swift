@@ -4,7 +4,7 @@ package import Trust
 
 /// Why the certificate of an address could not be fetched.
 package enum CertificateProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No regime with `fetch: on` allows the address.
+    /// No regime with `fetch: on` for which it is fetched allows the address.
     case notAllowed
     case fetch(FetchFailure)
     /// The body has no certificate in PEM, such as a page in HTML.
