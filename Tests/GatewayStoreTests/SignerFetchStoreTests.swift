@@ -52,24 +52,31 @@ struct SignerFetchStoreTests {
         return store
     }
 
+    /// Stores results of fetches that begin now.
     private func record(
         _ store: SignerStore, _ records: [FetchRecord], at now: Int64 = Self.now, limit: Int = 1000
     ) async throws -> SignerStore.StoredFetches {
-        try await store.record(records, decidedAt: try store.contents().generation, at: now, limit: limit)
+        let reader = try SignerReader(folder: folder.path)
+        var present = records
+        for index in records.indices {
+            present[index].known = try await reader.fetch(of: records[index].fetch.address)
+        }
+        return try await store.record(present, decidedAt: try store.contents().generation, at: now, limit: limit)
     }
 
     @Test func `a chain takes its address off the list, and its state is read again after a restart`() async throws {
         let store = try await opened()
         let before = try store.contents().generation
         let stored = try await record(store, [FetchRecord(fetched(address(0)), signer: signer(address(0)))])
-        #expect(stored.generation == before + 1 && stored.leftOut.isEmpty)
+        #expect(stored.generation == before + 1 && stored.effects == [.replaced])
         try store.close()
         let reader = try SignerReader(folder: folder.path)
         let trust = try reader.contents()
         #expect(trust.unknown.isEmpty && trust.signers.map(\.address) == [address(0)])
         #expect(trust.fetches == [address(0): fetched(address(0))])
         let known = try await reader.fetch(of: address(0))
-        #expect(known.state == fetched(address(0)) && known.chain == signer("").chain && known.end == 1_900_000_000)
+        #expect(known.state == fetched(address(0)) && known.chain?.digest == signer("").chain)
+        #expect(known.chain?.validity == signer("").validity && known.chain?.standings == signer("").standings)
         #expect(try await reader.dueRefreshes(at: Self.now + 69_119, limit: 9, under: ["us"]).isEmpty)
         #expect(
             try await reader.dueRefreshes(at: Self.now + 69_120, limit: 9, under: ["us", "fr"]).map(\.address) == [
@@ -198,11 +205,87 @@ struct SignerFetchStoreTests {
                 FetchRecord(fetched(address(0)), signer: signer(address(0))),
                 FetchRecord(fetched(address(1)), signer: signer(address(1))),
             ], limit: 1)
-        #expect(stored.leftOut == [address(1)])
-        _ = try await record(
+        #expect(stored.effects == [.replaced, .full])
+        let gone = try await record(
             store, [FetchRecord(failed(address(8))), FetchRecord(fetched(address(9)), signer: signer(address(9)))])
+        #expect(gone.effects == [.gone, .gone] && gone.generation == stored.generation, "calls learn nothing")
         let trust = try store.contents()
         #expect(trust.signers.map(\.address) == [address(0)] && Set(trust.fetches.keys) == [address(0)])
         try store.close()
+    }
+
+    @Test func `an address that a full store has not listed is no removed one`() async throws {
+        let store = try await opened(2)
+        let before = try store.contents().generation
+        for (limit, effect) in [(2, SignerStore.FetchEffect.full), (3, .gone)] {
+            for record in [
+                FetchRecord(fetched(address(7)), signer: signer(address(7))), FetchRecord(failed(address(7))),
+            ] {
+                let stored = try await self.record(store, [record], limit: limit)
+                #expect(stored.effects == [effect] && stored.generation == before)
+            }
+        }
+        #expect(try store.contents().fetches.isEmpty)
+        try store.close()
+    }
+
+    @Test func `a result that an import has overtaken is dropped`() async throws {
+        let store = try await opened(2)
+        let reader = try SignerReader(folder: folder.path)
+        _ = try await record(store, [FetchRecord(fetched(address(0)), signer: signer(address(0)))])
+        let known = [try await reader.fetch(of: address(0)), try await reader.fetch(of: address(1))]
+        let former = try store.contents()
+        var present = former
+        present.signers[0].certificates = [[0x30, 7]]
+        present.signers[0].chain = Array(repeating: 7, count: 32)
+        present.signers.append(signer(address(1), 8))
+        try await store.replace(former, by: present)
+        let imported = try store.contents()
+        let results = [
+            FetchRecord(fetched(address(0)), since: known[0], signer: signer(address(0), 2)),
+            FetchRecord(fetched(address(0)), since: known[0]),
+            FetchRecord(failed(address(0)), since: known[0]),
+            FetchRecord(fetched(address(1)), since: known[1], signer: signer(address(1), 2)),
+        ]
+        let stored = try await store.record(results, decidedAt: imported.generation, at: Self.now, limit: 9)
+        #expect(stored.effects == Array(repeating: .overtaken, count: 4) && stored.generation == imported.generation)
+        let trust = try store.contents()
+        #expect(trust.signers == imported.signers && trust.fetches.isEmpty)
+        try store.close()
+    }
+
+    @Test func `a result for a chain that was decided anew is dropped`() async throws {
+        let store = try await opened()
+        _ = try await record(store, [FetchRecord(fetched(address(0)), signer: signer(address(0)))])
+        let known = try await SignerReader(folder: folder.path).fetch(of: address(0))
+        let former = try store.contents()
+        var present = former
+        present.signers[0].standings = [TrustCause.revoked.rawValue, TrustCause.revoked.rawValue]
+        try await store.replace(former, by: present)
+        let stored = try await store.record(
+            [FetchRecord(failed(address(0)), since: known)], decidedAt: try store.contents().generation, at: Self.now,
+            limit: 9)
+        #expect(stored.effects == [.overtaken])
+        try store.close()
+    }
+
+    @Test func `the same certificate again is no change for the calls`() async throws {
+        let store = try await opened()
+        let reader = try SignerReader(folder: folder.path)
+        _ = try await record(store, [FetchRecord(fetched(address(0)), signer: signer(address(0)))])
+        let before = (try store.contents(), try reader.snapshot().generation)
+        var again = fetched(address(0))
+        (again.nextAt, again.fetchedAt) = (again.nextAt + 86_400, Self.now + 86_400)
+        let stored = try await record(store, [FetchRecord(again)])
+        #expect(stored.effects == [.recorded] && stored.generation == before.0.generation)
+        #expect(try reader.snapshot().generation == before.1 && store.contents().signers == before.0.signers)
+        #expect(try store.contents().fetches[address(0)] == again)
+        try store.close()
+    }
+}
+
+extension FetchRecord {
+    fileprivate init(_ fetch: StoredFetch, signer: StoredSigner? = nil) {
+        self.init(fetch, since: KnownFetch(), signer: signer)
     }
 }

@@ -49,7 +49,8 @@ struct SignerFetches {
     ///   - now: seconds since 1970.
     /// - Returns: false for a full queue.
     mutating func want(_ address: String, isRenewal: Bool, under rules: [AddressRules], at now: Int64) -> Bool {
-        guard CertificateFetch.allows(address, under: rules) else { return true }
+        // The state of an address has one change at a time.
+        guard CertificateFetch.allows(address, under: rules), !waitsForStore(address) else { return true }
         let hash = address.hashValue
         if let until = pauses[hash], now < until { return true }
         if let until = forbidden[hash], now < until, !CertificateFetch.allowsPrivate(address, under: rules) {
@@ -57,6 +58,14 @@ struct SignerFetches {
         }
         return queue.add(address, isRenewal: isRenewal, rules: rules)
     }
+
+    /// Orders the refresh of a stored certificate.
+    mutating func refresh(_ address: String, under rules: [AddressRules]) {
+        guard !waitsForStore(address) else { return }
+        _ = queue.add(address, isRenewal: false, rules: rules)
+    }
+
+    private func waitsForStore(_ address: String) -> Bool { outcomes.contains { $0.order.address == address } }
 
     /// The next step; nil while the store has not taken the last results.
     mutating func next(at now: Int64) -> FetchQueue.Step? {
@@ -112,7 +121,7 @@ struct SignerFetches {
         case .failure(let problem):
             state.fail(problem.cause, problem.description, [], at: now, chance)
         case .success(.unchanged(let freshness)):
-            state.succeed(freshness, end: outcome.known.end ?? now, at: now, chance)
+            state.succeed(freshness, end: outcome.known.chain?.validity.upperBound ?? now, at: now, chance)
             state.isRenewed = state.isRenewed || outcome.order.isRenewal
         case .success(.chain(let certificates, let freshness)):
             switch await rules.decide(fetched: certificates, at: outcome.order.address) {
@@ -120,8 +129,10 @@ struct SignerFetches {
                 // The validators of another response belong to another chain.
                 (state.etag, state.lastModified) = (nil, nil)
                 state.succeed(freshness, end: signer.validity.upperBound, at: now, chance)
-                state.isRenewed = outcome.order.isRenewal || state.isRenewed && outcome.known.chain == signer.chain
-                return FetchRecord(state, signer: signer)
+                let isSame = outcome.known.chain?.digest == signer.chain
+                state.isRenewed = outcome.order.isRenewal || state.isRenewed && isSame
+                // The same chain again is no change: it has another time for its refresh, and nothing else.
+                return FetchRecord(state, since: outcome.known, signer: isSame ? nil : signer)
             case .failure(let refusal):
                 let cause = refusal.standings.first ?? .certificateMalformed
                 let subject = refusal.subject.isEmpty ? "" : "\(refusal.subject): "
@@ -129,7 +140,7 @@ struct SignerFetches {
                 state.isRenewed = state.isRenewed || outcome.order.isRenewal
             }
         }
-        return FetchRecord(state)
+        return FetchRecord(state, since: outcome.known)
     }
 }
 

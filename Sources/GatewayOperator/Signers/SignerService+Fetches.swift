@@ -22,7 +22,9 @@ extension SignerService {
     /// The most refreshes that wait in the queue.
     private static let mostRefreshes = 100
     /// Seconds for which an address without space in the store is left alone.
-    private static let fullPause: Int64 = 3600
+    static let fullPause: Int64 = 3600
+    /// Seconds for which an address is left alone after its renewal, until the calls know of it.
+    private static let renewalPause: Int64 = 60
 
     /// Nil where nothing is fetched.
     var fetchFigures: FetchFigures? {
@@ -54,8 +56,7 @@ extension SignerService {
         let rules = settings.fetchRules
         for refresh in due {
             // No call has asked, so the certificate comes from where the regimes allow it under which it counts.
-            _ = self.fetches?.queue.add(
-                refresh.address, isRenewal: false, rules: refresh.regimes.compactMap { rules[$0] })
+            self.fetches?.refresh(refresh.address, under: refresh.regimes.compactMap { rules[$0] })
         }
     }
 
@@ -130,15 +131,12 @@ extension SignerService {
         decidedAt generation: Int64, at now: Int64
     ) {
         fetches?.removeOutcomes(outcomes.count)
-        for (record, outcome) in zip(records, outcomes) {
-            let fetch = record.fetch
-            fetches?.pause(
-                fetch.address, until: fetch.cause == nil ? nil : fetch.nextAt, isForbidden: outcome.isForbidden)
-            report(fetch)
+        for (position, outcome) in outcomes.enumerated() {
+            pause(after: outcome, records[position].fetch, stored.effects[position], at: now)
         }
-        for address in stored.leftOut { fetches?.pause(address, until: now + Self.fullPause) }
-        intake.drop(stored.leftOut.count)
-        if !stored.leftOut.isEmpty {
+        let leftOut = stored.effects.count { $0 == .full }
+        intake.drop(leftOut)
+        if leftOut > 0 {
             warnings.log(
                 "fetched certificates are left out: the store has \(settings.signers) signers, see trust.signers")
         }
@@ -150,6 +148,23 @@ extension SignerService {
             }
         }
         publisher.changed()
+    }
+
+    /// Leaves the address of a result alone as long as another fetch has no use.
+    ///
+    /// An overtaken result, and that of a removed address, leave nothing: the next call has the certificate fetched.
+    private func pause(
+        after outcome: SignerFetches.Outcome, _ fetch: StoredFetch, _ effect: SignerStore.FetchEffect, at now: Int64
+    ) {
+        switch effect {
+        case .gone, .overtaken: return
+        case .full: fetches?.pause(fetch.address, until: now + Self.fullPause)
+        case .replaced, .recorded:
+            let renewed = outcome.order.isRenewal ? now + Self.renewalPause : nil
+            fetches?.pause(
+                fetch.address, until: fetch.cause == nil ? renewed : fetch.nextAt, isForbidden: outcome.isForbidden)
+            report(fetch)
+        }
     }
 
     /// Logs the first failure of an address, and the first one with the longest pause.

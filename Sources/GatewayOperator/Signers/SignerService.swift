@@ -165,7 +165,9 @@ package actor SignerService: Service {
         do {
             let added = try await opened().add(unknown: addresses, at: time.now(), limit: settings.signers)
             intake.stored(leftOut: added.leftOut, removed: added.removed)
-            for address in added.leftOut + added.removed { fetches?.pause(address, until: nil) }
+            // Another fetch of an address without space would end as the first one.
+            for address in added.leftOut { fetches?.pause(address, until: time.now() + Self.fullPause) }
+            for address in added.removed { fetches?.pause(address, until: nil) }
             publisher.changed()
         } catch {
             refused(error)

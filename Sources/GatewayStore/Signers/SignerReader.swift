@@ -102,15 +102,21 @@ package struct SignerReader: Sendable {
 
     /// The state of the fetches of an address, and the chain that is stored for it.
     package func fetch(of address: String) async throws -> KnownFetch {
-        try await explained {
-            try await database.read { database in
-                let row = try Row.fetchOne(database, sql: Self.fetchColumns + "WHERE address = ?", arguments: [address])
-                let signer = try Row.fetchOne(
-                    database, sql: "SELECT chain, not_after FROM signer WHERE address = ?", arguments: [address])
-                return KnownFetch(
-                    state: row.map(Self.state), chain: signer.map { Self.bytes($0, 0) }, end: signer.map { $0[1] })
-            }
-        }
+        try await explained { try await database.read { try Self.fetch(of: address, in: $0) } }
+    }
+
+    static func fetch(of address: String, in database: Database) throws -> KnownFetch {
+        let state = try Row.fetchOne(database, sql: fetchColumns + "WHERE address = ?", arguments: [address])
+        let chain = try Row.fetchOne(
+            database, sql: "SELECT chain, not_before, not_after, standings FROM signer WHERE address = ?",
+            arguments: [address])
+        return KnownFetch(
+            state: state.map(Self.state),
+            chain: chain.map { row in
+                let (first, last): (Int64, Int64) = (row[1], row[2])
+                return KnownFetch.Chain(
+                    digest: bytes(row, 0), validity: first...max(first, last), standings: bytes(row, 3))
+            })
     }
 
     /// Counts and times.

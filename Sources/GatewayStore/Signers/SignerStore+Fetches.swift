@@ -7,12 +7,26 @@ extension SignerStore {
     /// An import by another process is under way, which goes first.
     package struct ImportRuns: Error {}
 
-    /// Results that were stored.
+    /// The effect of a result on the store.
+    package enum FetchEffect: Equatable, Sendable {
+        /// The chain is stored, and the state of its fetches.
+        case replaced
+        /// The state of the fetches is stored alone.
+        case recorded
+        /// The address was removed meanwhile, and stays removed.
+        case gone
+        /// The store has no space for the address or its chain.
+        case full
+        /// The state of the address has changed since the fetch began, such as by an import.
+        case overtaken
+    }
+
+    /// The effects of results.
     package struct StoredFetches: Equatable, Sendable {
         /// The generation after the change.
         package var generation: Int64
-        /// Addresses whose chains the store had no space for.
-        package var leftOut: [String] = []
+        /// In the order of the results.
+        package var effects: [FetchEffect] = []
     }
 
     /// Seconds for which results of calls wait for an announced import. A killed one ends nothing.
@@ -32,8 +46,8 @@ extension SignerStore {
 
     /// Stores results of fetches as one change.
     ///
-    /// A chain replaces that of its address and keeps the row. A result without a chain leaves a stored one in use. An address
-    /// that was removed meanwhile stays removed.
+    /// A chain replaces that of its address and keeps the row. A result without a chain leaves a stored one in use, and calls
+    /// learn only causes and marks that have changed.
     /// - Parameters:
     ///   - generation: that of the contents by which the chains were decided.
     ///   - now: seconds since 1970.
@@ -50,19 +64,8 @@ extension SignerStore {
             }
             let rows = FetchRows(database)
             var stored = StoredFetches(generation: generation)
-            var hasNewSigner = false
-            for record in records {
-                guard let signer = record.signer else {
-                    try rows.record(record.fetch)
-                    continue
-                }
-                guard try rows.replace(signer, record.fetch, limit: limit) else {
-                    stored.leftOut.append(record.fetch.address)
-                    continue
-                }
-                hasNewSigner = true
-            }
-            if hasNewSigner {
+            for record in records { stored.effects.append(try rows.store(record, limit: limit)) }
+            if stored.effects.contains(.replaced) {
                 try database.execute(sql: "UPDATE state SET generation = generation + 1")
                 stored.generation += 1
             }
@@ -77,43 +80,48 @@ struct FetchRows {
 
     init(_ database: Database) { self.database = database }
 
-    /// Stores a chain and its state; false without space.
-    func replace(_ signer: StoredSigner, _ fetch: StoredFetch, limit: Int) throws -> Bool {
-        var signer = signer
-        let row = try Int64.fetchOne(
-            database, sql: "SELECT id FROM signer WHERE address = ?", arguments: [fetch.address])
-        if row == nil {
-            guard try exists("unknown_address", fetch.address) else { return true }
-            let present = try Int.fetchOne(database, sql: "SELECT count(*) FROM signer") ?? 0
-            guard present < limit else { return false }
+    /// Stores a result whose fetch began with the present state of its address.
+    ///
+    /// - Parameter limit: the most signers and addresses together.
+    func store(_ record: FetchRecord, limit: Int) throws -> SignerStore.FetchEffect {
+        let address = record.fetch.address
+        let known = try SignerReader.fetch(of: address, in: database)
+        guard known == record.known else { return .overtaken }
+        if known.chain == nil, try !isListed(address) {
+            return try count("signer") + count("unknown_address") < limit ? .gone : .full
         }
-        signer.row = row ?? 0
+        if let signer = record.signer {
+            guard try known.chain != nil || count("signer") < limit else { return .full }
+            try replace(signer, at: address)
+        } else if isChange(record) {
+            try Self.countChange(database)
+        }
+        try write(record.fetch)
+        return record.signer == nil ? .recorded : .replaced
+    }
+
+    /// Stores a chain in the row of its address.
+    private func replace(_ signer: StoredSigner, at address: String) throws {
+        var signer = signer
+        signer.row =
+            try Int64.fetchOne(database, sql: "SELECT id FROM signer WHERE address = ?", arguments: [address]) ?? 0
         try SignerRows(database).insert([signer])
-        try database.execute(sql: "DELETE FROM unknown_address WHERE address = ?", arguments: [fetch.address])
-        try write(fetch)
-        return true
+        try database.execute(sql: "DELETE FROM unknown_address WHERE address = ?", arguments: [address])
     }
 
-    /// Stores the state of an address that is a signer or unknown. One that is neither was removed meanwhile.
-    func record(_ fetch: StoredFetch) throws {
-        let former = try Row.fetchOne(
-            database, sql: "SELECT cause, is_renewed, standings FROM fetch WHERE address = ?",
-            arguments: [fetch.address])
-        let isSigner = try exists("signer", fetch.address)
-        guard try isSigner || exists("unknown_address", fetch.address) else { return }
-        try write(fetch)
-        let wasRenewed: Bool = former.map { $0["is_renewed"] } ?? false
-        let cause: UInt8? = former.flatMap { $0["cause"] }
-        let standings: Data = former.map { $0["standings"] } ?? Data()
-        // The call path reads the cause of an address without a certificate, and the mark of a renewal.
-        let isOther =
-            isSigner
-            ? wasRenewed != fetch.isRenewed : cause != fetch.cause || standings != Data(fetch.standings)
-        if isOther { try Self.countChange(database) }
+    /// Whether the call path reads another state: the cause of an address without a certificate, or the mark of a renewal.
+    private func isChange(_ record: FetchRecord) -> Bool {
+        let (former, present) = (record.known.state, record.fetch)
+        if record.known.chain != nil { return (former?.isRenewed ?? false) != present.isRenewed }
+        return former?.cause != present.cause || (former?.standings ?? []) != present.standings
     }
 
-    private func exists(_ table: String, _ address: String) throws -> Bool {
-        try Int.fetchOne(database, sql: "SELECT 1 FROM \(table) WHERE address = ?", arguments: [address]) != nil
+    private func isListed(_ address: String) throws -> Bool {
+        try Int.fetchOne(database, sql: "SELECT 1 FROM unknown_address WHERE address = ?", arguments: [address]) != nil
+    }
+
+    private func count(_ table: String) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
     }
 
     private func write(_ fetch: StoredFetch) throws {

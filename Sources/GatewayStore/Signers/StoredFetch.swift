@@ -42,27 +42,44 @@ package struct DueRefresh: Equatable, Sendable {
     }
 }
 
-/// The result of a fetch with the chain that replaces the stored one; nil for a result without a chain that counts.
+/// The result of a fetch.
 package struct FetchRecord: Sendable {
+    /// The stored state that the fetch began with. The result counts only as long as that state is the present one.
+    package var known: KnownFetch
     package var fetch: StoredFetch
+    /// The chain that replaces the stored one; nil for a result without another chain that counts.
     package var signer: StoredSigner?
 
-    package init(_ fetch: StoredFetch, signer: StoredSigner? = nil) {
+    package init(_ fetch: StoredFetch, since known: KnownFetch, signer: StoredSigner? = nil) {
+        self.known = known
         self.fetch = fetch
         self.signer = signer
     }
 }
 
 /// The stored state of an address before a fetch.
-package struct KnownFetch: Sendable {
+package struct KnownFetch: Equatable, Sendable {
+    /// The stored chain of the address with the decision on it.
+    package struct Chain: Equatable, Sendable {
+        /// As in `StoredSigner`.
+        package let digest: [UInt8]
+        package let validity: ClosedRange<Int64>
+        package let standings: [UInt8]
+
+        package init(digest: [UInt8], validity: ClosedRange<Int64>, standings: [UInt8]) {
+            self.digest = digest
+            self.validity = validity
+            self.standings = standings
+        }
+    }
+
     /// Nil before the first fetch.
     package var state: StoredFetch?
-    /// The digest of the stored chain; nil without one.
-    package var chain: [UInt8]?
-    /// The last second of the stored chain; nil without one.
-    package var end: Int64?
+    /// Nil for an address without a chain.
+    package var chain: Chain?
 
-    package init(state: StoredFetch? = nil, chain: [UInt8]? = nil, end: Int64? = nil) {
-        (self.state, self.chain, self.end) = (state, chain, end)
+    package init(state: StoredFetch? = nil, chain: Chain? = nil) {
+        self.state = state
+        self.chain = chain
     }
 }
