@@ -126,10 +126,17 @@ struct SignerFetches {
         case .success(.chain(let certificates, let freshness)):
             switch await rules.decide(fetched: certificates, at: outcome.order.address) {
             case .success(let signer):
+                let isSame = outcome.known.chain?.digest == signer.chain
+                if !isSame, let stored = outcome.known.chain,
+                    let lesser = LesserChain(signer, beside: stored, at: now)
+                {
+                    state.fail(lesser.cause, "\(signer.subject): \(lesser.reason)", signer.standings, at: now, chance)
+                    state.isRenewed = state.isRenewed || outcome.order.isRenewal
+                    break
+                }
                 // The validators of another response belong to another chain.
                 (state.etag, state.lastModified) = (nil, nil)
                 state.succeed(freshness, end: signer.validity.upperBound, at: now, chance)
-                let isSame = outcome.known.chain?.digest == signer.chain
                 state.isRenewed = outcome.order.isRenewal || state.isRenewed && isSame
                 // The same chain again is no change: it has another time for its refresh, and nothing else.
                 return FetchRecord(state, since: outcome.known, signer: isSame ? nil : signer)

@@ -163,20 +163,20 @@ extension SignerService {
             let renewed = outcome.order.isRenewal ? now + Self.renewalPause : nil
             fetches?.pause(
                 fetch.address, until: fetch.cause == nil ? renewed : fetch.nextAt, isForbidden: outcome.isForbidden)
-            report(fetch)
+            report(fetch, hasStored: outcome.known.chain != nil)
         }
     }
 
     /// Logs the first failure of an address, and the first one with the longest pause.
-    private func report(_ fetch: StoredFetch) {
+    private func report(_ fetch: StoredFetch, hasStored: Bool) {
         guard let cause = fetch.cause.flatMap(TrustCause.init(rawValue:)), fetch.attempts == 1 || fetch.attempts == 4
         else { return }
         let address = TerminalText.visible(fetch.address)
-        warnings.log(
-            """
-            certificate of \(address) is not in use (\(cause.name)): \(fetch.reason); a call fetches it again after a pause, \
-            or import it with herald trust import
-            """)
+        let (state, remedy) =
+            hasStored
+            ? ("refreshed", "the stored one stays in use until its end; import another one with herald trust import")
+            : ("in use", "a call fetches it again after a pause, or import it with herald trust import")
+        warnings.log("certificate of \(address) is not \(state) (\(cause.name)): \(fetch.reason); \(remedy)")
     }
 }
 
