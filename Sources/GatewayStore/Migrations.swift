@@ -300,6 +300,7 @@ extension Migrations {
         signers.add("signers 1")
         signers.add("signers chains of calls", temporaryChain)
         signers.add("signers fetches", fetches)
+        signers.add("signers imports", imports)
         return signers
     }()
 
@@ -352,7 +353,7 @@ extension Migrations {
             imported_at INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        """ + temporaryChain + fetches
+        """ + temporaryChain + fetches + imports
 
     // Decisions on chains that calls brought, until the next decision on all signers. A decision is not repeated from its
     // row, so the certificates are left out. The columns are those of `signer`.
@@ -372,8 +373,7 @@ extension Migrations {
         """
 
     // States of fetches by address. An address with a row is one of `signer` or of `unknown_address`. `next_at` is the time of
-    // the refresh, or the end of the pause after a failure. `changes` counts those that the call path must learn;
-    // results of fetches wait until `import_until`.
+    // the refresh, or the end of the pause after a failure. `changes` counts those that the call path must learn.
     private static let fetches = """
         CREATE TABLE fetch (
             address TEXT PRIMARY KEY,
@@ -396,6 +396,13 @@ extension Migrations {
             import_until INTEGER NOT NULL DEFAULT 0
         );
         INSERT INTO fetch_state (id) VALUES (1);
+
+        """
+
+    // Imports that are under way, each with the end of the time for which results of fetches wait for it.
+    private static let imports = """
+        CREATE TABLE import_wait (id INTEGER PRIMARY KEY, until INTEGER NOT NULL);
+        ALTER TABLE fetch_state DROP COLUMN import_until;
 
         """
 }

@@ -3,6 +3,7 @@
 import CallAccounting
 import ChildPrograms
 import Foundation
+import GRDB
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
@@ -369,6 +370,26 @@ struct SignerFetchTests {
         await gateway.settle()
         #expect(try gateway.call(gateway.address()).number == .passed(.a))
         #expect(gateway.peer.requests.count == 1)
+    }
+
+    @Test func `an import is announced at the present time, however long ago it was begun`() async throws {
+        let gateway = try await FetchFixture { _, _ in FetchFixture.chain("spc") }
+        let queue = try DatabaseQueue(path: gateway.signers.file)
+        try await queue.write {
+            try $0.execute(
+                sql: """
+                    CREATE TABLE seen (until INTEGER);
+                    CREATE TRIGGER announced AFTER INSERT ON import_wait BEGIN INSERT INTO seen VALUES (new.until); END;
+                    """)
+        }
+        let importer = try TrustImport(
+            gateway.signers.configuration(FetchFixture.trust), now: gateway.signers.time.now)
+        gateway.signers.time.advance(by: .seconds(900))
+        _ = try await importer.take([])
+        let seen = try await queue.read { try Int64.fetchAll($0, sql: "SELECT until FROM seen") }
+        #expect(seen == [gateway.signers.time.now + 600])
+        #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM import_wait") } == 0)
+        try queue.close()
     }
 
     @Test func `an import that is killed holds results for ten minutes at most`() async throws {

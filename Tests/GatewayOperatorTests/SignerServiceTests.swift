@@ -163,7 +163,8 @@ struct SignerServiceTests {
         let store = try SignerStore(folder: fixture.state)
         let invented = (0..<100).map { "invented \($0)\u{1B}[31m".asTemporary }
         try await store.add(
-            lasting: [], temporary: invented, decidedAt: try store.contents().generation, limit: 1000,
+            lasting: [], temporary: invented, decidedAt: try store.contents().generation, at: fixture.time.now,
+            limit: 1000,
             mostTemporary: 1000)
         try store.close()
         let flooded = try TrustListing(fixture.configuration(), now: fixture.time.now).text
@@ -223,7 +224,8 @@ struct SignerServiceTests {
         let store = try SignerStore(folder: fixture.state)
         let generation = try store.contents().generation
         try await store.add(
-            lasting: [], temporary: [try #require(lab.signers.first).asTemporary], decidedAt: generation, limit: 100,
+            lasting: [], temporary: [try #require(lab.signers.first).asTemporary], decidedAt: generation,
+            at: fixture.time.now, limit: 100,
             mostTemporary: 1)
         try store.close()
         await publisher.look()

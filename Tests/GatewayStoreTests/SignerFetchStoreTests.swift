@@ -142,6 +142,52 @@ struct SignerFetchStoreTests {
         try store.close()
     }
 
+    @Test func `the end of an import is not that of another one`() async throws {
+        let store = try await opened()
+        let imports = [try SignerStore(folder: folder.path), try SignerStore(folder: folder.path)]
+        for one in imports { try await one.announceImport(at: Self.now) }
+        for end in 0..<3 {
+            await #expect(throws: SignerStore.ImportRuns.self) {
+                _ = try await record(store, [FetchRecord(failed(address(0)))])
+            }
+            switch end {
+            case 0: try await imports[1].endImport()
+            case 1:
+                try await imports[1].announceImport(at: Self.now)
+                let former = try store.contents()
+                try await imports[1].replace(former, by: former)
+            default: try await imports[0].endImport()
+            }
+        }
+        #expect(try await record(store, [FetchRecord(failed(address(0)))]).effects == [.recorded])
+        for one in imports { try one.close() }
+        try store.close()
+    }
+
+    @Test func `a chain of a token makes no import begin anew`() async throws {
+        let store = try await opened()
+        let other = try SignerStore(folder: folder.path)
+        var chain = signer("")
+        chain.address = nil
+        func add(at now: Int64) async throws {
+            try await store.add(
+                lasting: [chain], temporary: [], decidedAt: try store.contents().generation, at: now, limit: 9,
+                mostTemporary: 9)
+        }
+        try await other.announceImport(at: Self.now)
+        let former = try other.contents()
+        try await add(at: Self.now + 1)
+        // The calls of its signer are verified meanwhile.
+        let snapshot = try SignerReader(folder: folder.path).snapshot()
+        #expect(snapshot.signer(of: try #require(ChainDigest(bytes: chain.chain)))?.standings == [.passed, .passed])
+        try await other.replace(former, by: former)
+        #expect(try store.contents().signers.isEmpty)
+        try await add(at: Self.now + 2)
+        #expect(try store.contents().signers.map(\.chain) == [chain.chain])
+        try other.close()
+        try store.close()
+    }
+
     @Test func `results of replaced rules are refused`() async throws {
         let store = try await opened()
         let generation = try store.contents().generation

@@ -248,7 +248,8 @@ struct SignerStoreTests {
         for first in [100, 110] {
             let chains = (first..<first + 8).map { signer($0, standings: [.untrustedSigner]) }
             try await store.add(
-                lasting: [], temporary: chains, decidedAt: try store.contents().generation, limit: 100,
+                lasting: [], temporary: chains, decidedAt: try store.contents().generation, at: 1_700_000_000,
+                limit: 100,
                 mostTemporary: 10)
             generations.append(try reader.snapshot().generation)
         }
@@ -276,14 +277,15 @@ struct SignerStoreTests {
         var chains = [signer(2), signer(3)]
         for index in chains.indices { chains[index].address = nil }
         try await store.add(
-            lasting: chains, temporary: [], decidedAt: generation, limit: 2, mostTemporary: 10)
+            lasting: chains, temporary: [], decidedAt: generation, at: 1_700_000_000, limit: 2, mostTemporary: 10)
         let trust = try store.contents()
         #expect(trust.signers.map(\.row) == [1, 2] && trust.signers[1].chain == chains[0].chain)
         #expect(trust.signers[1].certificates == chains[0].certificates)
         #expect(try SignerReader(folder: folder.path).snapshot().count == 3)
         await #expect(throws: SignerStore.Overtaken.self) {
             try await store.add(
-                lasting: [signer(4)], temporary: [], decidedAt: generation, limit: 9, mostTemporary: 10)
+                lasting: [signer(4)], temporary: [], decidedAt: generation, at: 1_700_000_000, limit: 9,
+                mostTemporary: 10)
         }
         try store.close()
     }

@@ -185,7 +185,7 @@ package actor SignerService: Service {
         do {
             try await opened().add(
                 lasting: lasting.map(\.signer), temporary: temporary.map(\.signer), decidedAt: generation,
-                limit: settings.signers, mostTemporary: Self.mostTemporary)
+                at: time.now(), limit: settings.signers, mostTemporary: Self.mostTemporary)
             if !lasting.isEmpty { policy = nil }
             publisher.changed()
         } catch is SignerStore.Overtaken {

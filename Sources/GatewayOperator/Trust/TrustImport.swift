@@ -15,7 +15,9 @@ import Trust
 package struct TrustImport {
     private let settings: HeraldConfiguration.TrustSettings
     private let folder: String
+    /// The time of the decision.
     private let now: Int64
+    private let clock: @Sendable () -> Int64
 
     /// The result of an import.
     struct Outcome {
@@ -29,14 +31,16 @@ package struct TrustImport {
 
     /// - Parameters:
     ///   - configuration: has the regimes and the state folder.
-    ///   - now: Unix seconds of the decision.
+    ///   - now: Unix seconds: first of the decision, and later of each announcement.
     /// - Throws: for a configuration without regimes.
     package init(
-        _ configuration: HeraldConfiguration, now: Int64 = Int64(Date().timeIntervalSince1970)
+        _ configuration: HeraldConfiguration,
+        now: @escaping @autoclosure @Sendable () -> Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(CommandFailure) {
         settings = try configuration.trustSettings()
         folder = configuration.state
-        self.now = now
+        clock = now
+        self.now = now()
     }
 
     /// Takes in files, prints the changes, and fails if a part was refused.
@@ -118,7 +122,7 @@ package struct TrustImport {
     ) async throws -> Outcome {
         while true {
             // Fetched certificates wait, so that no change of the gateway overtakes this one.
-            do { try await store.announceImport(at: now) } catch { throw CommandFailure("\(error)") }
+            do { try await store.announceImport(at: clock()) } catch { throw CommandFailure("\(error)") }
             let former = try CommandFailure.reported { try store.contents() }
             var merge = TrustMerge(former, sources, settings, at: now)
             try await work(&merge)

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension SignerStore {
-    /// An import by another process is under way, which goes first.
+    /// An import is under way, which goes first.
     package struct ImportRuns: Error {}
 
     /// The effect of a result on the store.
@@ -32,16 +32,36 @@ extension SignerStore {
     /// Seconds for which results of calls wait for an announced import. A killed one ends nothing.
     static let importTime: Int64 = 600
 
-    /// Lets results of calls wait until the import's `replace`, at most ten minutes.
+    /// Lets results of calls wait until the `replace` of this value, at most ten minutes.
+    ///
+    /// Each value has a wait of its own: the end of one import is not the end of another one beside it.
+    /// - Parameter now: the present time in seconds since 1970; a further announcement begins the ten minutes anew.
     package func announceImport(at now: Int64) async throws {
-        try await change {
-            try $0.execute(sql: "UPDATE fetch_state SET import_until = ?", arguments: [now + Self.importTime])
+        let own = importID
+        try await change { database in
+            try database.execute(
+                sql: "DELETE FROM import_wait WHERE id = ?1 OR until <= ?2 OR until > ?2 + ?3",
+                arguments: [own, now, Self.importTime])
+            try database.execute(
+                sql: "INSERT INTO import_wait VALUES (?, ?)", arguments: [own, now + Self.importTime])
         }
     }
 
-    /// Ends the wait for an import that was given up.
+    /// Ends the wait for the import of this value, which was given up.
     package func endImport() async throws {
-        try await change { try $0.execute(sql: "UPDATE fetch_state SET import_until = 0") }
+        let own = importID
+        try await change { try Self.endImport(own, in: $0) }
+    }
+
+    static func endImport(_ id: Int64, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM import_wait WHERE id = ?", arguments: [id])
+    }
+
+    /// Whether an announced import is under way. An end beyond ten minutes is that of another clock.
+    static func importRuns(in database: Database, at now: Int64) throws -> Bool {
+        try Int.fetchOne(
+            database, sql: "SELECT 1 FROM import_wait WHERE until > ?1 AND until <= ?1 + ?2",
+            arguments: [now, importTime]) != nil
     }
 
     /// Stores results of fetches as one change.
@@ -57,8 +77,7 @@ extension SignerStore {
         _ records: [FetchRecord], decidedAt generation: Int64, at now: Int64, limit: Int
     ) async throws -> StoredFetches {
         try await change { database in
-            let until = try Int64.fetchOne(database, sql: "SELECT import_until FROM fetch_state") ?? 0
-            guard until <= now || until > now + Self.importTime else { throw ImportRuns() }
+            guard try !Self.importRuns(in: database, at: now) else { throw ImportRuns() }
             guard try Int64.fetchOne(database, sql: "SELECT generation FROM state") == generation else {
                 throw Overtaken()
             }
@@ -176,7 +195,7 @@ struct FetchRows {
                 UPDATE fetch SET is_renewed = 0;
                 UPDATE fetch SET cause = NULL, reason = '', attempts = 0, next_at = 0, standings = x''
                     WHERE length(standings) > 0;
-                UPDATE fetch_state SET changes = changes + 1, import_until = 0;
+                UPDATE fetch_state SET changes = changes + 1;
                 """)
     }
 }

@@ -12,6 +12,8 @@ import Primitives
 package struct SignerStore: Sendable {
     private let database: any DatabaseWriter
     private let path: String
+    /// The number of the import that this value announces.
+    let importID = Int64.random(in: 1 ... .max)
 
     /// A change that was made on contents which are no longer in the file.
     package struct Overtaken: Error {
@@ -59,7 +61,8 @@ package struct SignerStore: Sendable {
         }
     }
 
-    /// Replaces the contents as a whole, writing the differences alone, and removes temporary chains.
+    /// Replaces the contents as a whole, writing the differences alone, removes temporary chains, and ends the wait for the
+    /// import of this value.
     ///
     /// Calls bring temporary chains again, and they are decided then by the present rules.
     ///
@@ -68,10 +71,12 @@ package struct SignerStore: Sendable {
     ///   - present: the new contents; `generation` and rows of new signers are set here.
     /// - Throws: `Overtaken` after a change by another process; an error of the disk with its remedy.
     package func replace(_ former: StoredTrust, by present: StoredTrust) async throws {
+        let own = importID
         try await change { database in
             let generation = try Int64.fetchOne(database, sql: "SELECT generation FROM state")
             guard generation == former.generation else { throw Overtaken() }
             try SignerChanges(from: former, to: present).write(to: database)
+            try Self.endImport(own, in: database)
         }
     }
 
@@ -110,22 +115,26 @@ package struct SignerStore: Sendable {
 
     /// Adds decisions on chains that calls have brought.
     ///
+    /// As long as an announced import is under way all chains are temporary: a lasting one would make it begin anew.
     /// - Parameters:
     ///   - lasting: chains that are stored as an import stores them, as long as the limit allows.
     ///   - temporary: chains without certificates, until the next `replace`; the oldest ones leave.
     ///   - generation: that of the contents by which the chains were decided.
+    ///   - now: seconds since 1970.
     ///   - limit: the most signers.
     ///   - mostTemporary: the most temporary chains.
     /// - Throws: `Overtaken` after a change by another process; an error of the disk with its remedy.
     package func add(
-        lasting: [StoredSigner], temporary: [StoredSigner], decidedAt generation: Int64, limit: Int, mostTemporary: Int
+        lasting: [StoredSigner], temporary: [StoredSigner], decidedAt generation: Int64, at now: Int64, limit: Int,
+        mostTemporary: Int
     ) async throws {
         try await change { database in
             guard try Int64.fetchOne(database, sql: "SELECT generation FROM state") == generation else {
                 throw Overtaken()
             }
             let present = try Int.fetchOne(database, sql: "SELECT count(*) FROM signer") ?? 0
-            let kept = lasting.prefix(max(0, limit - present))
+            let space = try Self.importRuns(in: database, at: now) ? 0 : max(0, limit - present)
+            let kept = lasting.prefix(space)
             try SignerRows(database).insert(Array(kept))
             try SignerRows(database).insert(
                 temporary: temporary + lasting.dropFirst(kept.count), most: mostTemporary)
