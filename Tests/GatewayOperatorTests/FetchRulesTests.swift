@@ -49,8 +49,8 @@ struct FetchRulesTests {
 
     @Test func `four fetches run at once, and two of them from one host`() throws {
         var queue = FetchQueue()
-        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", isRenewal: false, rules: []) == true) }
-        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", isRenewal: true, rules: []) == true) }
+        for number in 0..<6 { #expect(queue.add("https://A.example/\(number)", .unknown, rules: []) == true) }
+        for number in 0..<6 { #expect(queue.add("https://b\(number).example/1", .renewal, rules: []) == true) }
         var started: [FetchQueue.Order] = []
         while let step = queue.next(at: 0) {
             guard case .start(let order) = step else { break }
@@ -61,19 +61,52 @@ struct FetchRulesTests {
         queue.finish(started[0], nil, wasSkipped: false, at: 0)
         #expect(
             queue.next(at: 0)
-                == .start(.init(address: "https://A.example/2", host: "a.example", isRenewal: false, rules: [])))
+                == .start(.init(address: "https://A.example/2", host: "a.example", reason: .unknown, rules: [])))
         #expect(queue.next(at: 0) == nil)
+    }
+
+    @Test func `refreshes have two fetches of their own beside any number of addresses of calls`() throws {
+        var queue = FetchQueue()
+        for number in 0...FetchQueue.mostWaiting { _ = queue.add("https://a.example/\(number)", .unknown, rules: []) }
+        func started() -> [FetchQueue.Order] {
+            var started: [FetchQueue.Order] = []
+            while case .start(let order)? = queue.next(at: 0) { started.append(order) }
+            return started
+        }
+        let calls = started()
+        #expect(calls.map(\.host) == ["a.example", "a.example"])
+        // The host of the flood is that of a stored certificate too, and sends nothing.
+        for order in calls { queue.finish(order, .timeout(.seconds(5)), wasSkipped: false, at: 0) }
+        for order in started() { queue.finish(order, .timeout(.seconds(5)), wasSkipped: false, at: 0) }
+        #expect(queue.skippedHosts(at: 0) == 1)
+        for name in ["a", "a", "b", "c"] { _ = queue.add("https://\(name).example/spc.pem", .refresh, rules: []) }
+        guard case .start(let first)? = queue.next(at: 0), case .start(let second)? = queue.next(at: 0) else {
+            Issue.record("no two refreshes start")
+            return
+        }
+        #expect([first.host, second.host] == ["a.example", "b.example"] && second.reason == .refresh)
+        // The third one waits, and calls have their own four.
+        guard case .skip(let order, _)? = queue.next(at: 0) else {
+            Issue.record("the host of the flood is skipped for calls")
+            return
+        }
+        #expect(order.reason == .unknown && queue.takesRefreshes)
+        for number in 0..<FetchQueue.mostRefreshesWaiting {
+            _ = queue.add("https://d.example/\(number)", .refresh, rules: [])
+        }
+        let isTaken = queue.add("https://e.example/", .refresh, rules: [])
+        #expect(!queue.takesRefreshes && !isTaken)
     }
 
     @Test func `an address waits once, and a full queue takes no more`() {
         var queue = FetchQueue()
         for _ in 0..<2 {
             for number in 0..<FetchQueue.mostWaiting {
-                #expect(queue.add("https://a\(number).example/", isRenewal: false, rules: []) == true)
+                #expect(queue.add("https://a\(number).example/", .unknown, rules: []) == true)
             }
         }
         #expect(queue.waitingCount == FetchQueue.mostWaiting)
-        #expect(queue.add("https://further.example/", isRenewal: false, rules: []) == false)
+        #expect(queue.add("https://further.example/", .unknown, rules: []) == false)
     }
 
     @Test func `an address that waits is allowed to all who ask for it, and to nobody else`() throws {
@@ -81,7 +114,7 @@ struct FetchRulesTests {
         var own = AddressRules()
         own.allowsPrivate = true
         for (name, rules) in [("a", AddressRules()), ("b", AddressRules()), ("a", own), ("a", AddressRules())] {
-            _ = queue.add("https://\(name).example/", isRenewal: false, rules: [rules])
+            _ = queue.add("https://\(name).example/", .unknown, rules: [rules])
         }
         for expected in [[AddressRules(), own], [AddressRules()]] {
             guard case .start(let order) = queue.next(at: 0) else {
@@ -94,7 +127,7 @@ struct FetchRulesTests {
 
     @Test func `a host without a response is skipped for a minute after three attempts`() throws {
         var queue = FetchQueue()
-        for number in 0..<6 { _ = queue.add("https://a.example/\(number)", isRenewal: false, rules: []) }
+        for number in 0..<6 { _ = queue.add("https://a.example/\(number)", .unknown, rules: []) }
         for _ in 0..<3 {
             guard case .start(let order) = queue.next(at: 0) else {
                 Issue.record("nothing starts")

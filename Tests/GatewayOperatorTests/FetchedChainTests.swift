@@ -55,6 +55,30 @@ struct FetchedChainTests {
         #expect(state.fetchedAt == gateway.signers.time.now && state.nextAt > gateway.signers.time.now + 60_000)
     }
 
+    @Test func `invented addresses do not delay the refresh of a stored certificate`() async throws {
+        let gateway = try await FetchFixture { request, _ in
+            request.path == "/spc.pem" ? FetchFixture.chain("spc") : .silence
+        }
+        try gateway.call(gateway.address())
+        await gateway.settle()
+        gateway.signers.time.advance(by: .seconds(86_400))
+        // The hosts of the flood send nothing, so its fetches run for the whole test.
+        for number in 0..<200 {
+            try gateway.call(
+                gateway.address("\(number).pem", host: "host\(number).example"), trunk: UInt16(number / 20))
+        }
+        let service = Task { try await gateway.service.run() }
+        let refreshed = ContinuousClock.now + .seconds(60)
+        while gateway.peer.requests.count(where: { $0.path == "/spc.pem" }) < 2, ContinuousClock.now < refreshed {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(gateway.peer.requests.count { $0.path == "/spc.pem" } == 2)
+        let figures = try #require(await gateway.service.fetchFigures)
+        #expect(figures.waiting > 150)
+        service.cancel()
+        _ = await service.result
+    }
+
     // MARK: Space
 
     @Test func `an address without space in the store is fetched once an hour`() async throws {

@@ -5,26 +5,42 @@ import Trust
 
 /// Chooses the next fetch of a certificate within the limits of hosts and of the gateway. For one task.
 ///
+/// Anybody can invent addresses in calls. Refreshes of stored certificates have a lane of their own, so that no call delays them.
 /// Times are seconds of the steady clock.
 struct FetchQueue {
-    /// The most fetches at once.
+    /// The most fetches for calls at once.
     static let mostRunning = 4
-    /// The most fetches from one host at once.
+    /// The most fetches for calls from one host at once.
     static let mostOfHost = 2
-    /// The most addresses that wait. A call names a dropped one again.
+    /// The most addresses of calls that wait. A call names a dropped one again.
     static let mostWaiting = 1000
+    /// The most refreshes at once, each from another host.
+    static let mostRefreshing = 2
+    /// The most refreshes that wait. Others stay due.
+    static let mostRefreshesWaiting = 100
     /// Seconds for which a host without a response is skipped.
     static let silencePause: Int64 = 60
+
+    /// The reason of a fetch.
+    enum Reason: Equatable, Sendable {
+        /// A call has named an address without a certificate.
+        case unknown
+        /// The stored certificate did not fit the token of a call, or does not count.
+        case renewal
+        /// The stored certificate is to be kept in force.
+        case refresh
+    }
 
     /// One address to fetch.
     struct Order: Equatable, Sendable {
         let address: String
         /// The host in lower case; the address for one that has none.
         let host: String
-        /// Whether the stored certificate did not fit a token, or is not in force.
-        let isRenewal: Bool
+        let reason: Reason
         /// The addresses that are allowed to those who have asked for this one.
         var rules: [AddressRules]
+
+        var isRenewal: Bool { reason == .renewal }
     }
 
     /// The next step for an order.
@@ -34,56 +50,54 @@ struct FetchQueue {
         case skip(Order, FetchFailure)
     }
 
-    private var waiting: [Order] = []
     /// Addresses that wait or run.
     private var taken: Set<String> = []
-    private var running: [String: Int] = [:]
-    private var breaker = HostCircuitBreaker(pause: Self.silencePause)
+    private var calls = FetchLane(
+        mostRunning: Self.mostRunning, mostOfHost: Self.mostOfHost, mostWaiting: Self.mostWaiting)
+    private var refreshes = FetchLane(
+        mostRunning: Self.mostRefreshing, mostOfHost: 1, mostWaiting: Self.mostRefreshesWaiting)
 
     /// Orders that wait.
-    var waitingCount: Int { waiting.count }
+    var waitingCount: Int { calls.waiting.count + refreshes.waiting.count }
     /// Fetches that run.
-    var runningCount: Int { running.values.reduce(0, +) }
+    var runningCount: Int { calls.runningCount + refreshes.runningCount }
+    /// Whether further refreshes may wait.
+    var takesRefreshes: Bool { refreshes.hasSpace }
 
     /// Hosts that are skipped.
-    func skippedHosts(at now: Int64) -> Int { breaker.skipped(at: now) }
+    func skippedHosts(at now: Int64) -> Int {
+        calls.breaker.skipped(at: now).union(refreshes.breaker.skipped(at: now)).count
+    }
 
     /// Adds an address unless it waits or runs already. One that waits is allowed also by these rules from then on.
     ///
     /// - Returns: false for a full queue.
-    mutating func add(_ address: String, isRenewal: Bool, rules: [AddressRules]) -> Bool {
+    mutating func add(_ address: String, _ reason: Reason, rules: [AddressRules]) -> Bool {
         if taken.contains(address) {
-            if let index = waiting.firstIndex(where: { $0.address == address }) {
-                waiting[index].rules += rules.filter { !waiting[index].rules.contains($0) }
-            }
+            calls.allow(address, rules)
+            refreshes.allow(address, rules)
             return true
         }
-        guard waiting.count < Self.mostWaiting else { return false }
+        guard reason == .refresh ? refreshes.hasSpace : calls.hasSpace else { return false }
         taken.insert(address)
         let host = CertificateFetch.host(of: address) ?? address
-        waiting.append(Order(address: address, host: host, isRenewal: isRenewal, rules: rules))
+        let order = Order(address: address, host: host, reason: reason, rules: rules)
+        if reason == .refresh { refreshes.waiting.append(order) } else { calls.waiting.append(order) }
         return true
     }
 
     /// The next step; nil while nothing waits that may start.
-    mutating func next(at now: Int64) -> Step? {
-        guard runningCount < Self.mostRunning,
-            let index = waiting.firstIndex(where: { running[$0.host, default: 0] < Self.mostOfHost })
-        else { return nil }
-        let order = waiting.remove(at: index)
-        running[order.host, default: 0] += 1
-        if let failure = breaker.failure(of: order.host, at: now) { return .skip(order, failure) }
-        return .start(order)
-    }
+    mutating func next(at now: Int64) -> Step? { refreshes.next(at: now) ?? calls.next(at: now) }
 
     /// Ends a step.
     ///
     /// - Parameter failure: the failure of the host; nil for a response, and for a skipped order.
     mutating func finish(_ order: Order, _ failure: FetchFailure?, wasSkipped: Bool, at now: Int64) {
         taken.remove(order.address)
-        let count = running[order.host, default: 1] - 1
-        running[order.host] = count > 0 ? count : nil
-        guard !wasSkipped else { return }
-        if let failure { breaker.record(failure, of: order.host, at: now) } else { breaker.spoke(order.host) }
+        if order.reason == .refresh {
+            refreshes.finish(order, failure, wasSkipped: wasSkipped, at: now)
+        } else {
+            calls.finish(order, failure, wasSkipped: wasSkipped, at: now)
+        }
     }
 }

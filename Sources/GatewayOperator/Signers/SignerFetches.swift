@@ -48,7 +48,9 @@ struct SignerFetches {
     ///   - rules: the addresses that are allowed to the trunk of the call.
     ///   - now: seconds since 1970.
     /// - Returns: false for a full queue.
-    mutating func want(_ address: String, isRenewal: Bool, under rules: [AddressRules], at now: Int64) -> Bool {
+    mutating func want(_ address: String, _ reason: FetchQueue.Reason, under rules: [AddressRules], at now: Int64)
+        -> Bool
+    {
         // The state of an address has one change at a time.
         guard CertificateFetch.allows(address, under: rules), !waitsForStore(address) else { return true }
         let hash = address.hashValue
@@ -56,13 +58,13 @@ struct SignerFetches {
         if let until = forbidden[hash], now < until, !CertificateFetch.allowsPrivate(address, under: rules) {
             return true
         }
-        return queue.add(address, isRenewal: isRenewal, rules: rules)
+        return queue.add(address, reason, rules: rules)
     }
 
     /// Orders the refresh of a stored certificate.
     mutating func refresh(_ address: String, under rules: [AddressRules]) {
         guard !waitsForStore(address) else { return }
-        _ = queue.add(address, isRenewal: false, rules: rules)
+        _ = queue.add(address, .refresh, rules: rules)
     }
 
     private func waitsForStore(_ address: String) -> Bool { outcomes.contains { $0.order.address == address } }

@@ -19,8 +19,6 @@ extension SignerService {
 
     /// Seconds between two looks for due refreshes.
     private static let refreshPause: Int64 = 30
-    /// The most refreshes that wait in the queue.
-    private static let mostRefreshes = 100
     /// Seconds for which an address without space in the store is left alone.
     static let fullPause: Int64 = 3600
     /// Seconds for which an address is left alone after its renewal, until the calls know of it.
@@ -44,14 +42,14 @@ extension SignerService {
 
     /// Orders certificates at 80 % of their life, or a day before their end.
     func orderRefreshes(at now: Int64) async {
-        guard let fetches, now - refreshedAt >= Self.refreshPause, fetches.queue.waitingCount < Self.mostRefreshes
+        guard let fetches, now - refreshedAt >= Self.refreshPause, fetches.queue.takesRefreshes
         else { return }
         refreshedAt = now
         self.fetches?.tidy(at: time.now())
         // The publisher reports a file that cannot be read.
         guard let reader = try? SignerReader(folder: folder),
             let due = try? await reader.dueRefreshes(
-                at: time.now(), limit: Self.mostRefreshes, under: Array(settings.fetchRules.keys))
+                at: time.now(), limit: FetchQueue.mostRefreshesWaiting, under: Array(settings.fetchRules.keys))
         else { return }
         let rules = settings.fetchRules
         for refresh in due {

@@ -107,13 +107,13 @@ package actor SignerService: Service {
         guard signers.load().snapshot.signer(at: address)?.key == nil,
             intake.take(address: address, trunk: entry.trunk, at: now)
         else { return }
-        if fetches?.want(address, isRenewal: false, under: entry.rules, at: time.now()) == false { intake.drop() }
+        if fetches?.want(address, .unknown, under: entry.rules, at: time.now()) == false { intake.drop() }
     }
 
     /// Orders the present certificate of a known signer.
     private func renew(_ address: String, of entry: SignerRequests.Entry) {
         guard signers.load().snapshot.signer(at: address)?.isRenewed == false else { return }
-        if fetches?.want(address, isRenewal: true, under: entry.rules, at: time.now()) == false { intake.drop() }
+        if fetches?.want(address, .renewal, under: entry.rules, at: time.now()) == false { intake.drop() }
     }
 
     /// Begins anew after an import or a decision: addresses may be gone, and chains may count.

@@ -39,7 +39,7 @@ package struct HostCircuitBreaker: Sendable {
     }
 
     /// The hosts that are skipped.
-    package func skipped(at now: Int64) -> Int {
-        silences.values.count { $0.count >= Self.patience && now < $0.until }
+    package func skipped(at now: Int64) -> Set<String> {
+        Set(silences.lazy.filter { $0.value.count >= Self.patience && now < $0.value.until }.map(\.key))
     }
 }
