@@ -54,10 +54,7 @@ extension Examination {
         }
         do throws(Finding) {
             guard standing.cause == .passed else {
-                // Without a key no certificate of the address counts, and a later one may.
-                if policy.fetches, signer.key == nil, passport.chain == nil {
-                    ask(passport.address.map { .fetch(address: $0) })
-                }
+                ask(successor(of: signer, standing.cause, for: passport))
                 throw standing
             }
             guard signer.validity.lowerBound <= passport.claims.issued, now <= signer.validity.upperBound else {
@@ -133,6 +130,16 @@ extension Examination {
         guard let renewal = renewal(of: signer, for: passport) else { throw Finding(.badSignature) }
         ask(renewal)
         throw Finding(.signerChanged)
+    }
+
+    /// The request for another certificate of an address whose stored one does not count; nil if none is to be expected.
+    private func successor(of signer: Signer, _ cause: TrustCause, for passport: Passport) -> SignerRequest? {
+        // Without a key no certificate of the address counts, and a later one may.
+        if policy.fetches, signer.key == nil, passport.chain == nil {
+            return passport.address.map { .fetch(address: $0) }
+        }
+        // Only certificates that count are refreshed without a call.
+        return cause == .revoked || cause == .certificateExpired ? renewal(of: signer, for: passport) : nil
     }
 
     /// The request for the present certificate of a known signer; nil if it was made already, or if nothing is fetched.

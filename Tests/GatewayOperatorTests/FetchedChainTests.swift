@@ -55,6 +55,28 @@ struct FetchedChainTests {
         #expect(state.fetchedAt == gateway.signers.time.now && state.nextAt > gateway.signers.time.now + 60_000)
     }
 
+    @Test func `an ended certificate is fetched for a call alone`() async throws {
+        let gateway = try await FetchFixture { _, position in FetchFixture.chain(position < 2 ? "expired" : "spc") }
+        let address = gateway.address()
+        try gateway.call(address)
+        await gateway.settle()
+        for _ in 0..<3 {
+            gateway.signers.time.advance(by: .seconds(86_400))
+            await gateway.settle()
+        }
+        #expect(gateway.peer.requests.count == 1)
+        #expect(try gateway.call(address).causes == [.certificateExpired])
+        await gateway.settle()
+        #expect(gateway.peer.requests.count == 2)
+        // The decision of a day permits another one, and that finds its successor.
+        try await gateway.signers.importSigners([], FetchFixture.trust)
+        await gateway.publisher.look()
+        try gateway.call(address)
+        await gateway.settle()
+        #expect(gateway.peer.requests.count == 3)
+        #expect(try gateway.call(address).number == .passed(.a))
+    }
+
     @Test func `invented addresses do not delay the refresh of a stored certificate`() async throws {
         let gateway = try await FetchFixture { request, _ in
             request.path == "/spc.pem" ? FetchFixture.chain("spc") : .silence

@@ -86,6 +86,33 @@ struct SignerFetchStoreTests {
         #expect(try reader.snapshot().signer(at: address(0))?.isRenewed == false)
     }
 
+    @Test func `only certificates that count under a regime with fetching are refreshed`() async throws {
+        let (passed, revoked, foreign) = (TrustCause.passed, TrustCause.revoked, TrustCause.untrustedSigner)
+        let due = Self.now + 69_120
+        let certificates: [(standings: [TrustCause], end: Int64)] = [
+            ([passed, passed], due), ([passed, passed], due - 1), ([revoked, revoked], .max / 2),
+            ([revoked, passed], .max / 2), ([passed, foreign], .max / 2), ([foreign, foreign], .max / 2),
+        ]
+        let store = try await opened(certificates.count)
+        for (number, certificate) in certificates.enumerated() {
+            var chain = signer(address(number))
+            chain.standings = certificate.standings.map(\.rawValue)
+            chain.validity = 0...certificate.end
+            _ = try await record(store, [FetchRecord(fetched(address(number)), signer: chain)])
+        }
+        let reader = try SignerReader(folder: folder.path)
+        func refreshes(_ regimes: String...) async throws -> Set<String> {
+            Set(try await reader.dueRefreshes(at: due, limit: 9, under: regimes).map { "\($0.address) \($0.regimes)" })
+        }
+        let both = [(0, ["us", "lab"]), (3, ["lab"]), (4, ["us"])].map { "\(address($0)) \($1)" }
+        #expect(try await refreshes("us", "lab") == Set(both))
+        #expect(try await refreshes("us") == Set([0, 4].map { "\(address($0)) \(["us"])" }))
+        #expect(try await refreshes("fr").isEmpty)
+        #expect(try await refreshes().isEmpty)
+        #expect(try await reader.dueRefreshes(at: due, limit: 1, under: ["us"]).count == 1)
+        try store.close()
+    }
+
     @Test func `another chain keeps the row, and a renewal is in the snapshot`() async throws {
         let store = try await opened()
         _ = try await record(store, [FetchRecord(fetched(address(0)), signer: signer(address(0)))])

@@ -293,6 +293,22 @@ struct CallRulesTests {
     }
 
     @Test(arguments: [
+        (TrustCause.revoked, true), (.certificateExpired, true), (.noAuthority, false), (.untrustedSigner, false),
+    ])
+    func `a certificate that was replaced at its address is asked for once`(cause: TrustCause, asks: Bool) throws {
+        let value = try Self.lab.signed(TrustLab.claims())
+        func requests(isRenewed: Bool = false, fetches: Bool = true) throws -> [SignerRequest] {
+            let stored = try Self.lab.signer("spc", standings: [cause, cause, cause], isRenewed: isRenewed)
+            let verdict = Self.lab.snapshot(of: stored).verify(
+                [value], under: TrustLab.policy("us", fetches: fetches))
+            #expect(verdict.causes == [cause])
+            return verdict.requests
+        }
+        #expect(try requests() == (asks ? [.renew(address: "https://cert.example.net/spc.pem")] : []))
+        #expect(try requests(isRenewed: true).isEmpty && requests(fetches: false).isEmpty)
+    }
+
+    @Test(arguments: [
         (TrustCause.certificateUnreachable, TrustVerdict.Number.none), (.certificateMalformed, .failed),
         (.untrustedSigner, .failed), (.certificatePolicy, .failed),
     ])
