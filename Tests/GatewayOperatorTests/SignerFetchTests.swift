@@ -452,10 +452,11 @@ struct SignerFetchTests {
         }
         try gateway.call(gateway.address())
         await gateway.settle()
+        let rules = try gateway.rules
         for number in 0..<50_000 {
             gateway.signers.requests.add(
                 .fetch(address: gateway.address("\(number).pem", host: "host\(number).example")),
-                trunk: UInt16(number % 5), rules: try gateway.rules)
+                trunk: UInt16(number % 5), rules: rules)
             guard number % 250 == 249 else { continue }
             await gateway.service.round()
             await gateway.service.finishFetches()

@@ -46,7 +46,7 @@ final class SignerFixture: Sendable {
     func importSigners(
         _ names: [String], _ trust: String = "{regimes: [private]}"
     ) async throws -> TrustImport.Outcome {
-        let importer = try TrustImport(configuration(trust), now: time.now)
+        let importer = try TrustImport(configuration(trust), now: self.time.now)
         return try await importer.take(names.isEmpty ? [] : [try folder.write(lab.file(names), to: "chains.pem")])
     }
 
