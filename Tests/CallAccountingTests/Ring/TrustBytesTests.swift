@@ -72,10 +72,10 @@ struct TrustBytesTests {
         var evidence = TrustEvidence()
         evidence.changesCall = true
         #expect(evidence.facts == 1 | 1 << 29)
-        (evidence.nameOrigin, evidence.isReported) = (.both, true)
+        (evidence.isRejected, evidence.isReported) = (true, true)
         #expect(evidence.changesCall)
         evidence.changesCall = false
-        #expect(evidence.nameOrigin == .both && evidence.isReported)
+        #expect(evidence.isRejected && evidence.isReported)
     }
 
     @Test func `an INVITE with a verdict has the bytes of the tables`() {
