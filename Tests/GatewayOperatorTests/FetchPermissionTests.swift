@@ -5,6 +5,7 @@ import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
 import GatewayTesting
+import TestFixtures
 import Testing
 import Trust
 import TrustFixtures

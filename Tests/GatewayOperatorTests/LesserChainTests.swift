@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GatewayStore
+import GatewaySync
 import GatewaySyncTesting
+import GatewayTesting
+import TestFixtures
 import Testing
 import Trust
 import TrustFixtures
