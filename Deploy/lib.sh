@@ -14,6 +14,8 @@ readonly BUILD_PACKAGES=(git g++ pkg-config libicu-dev libosip2-dev libphonenumb
     libsystemd-dev zlib1g-dev)
 # Deploy/package; lintian checks what it builds.
 readonly PACKAGE_PACKAGES=(dpkg-dev binutils python3)
+# Deploy/image.
+readonly IMAGE_PACKAGES=(apt debian-archive-keyring dpkg mmdebstrap python3 util-linux)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 # promtool; the package would start a server.
 readonly MONITORING_PACKAGES=(prometheus)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the parts of the built programs as a CycloneDX 1.5 document in JSON: Swift packages with their Git revisions, and
-the Debian packages of the libraries that the programs load.
+"""Prints the parts of the built programs as a CycloneDX 1.5 document in JSON: Swift packages with their Git revisions,
+Swift's own libraries, and the Debian packages of the libraries that the programs load.
 
     sbom.py VERSION RESOLVED CHECKOUTS PROGRAM...
 
@@ -59,7 +59,11 @@ def swift_component(pin, checkouts):
 
 
 def output(*command):
-    return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    """The output of a command; '' where there is no such program."""
+    try:
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return ""
 
 
 def loaded_packages(programs):
@@ -82,9 +86,23 @@ def debian_component(package, version, architecture):
     return {"type": "library", "bom-ref": purl, "name": package, "version": version, "purl": purl, "scope": "required"}
 
 
-def document(version, pins, checkouts, libraries, epoch):
-    """The whole document."""
+def runtime_version(said):
+    """The version that `swift --version` prints; None without one."""
+    found = re.search(r"Swift version (\d+(?:\.\d+)+)", said)
+    return found[1] if found else None
+
+
+def runtime_component(version):
+    """Swift's libraries, Dispatch and Foundation, which are linked into the programs."""
+    purl = f"pkg:github/swiftlang/swift@swift-{version}-RELEASE"
+    return {"type": "library", "bom-ref": purl, "name": "swift", "version": version, "purl": purl,
+            "licenses": [{"license": {"id": "Apache-2.0"}}]}
+
+
+def document(version, pins, checkouts, libraries, epoch, runtime=None):
+    """The whole document. `runtime` is the version of Swift, if it is known."""
     components = [swift_component(pin, checkouts) for pin in sorted(pins, key=lambda pin: pin["identity"])]
+    components += [runtime_component(runtime)] if runtime else []
     components += [debian_component(*library) for library in libraries]
     own = f"pkg:deb/herald@{version}"
     parts = json.dumps([version, components], sort_keys=True)
@@ -109,7 +127,8 @@ def main():
     with open(resolved, encoding="utf-8") as file:
         pins = json.load(file)["pins"]
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
-    json.dump(document(version, pins, checkouts, loaded_packages(programs), epoch), sys.stdout, indent=2)
+    runtime = runtime_version(output("swift", "--version"))
+    json.dump(document(version, pins, checkouts, loaded_packages(programs), epoch, runtime), sys.stdout, indent=2)
     print()
 
 

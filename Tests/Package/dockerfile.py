@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a Dockerfile: its stages, the rules of hadolint that apply here, and the steps of a stage for a chroot.
-
-    python3 -m Package.dockerfile steps herald     # lines KIND<TAB>JSON of the stage and of the stages it begins with
-"""
-import json
+"""The rules of hadolint that apply to Deploy/Dockerfile, and those of Herald's images."""
 import os
 import re
 import sys
-from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATH = os.path.join(ROOT, "Deploy", "Dockerfile")
@@ -15,69 +10,8 @@ INSTRUCTIONS = {
     "FROM", "RUN", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "HEALTHCHECK", "LABEL", "SHELL", "STOPSIGNAL", "USER",
     "VOLUME", "WORKDIR", "ARG", "ADD"}
 
-
-class Instruction(NamedTuple):
-    """One instruction, with its continuation lines joined, and the number of its first line."""
-
-    line: int
-    name: str
-    text: str
-
-    def words(self):
-        """The words of the JSON form, or None for the shell form."""
-        match = re.search(r"\[.*\]\s*$", self.text)
-        try:
-            return json.loads(match[0]) if match else None
-        except ValueError:
-            return None
-
-
-class Stage(NamedTuple):
-    """One FROM with its instructions."""
-
-    image: str
-    name: str
-    steps: list
-
-
-def instructions(text):
-    """The instructions of a Dockerfile, without comments."""
-    found, pending, start = [], "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        start = start if pending else number
-        if line.rstrip().endswith("\\"):
-            pending += line.rstrip()[:-1] + " "
-            continue
-        name, _, rest = (pending + line).strip().partition(" ")
-        found.append(Instruction(start, name, rest.strip()))
-        pending = ""
-    return found
-
-
-def stages(text):
-    """The stages of a Dockerfile, in its order."""
-    found = []
-    for step in instructions(text):
-        if step.name == "FROM":
-            image, _, name = step.text.partition(" AS ")
-            found.append(Stage(image.strip(), name.strip() or str(len(found)), []))
-        elif found:
-            found[-1].steps.append(step)
-    return found
-
-
-def inherited(found, name):
-    """The steps of a stage after those of the stages it begins with."""
-    stage = next(stage for stage in found if stage.name == name)
-    parent = any(each.name == stage.image for each in found)
-    return (inherited(found, stage.image) if parent else []) + stage.steps
-
-
-def last(steps, name):
-    """The last instruction of a name, which is the one that holds."""
-    return next((step for step in reversed(steps) if step.name == name), None)
+sys.path.insert(0, os.path.join(ROOT, "Deploy", "oci"))
+from dockerfile_reader import inherited, instructions, last, stages  # noqa: E402  (Deploy has programs, no package)
 
 
 def shell_remarks(step):
@@ -143,22 +77,3 @@ def remarks(text):
         if health is None or health.words() is None:
             add("DL3057", 0, f"{stage.name} has no HEALTHCHECK in the JSON form")
     return result
-
-
-def main():
-    kind, name = sys.argv[1:]
-    with open(PATH, encoding="utf-8") as file:
-        steps = inherited(stages(file.read()), name)
-    if kind == "steps":
-        for step in (step for step in steps if step.name == "RUN"):
-            print(re.sub(r"--mount=\S+\s+", "", step.text))
-    elif kind == "environment":
-        print("\n".join(step.text for step in steps if step.name == "ENV"))
-    elif kind == "USER":
-        print(last(steps, kind).text)
-    else:
-        print("\n".join(last(steps, kind).words()))
-
-
-if __name__ == "__main__":
-    main()

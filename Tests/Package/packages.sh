@@ -100,3 +100,60 @@ check_packages() {
     done
     ok "programs have no symbols" eval "! readelf -S $tree/usr/bin/herald* $tree/usr/libexec/* | grep \\.symtab >/dev/null"
 }
+
+# cyclonedx_venv: the validator of CycloneDX's Python library.
+cyclonedx_venv() {
+    [ ! -x "$TREES/cyclonedx/bin/python" ] || return 0
+    rm -rf "$TREES/cyclonedx.new"
+    python3 -m venv "$TREES/cyclonedx.new" \
+        && timeout 300 "$TREES/cyclonedx.new/bin/python" -m pip install -q 'cyclonedx-python-lib[json-validation]' || return 1
+    mv "$TREES/cyclonedx.new" "$TREES/cyclonedx"
+}
+
+# valid_cyclonedx FILE: no remark of the schema.
+valid_cyclonedx() {
+    cyclonedx_venv || { echo "      pip installs no cyclonedx-python-lib" >&2; return 1; }
+    "$TREES/cyclonedx/bin/python" - "$1" <<'END'
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+with open(sys.argv[1], encoding="utf-8") as file:
+    remark = JsonStrictValidator(SchemaVersion.V1_5).validate_str(file.read())
+sys.exit(f"      {remark}" if remark else 0)
+END
+}
+
+# dist PROGRAMS: Deploy/dist in a clone of the last commit, with the Swift packages of this tree.
+dist() {
+    local source=$TREES/source part
+    rm -rf "$source"
+    git clone -q "$ROOT" "$source" || return 1
+    cp "$ROOT/Package.resolved" "$source"
+    for part in .build .build-release; do
+        [ ! -d "$ROOT/$part/checkouts" ] || { mkdir "$source/$part"; ln -s "$ROOT/$part/checkouts" "$source/$part/checkouts"; }
+    done
+    "$source/Deploy/dist" --programs "$1" --output "$TREES/dist" >"$LOG/dist.log" 2>&1 \
+        || { tail -n 5 "$LOG/dist.log" | sed 's/^/      /' >&2; return 1; }
+}
+
+sums_fit() {
+    (cd "$1" && sha256sum --check --quiet --strict SHA256SUMS && [ "$(wc -l <SHA256SUMS)" -eq $(($(ls | wc -l) - 1)) ])
+}
+
+check_release() { # PROGRAMS
+    local package
+    if ! "$ROOT/Deploy/check-versions" --exact >/dev/null; then
+        echo "      Deploy/dist is left out: these programs have other versions of packages than Deploy/versions"
+        return
+    fi
+    ok "Deploy/dist writes a release" dist "$(readlink -f "$1")"
+    ok "SHA256SUMS fits every file of the release" sums_fit "$TREES/dist"
+    ok "the list of parts is CycloneDX 1.5 by its schema" valid_cyclonedx "$TREES/dist/herald-$NUMBER.cdx.json"
+    ok "the release has the source, which has Deploy/release" \
+        grep -q "^herald-$NUMBER/Deploy/release$" <(tar tzf "$TREES/dist/herald-$NUMBER.tar.gz")
+    # Other packages are right for changes that no commit has.
+    [ -z "$(git -C "$ROOT" status --porcelain)" ] || return 0
+    for package in "$built"/*.deb; do
+        ok "${package##*/} of the release is the one that Deploy/package builds" cmp "$package" "$TREES/dist/${package##*/}"
+    done
+}

@@ -118,6 +118,13 @@ class Parts(unittest.TestCase):
         part = self.document(libraries=[("libosip2-15", "1:5.3.1+b1-1", "amd64")])["components"][-1]
         self.assertEqual(part["purl"], "pkg:deb/debian/libosip2-15@1%3A5.3.1%2Bb1-1?arch=amd64")
 
+    def test_the_libraries_of_swift_are_a_part(self):
+        said = "swift-driver version: 1.127 Apple Swift version 6.3.1 (swift-6.3.1-RELEASE)"
+        self.assertEqual(sbom.runtime_version(said), "6.3.1")
+        self.assertIsNone(sbom.runtime_version("command not found"))
+        document = sbom.document("1.2.3", self.PINS, "/nowhere", (), 1_700_000_000, "6.3.1")
+        self.assertEqual(document["components"][-1]["purl"], "pkg:github/swiftlang/swift@swift-6.3.1-RELEASE")
+
     def test_every_reference_is_there_once(self):
         document = self.document(libraries=[("libpq5", "15.1", "amd64")])
         names = [part["bom-ref"] for part in document["components"]]
@@ -200,7 +207,7 @@ class Help(unittest.TestCase):
                 self.assertIn(name, ended.stdout)
 
     def test_a_wrong_option_ends_with_2(self):
-        for name in ("demo", "dist", "package", "check-versions"):
+        for name in ("demo", "dist", "image", "package", "check-versions"):
             ended = subprocess.run([os.path.join(dockerfile.ROOT, "Deploy", name), "--nonsense"], check=False,
                                    capture_output=True, text=True, timeout=60)
             self.assertEqual(ended.returncode, 2, name)
