@@ -4,12 +4,14 @@ import argparse
 import collections
 import csv
 import os
+import re
 import shutil
 import sys
 import tempfile
+import urllib.request
 from dataclasses import dataclass
 
-from . import ROOT
+from . import ROOT, picture
 from .addresses import HOST, Ports
 from .call import Call
 from .child import Failed, end_on_signals, wait_until
@@ -117,6 +119,43 @@ def show_invite(call):
     say()
 
 
+def logo_address(call):
+    """The URL of the logo in the INVITE that the PBX received; '' without one."""
+    found = re.search(r"(?mi)^Call-Info:.*?<([^>]+)>[^,]*purpose=icon", first_message(call.sides[0], "received"))
+    return found[1] if found else ""
+
+
+def same_file(data):
+    """The sample logo with these bytes; '' if none has them."""
+    for name in sorted(os.listdir(LOGOS)):
+        path = os.path.join(LOGOS, name)
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return path
+    return ""
+
+
+def show_logo(call):
+    """Fetches the logo of a call as a phone does, and shows where it is; returns differences to the plan."""
+    address = logo_address(call)
+    try:
+        with urllib.request.urlopen(address, timeout=5) as response:
+            data = response.read()
+    except (OSError, ValueError) as trouble:
+        return [f"the logo of the first call cannot be fetched from '{address}': {trouble}"]
+    path, size = same_file(data), picture.size_of(data)
+    if not path or not size:
+        return [f"the logo at {address} is none of {LOGOS}"]
+    say(f"The logo of this call, as a phone fetches it: PNG, {size[0]} x {size[1]}, {len(data)} bytes")
+    say(f"  {address}")
+    say(f"  {os.path.relpath(path, ROOT)}")
+    if picture.terminal_has_colours():
+        for line in picture.drawn(data):
+            say("  " + line)
+    say()
+    return []
+
+
 def expected_events(calls):
     return collections.Counter((call.event_number, story) for call in calls for story in call.events)
 
@@ -166,16 +205,22 @@ def show_table(testbed, placed):
     return differences, f"demo: {len(placed)} calls, {branded} branded, {len(events)} events recorded"
 
 
-def show_addresses(testbed):
+def show_addresses(testbed, first):
+    """What runs on after `--keep`, where, and how to stop it. `first` is the first call."""
+    pages = f"http://{HOST}:{PORTS.admin}"
     say(f"""
 Left running for you:
 
+  pages      {pages}/          open it in a browser on this machine
+             {pages}/calls     each call with its decision, and the card of the phone
+             from another machine:  ssh -L {PORTS.admin}:{HOST}:{PORTS.admin} {os.uname().nodename}
+  logo       {logo_address(first)}
   gateway    udp {HOST}:{PORTS.gateway}   pid {testbed.gateway.pid}   log {testbed.gateway.log}
   directory  http://{HOST}:{PORTS.directory}   pid {testbed.directory.pid}   log {testbed.directory.log}
-  status     http://{HOST}:{PORTS.admin}/status
   trunk      calls come from udp {HOST}:{PORTS.trunk}
   PBX        calls go to udp {HOST}:{PORTS.pbx}
   config     {testbed.config}
+  commands   {testbed.herald_binary} calls --config {testbed.config}
 
 Place a call by hand, the PBX first and the carrier in another terminal (in Tests/Scenarios):
 
@@ -187,16 +232,18 @@ Stop it:  kill {testbed.gateway.pid} {testbed.directory.pid}; rm -r {testbed.fol
 """)
 
 
-def show_next(testbed, keep):
+def show_next(keep):
     """What a person does after the demo."""
-    pages = f"http://{HOST}:{PORTS.admin}/"
-    look = f"look at the pages of the gateway: {pages}" if keep else f"Deploy/demo --keep, then look at {pages}"
-    say(f"""
-next:
-  {look}
-  brand your own number: add a line to Config/sample-brands.csv, and run the demo again
-  your carrier and PBX: Config/herald.yaml explains each key; docs/recipes has the PBX's side
-  packages for Debian 12: Deploy/package --programs .build/debug""")
+    say("\nnext:")
+    if not keep:
+        say("  Deploy/demo --keep                          leaves both programs running, with pages for a browser")
+    say("""\
+  Deploy/package                              builds packages for Debian 12, 10 to 20 minutes
+  sudo apt install ./.build-package/*.deb     here, or on the machine that carries calls; it needs no Swift
+  sudo herald setup                           asks for carrier, PBX and country, and writes the configuration
+  sudo systemctl start herald
+  sudo -u herald herald test-call --to NUMBER     rings a phone behind your PBX with a brand
+README.md, "Your own trunk and PBX", has the way with its reasons; docs/recipes has the PBX's side.""")
 
 
 def run(testbed, keep):
@@ -214,14 +261,16 @@ def run(testbed, keep):
         say(f"call {number} of {len(calls)}: {demo.title}")
         placed.append((demo, demo.place(os.path.join(testbed.folder, f"call-{number}"))))
     show_invite(placed[0][1])
+    without_logo = show_logo(placed[0][1])
     differences, summary = show_table(testbed, placed)
+    differences += without_logo
     for difference in differences:
         say(f"NOT AS EXPECTED  {difference}")
     if keep:
-        show_addresses(testbed)
+        show_addresses(testbed, placed[0][1])
     say(summary)
     if not differences:
-        show_next(testbed, keep)
+        show_next(keep)
     return not differences
 
 
