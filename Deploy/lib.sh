@@ -68,7 +68,8 @@ install_packages() {
         </dev/null >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -f "$log"
-        fail "apt could not install ${missing[*]}; install them as root and run this again"
+        fail "apt could not install what is missing; do so by hand and run this again:
+    sudo apt-get install --no-install-recommends ${missing[*]}"
     fi
     rm -f "$log"
 }
