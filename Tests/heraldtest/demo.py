@@ -24,6 +24,16 @@ UNKNOWN_CALLER = "+61255509876"
 CARRIER_NAME = "WIRELESS CALLER"
 BRANDS = os.path.join(ROOT, "Config", "sample-brands.csv")
 LOGOS = os.path.join(ROOT, "Config", "logos")
+# The way to an own trunk, as README.md prints it: command, effect. Deploy/test-package runs the commands of README.md.
+NEXT = (
+    ("Deploy/package", "builds packages for Debian 12, in 10 to 20 minutes"),
+    ("sudo apt install ./.build-package/*.deb", "here, or on the machine that carries calls, which needs no Swift"),
+    ("sudo -u herald herald-directory import /usr/share/herald/sample-brands.csv --config /etc/herald/herald-directory.yaml",
+     "gives the directory brands"),
+    ("sudo herald setup", "asks for carrier, PBX and country, and writes the configuration"),
+    ("sudo systemctl start herald", "the log and http://127.0.0.1:9470 have the first steps"),
+    ("sudo -u herald herald test-call --to NUMBER", "rings a phone behind your PBX with a brand"),
+)
 
 
 @dataclass(frozen=True)
@@ -212,7 +222,7 @@ def show_addresses(testbed, first):
 Left running for you:
 
   pages      {pages}/          open it in a browser on this machine
-             {pages}/calls     each call with its decision, and the card of the phone
+             {pages}/calls     the seven calls, each with its decision
              from another machine:  ssh -L {PORTS.admin}:{HOST}:{PORTS.admin} {os.uname().nodename}
   logo       {logo_address(first)}
   gateway    udp {HOST}:{PORTS.gateway}   pid {testbed.gateway.pid}   log {testbed.gateway.log}
@@ -236,14 +246,12 @@ def show_next(keep):
     """What a person does after the demo."""
     say("\nnext:")
     if not keep:
-        say("  Deploy/demo --keep                          leaves both programs running, with pages for a browser")
-    say("""\
-  Deploy/package                              builds packages for Debian 12, 10 to 20 minutes
-  sudo apt install ./.build-package/*.deb     here, or on the machine that carries calls; it needs no Swift
-  sudo herald setup                           asks for carrier, PBX and country, and writes the configuration
-  sudo systemctl start herald
-  sudo -u herald herald test-call --to NUMBER     rings a phone behind your PBX with a brand
-README.md, "Your own trunk and PBX", has the way with its reasons; docs/recipes has the PBX's side.""")
+        say("  Deploy/demo --keep")
+        say("      leaves both programs running, with pages for a browser")
+    for command, effect in NEXT:
+        say(f"  {command}")
+        say(f"      {effect}")
+    say("\nREADME.md, \"Your own trunk and PBX\", explains the steps; docs/recipes has the PBX's side.")
 
 
 def run(testbed, keep):
