@@ -159,7 +159,8 @@ def write_images(version, architecture, folder, output, images):
         origins = [base_of(found, name), *(f"Deploy/Dockerfile, stage {part}" for part in parts[1:])]
         options = run_options(dockerfile.inherited(found, name), name, version)
         path = os.path.join(output, f"{name}_{version}_{architecture}.oci.tar")
-        write_archive(path, f"localhost/{name}:{tag(version)}", configuration(options, architecture, layers, origins, created), layers, epoch)
+        config = configuration(options, architecture, layers, origins, created)
+        write_archive(path, f"localhost/{name}:{tag(version)}", config, layers, epoch)
         print(path)
 
 

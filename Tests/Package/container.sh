@@ -77,9 +77,10 @@ ends_on_term() {
 
 # ready_for_calls: the gateway in its container has brands and logos.
 ready_for_calls() {
-    local _
+    local _ log logos
     for _ in $(seq 100); do
-        podman logs herald 2>&1 | grep -q "ready for calls" && in_image herald /usr/bin/herald logos 2>/dev/null | grep -q ready && return 0
+        log=$(podman logs herald 2>&1) logos=$(in_image herald /usr/bin/herald logos 2>/dev/null) || true
+        [[ $log != *"ready for calls"* || $logos != *ready* ]] || return 0
         sleep 0.2
     done
     podman logs --tail 5 herald 2>&1 | sed 's/^/      /' >&2

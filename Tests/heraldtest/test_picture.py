@@ -46,8 +46,8 @@ class Pictures(unittest.TestCase):
             self.assertEqual(picture.pixels(png(3, 3, 8, 2, rows)), ROWS, kind)
 
     def test_paeth_prefers_left_then_above(self):
-        for (left, above, corner), nearest in (((5, 5, 5), 5), ((10, 20, 15), 15), ((1, 9, 1), 9), ((9, 1, 1), 9), ((4, 6, 5), 5), ((4, 7, 5), 7),
-                                                 ((3, 6, 5), 3)):
+        for (left, above, corner), nearest in (
+                ((5, 5, 5), 5), ((10, 20, 15), 15), ((1, 9, 1), 9), ((9, 1, 1), 9), ((4, 6, 5), 5), ((4, 7, 5), 7), ((3, 6, 5), 3)):
             self.assertEqual(picture.paeth(left, above, corner), nearest, (left, above, corner))
 
     def test_palettes_of_each_depth_are_read(self):
