@@ -102,6 +102,9 @@ forget_images() {
 container_image() {
     local image configuration=$IMAGES/herald.yaml key=$IMAGES/api-key
     local directory=(-v directory-state:/var/lib/herald-directory)
+    # A commit between both runs would be another time.
+    local -x SOURCE_DATE_EPOCH
+    SOURCE_DATE_EPOCH=$(stat -c %Y "$TREES/unpacked/usr/bin/herald")
     forget_images
     mkdir -p "$IMAGES"
     ip netns add "$NETNS"
@@ -124,8 +127,8 @@ $(grep -vc '^deb http://deb.debian.org/' "$IMAGES/bundle-herald/rootfs/etc/apt/s
 0
 0" ]
 
-    ok "compose: the sample brands are imported" container herald-directory "${directory[@]}" \
-        -- import /usr/share/herald/sample-brands.csv --config /etc/herald/herald-directory.yaml
+    ok "compose: the sample brands are imported" eval 'container herald-directory "${directory[@]}" \
+        -- import /usr/share/herald/sample-brands.csv --config /etc/herald/herald-directory.yaml >/dev/null'
     container herald-directory "${directory[@]}" -- key create gateway >"$key"
     compose_value 'd["configs"]["herald"]["content"]' >"$configuration"
     chown 990:990 "$key"
