@@ -13,11 +13,21 @@ struct ReloadCommand: AsyncParsableCommand {
             the problem and ends with 1. Keys that need a restart are named. The gateway reads the file that it was \
             started with; --config only leads to the control socket.
 
-            Example:
+            --dry-run changes nothing. It prints each setting with the old and the new value, and whether it needs a \
+            restart. Secrets are never printed. It ends with 1 if a reload would be refused.
+
+            Examples:
+              herald reload --dry-run
               herald reload
             """)
 
+    @Flag(name: .customLong("dry-run"), help: "Print what would change, and change nothing.")
+    var isDryRun = false
+
     @OptionGroup var options: OperatorOptions
 
-    func run() async throws { try await options.orders().reload() }
+    func run() async throws {
+        let orders = try options.orders()
+        if isDryRun { try await orders.planReload() } else { try await orders.reload() }
+    }
 }

@@ -139,6 +139,19 @@ struct ControlTests {
         #expect(orders.first?.contains("drain") == true && orders.first?.contains("(uid \(getuid()),") == true)
     }
 
+    @Test func `a plan of a reload is a question with the settings as its response`() async throws {
+        let folder = try Folder()
+        let gateway = ScriptedGateway(Self.results[0])
+        let log = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in CollectingLog { line in log.withLock { $0.append(line) } } }
+        try await Self.withServer(folder.path, gateway, logger: logger) {
+            let plan = try await ControlClient(folder: folder.path).planReload()
+            #expect(plan == gateway.plan)
+        }
+        #expect(gateway.orders.withLock { $0 } == ["plan"])
+        #expect(!log.withLock { $0 }.contains { $0.contains("order on the control socket") })
+    }
+
     @Test func `the socket is for the user and its group, and goes with the gateway`() async throws {
         let folder = try Folder()
         try await Self.withServer(folder.path, ScriptedGateway(Self.results[0])) {

@@ -40,6 +40,19 @@ final class ScriptedGateway: GatewayControl {
         return ControlledReload(applied: false, problem: "herald.yaml:3:1: listen: unknown key")
     }
 
+    func planReload() async -> ControlledReloadPlan {
+        orders.withLock { $0.append("plan") }
+        return plan
+    }
+
+    /// What a reload would change.
+    let plan = ControlledReloadPlan(
+        applies: true,
+        changes: [
+            .init(path: "trunks[carrier].region", old: "AU", new: "NZ"),
+            .init(path: "gateway.workers", old: "1", new: "2", needsRestart: true),
+        ])
+
     func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
         orders.withLock { $0.append("drain \(isOn)") }
         guard isOn else { throw ControlProblem(error: "the gateway is stopping") }

@@ -51,6 +51,8 @@ package struct HeraldConfiguration: Sendable {
     package var cluster: Cluster?
     /// Signed calls; nil without regimes.
     package var trust: TrustSettings?
+    /// The values of the file by path, as they were read.
+    package var values = ConfigurationValues()
 
     /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {

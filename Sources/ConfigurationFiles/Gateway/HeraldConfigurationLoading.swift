@@ -27,7 +27,9 @@ extension HeraldConfiguration {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> HeraldConfiguration {
         let file = try ConfigurationFile(path: path, environment: environment)
-        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets, lists: lists).read() }
+        return try file.read(
+            { root in HeraldSchema(file: file, root: root, secrets: secrets, lists: lists).read() },
+            values: { $0.values = $1 })
     }
 
     /// Checks a text that is not in its file yet.

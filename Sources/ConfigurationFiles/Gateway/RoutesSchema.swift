@@ -72,10 +72,11 @@ struct RoutesSchema {
         }
         route.lists = section.texts("list").map(file.resolved)
         for (element, path) in route.lists.enumerated() {
-            entries.add(fileAt: path) { line, problem in
+            let content = entries.add(fileAt: path) { line, problem in
                 if line == 0 { return section.problem("list", element: element, problem) }
                 section.problem(inFile: path, line: line, key: "route \(name)", problem)
             }
+            if let content { section.keep(content, of: "list") }
         }
         (route.numberCount, route.prefixCount) = entries.counts
         return route
@@ -125,14 +126,16 @@ private struct RouteEntries {
     /// Adds the entries of a list file.
     ///
     /// - Parameter report: receives line and problem; line 0 is the file as a whole.
-    mutating func add(fileAt path: String, _ report: (Int, String) -> Void) {
-        guard lists == .read else { return }
+    /// - Returns: the content; nil for a file that was not read.
+    mutating func add(fileAt path: String, _ report: (Int, String) -> Void) -> Data? {
+        guard lists == .read else { return nil }
         let data: Data
         do {
             // A copy: a mapped file that somebody shortens meanwhile would end the program with SIGBUS.
             data = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            return report(0, "\(path) cannot be read: \(SystemError.ofReading(path))")
+            report(0, "\(path) cannot be read: \(SystemError.ofReading(path))")
+            return nil
         }
         var (entries, problems) = (0, 0)
         data.withUnsafeBytes { bytes in
@@ -148,6 +151,7 @@ private struct RouteEntries {
             report(0, "\(path) has \(problems - Self.mostProblems) more lines with problems")
         }
         if entries == 0 { report(0, "\(path) has no entry; write one number a line, such as +4930123456") }
+        return data
     }
 
     /// Adds one entry; returns its problem.

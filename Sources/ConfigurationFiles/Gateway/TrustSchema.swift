@@ -68,6 +68,7 @@ extension HeraldSchema {
         for (position, entry) in entries.prefix(Self.mostRegimes).enumerated() {
             do {
                 let regime = try RegimeFile(entry, beside: file.folder).read(position: regimes.count)
+                section.keep(Data(regime.text.utf8), of: "regimes")
                 if regimes.contains(where: { $0.regime.name == regime.regime.name }) {
                     section.problem(
                         "regimes", element: position, "an earlier entry is named \"\(regime.regime.name)\"")

@@ -65,6 +65,7 @@ struct SecretSchema {
         }
         var status = stat()
         let isOpen = stat(found, &status) == 0 && status.st_mode & S_IROTH != 0
+        section.keep(data, of: key)
         return lines.map { ConfiguredSecret($0, openFile: isOpen ? found : nil) }
     }
 
@@ -110,6 +111,7 @@ struct SecretSchema {
                 key, "\(holder) contains no valid secret: expected one line of 1 to 1024 visible ASCII characters")
             return nil
         }
+        section.keep(Data(secret.utf8), of: key)
         return secret
     }
 }

@@ -35,15 +35,26 @@ struct ConfigurationFile {
     ///
     /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     func read<Value>(_ read: (ConfigurationSection) -> Value?) throws(ConfigurationError) -> Value {
+        try self.read(read, values: { _, _ in })
+    }
+
+    /// Reads the top-level mapping with `read`, and hands on the values of a file without problems.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
+    func read<Value>(
+        _ read: (ConfigurationSection) -> Value?, values: (inout Value, ConfigurationValues) -> Void
+    ) throws(ConfigurationError) -> Value {
         let problems = ProblemList(file: path)
-        let section = ConfigurationSection(try root(), path: "", place: (1, 1), problems: problems)
+        let root = try root()
+        let section = ConfigurationSection(root, path: "", place: (1, 1), problems: problems)
         let value = read(section)
         section.finish()
         let found = problems.problems.enumerated().sorted {
             ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
         }
         if !found.isEmpty { throw ConfigurationError(problems: found.map(\.element)) }
-        guard let value else { throw Self.refusal(path, "is not complete") }
+        guard var value else { throw Self.refusal(path, "is not complete") }
+        values(&value, ConfigurationValues(root, contents: section.contents.hashes))
         return value
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import Foundation
 import Host
 import Yams
 
@@ -12,16 +12,22 @@ final class ConfigurationSection {
     let path: String
     private let mapping: Node.Mapping
     private let problems: ProblemList
+    /// Contents of the files that the configuration names.
+    let contents: ReadContents
     private var asked: [String] = []
     private let place: (line: Int, column: Int)
     /// Called with every requested key, in this section and below. Tests compare the keys with the sample file.
     private var listener: ((String) -> Void)?
 
-    init(_ mapping: Node.Mapping, path: String, place: (line: Int, column: Int), problems: ProblemList) {
+    init(
+        _ mapping: Node.Mapping, path: String, place: (line: Int, column: Int), problems: ProblemList,
+        contents: ReadContents = ReadContents()
+    ) {
         self.mapping = mapping
         self.path = path
         self.place = place
         self.problems = problems
+        self.contents = contents
     }
 
     /// Calls `listener` with every key requested from now on, in this section and below.
@@ -176,6 +182,11 @@ final class ConfigurationSection {
         }
     }
 
+    // MARK: Contents
+
+    /// Keeps a content that was read under a key, to compare it after a change of its file.
+    func keep(_ content: Data, of key: String) { contents.add(content, at: child(key)) }
+
     // MARK: Problems
 
     /// Reports a problem at a key's value, or at the section if the key is absent.
@@ -219,7 +230,7 @@ final class ConfigurationSection {
         return mapping[key]
     }
 
-    private func child(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+    fileprivate func child(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
     /// Returns the text of a scalar that is neither empty nor null.
     private static func text(_ node: Node) -> String? {
@@ -269,7 +280,8 @@ final class ConfigurationSection {
             return nil
         }
         let place = (line: node.mark?.line ?? 0, column: node.mark?.column ?? 0)
-        let section = ConfigurationSection(mapping, path: path, place: place, problems: problems)
+        let section = ConfigurationSection(
+            mapping, path: path, place: place, problems: problems, contents: contents)
         section.listener = listener
         defer { section.finish() }
         return read(section)
@@ -289,7 +301,7 @@ final class ConfigurationSection {
 extension ConfigurationSection {
     /// Reports a file that this user cannot read.
     func checkReadable(_ key: String, _ path: String) {
-        guard access(path, R_OK) != 0 else { return }
+        guard access(path, R_OK) != 0 else { return contents.add(fileAt: path, at: child(key)) }
         problem(key, "\(path) cannot be read: \(Self.obstacle(ofReading: path))")
     }
 

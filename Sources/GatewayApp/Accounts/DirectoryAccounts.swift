@@ -102,6 +102,14 @@ final class DirectoryAccounts: ReloadablePart {
         }
     }
 
+    /// Opens connections of known accounts alone: those of new customers need a folder.
+    func check(_ next: HeraldConfiguration) throws {
+        let present = state.withLock { $0 }
+        for settings in next.accounts where present.accounts[settings.key].map({ $0.settings != settings }) ?? false {
+            _ = try account(settings, replacing: present.accounts[settings.key], isReload: true)
+        }
+    }
+
     func reloaded() async {
         for account in all { await account.sync.retryRefusedKey() }
     }

@@ -150,7 +150,8 @@ struct GatewayServices {
         let accounts = accounts
         return OperatorControl(
             sync: accounts.owner(nil)?.sync, branding: state.accounts.usual.current,
-            report: statusReport, reload: { [configurationReload] in await configurationReload.run() }, log: start.log,
+            report: statusReport, reload: { [configurationReload] in await configurationReload.run() },
+            plan: { [configurationReload] in await configurationReload.plan() }, log: start.log,
             disabledTargets: callPath.disabledTargets)
     }
 

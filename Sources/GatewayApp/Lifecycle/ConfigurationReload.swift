@@ -65,6 +65,38 @@ final class ConfigurationReload: Sendable {
         return await turn.value
     }
 
+    /// Reads and checks the file as a reload would, and changes nothing.
+    func plan() async -> ReloadPlan {
+        do {
+            var next = try HeraldConfiguration.load(path: path)
+            let waiting = fixed.restore(in: &next)
+            var plan = fixed.plan(next.values, inForce: settings.configuration.values, waiting, earlier: waitingNow)
+            do {
+                guard !waiting.contains("listen") else { throw ReloadRefusal.otherAddresses }
+                try await check(next)
+            } catch {
+                plan.problem = Self.text(error)
+            }
+            return plan
+        } catch {
+            return ReloadPlan(problem: "\(error)")
+        }
+    }
+
+    /// The keys that wait for a restart since the last reload.
+    private var waitingNow: [String] {
+        guard case .applied(let waiting)? = last.entry?.result else { return [] }
+        return waiting
+    }
+
+    /// Checks what `apply` needs, without a change to a running part.
+    private func check(_ next: HeraldConfiguration) async throws {
+        _ = try next.recorderSettings()
+        for part in parts { try part.check(next) }
+        try await learnNames(of: next, asking: names.other(next.nameServers))
+        try streams?.checkIdentities()
+    }
+
     private func reload() async -> ReloadResult {
         report.reloadBegins()
         defer { report.reloadEnds() }
@@ -86,18 +118,16 @@ final class ConfigurationReload: Sendable {
         do {
             var next = try HeraldConfiguration.load(path: path)
             let waiting = fixed.restore(in: &next)
-            // Peers name listen entries by position, so another list makes all of them ambiguous.
-            guard !waiting.contains("listen") else {
-                throw ReloadRefusal(
-                    problem: "listen has changed: nothing of the new configuration is used before the next start")
-            }
+            guard !waiting.contains("listen") else { throw ReloadRefusal.otherAddresses }
             try await apply(next)
             log(next, waiting)
             return waiting
         } catch {
-            throw (error as? ReloadRefusal) ?? ReloadRefusal(problem: "\(error)")
+            throw ReloadRefusal(problem: Self.text(error))
         }
     }
+
+    private static func text(_ error: any Error) -> String { (error as? ReloadRefusal)?.problem ?? "\(error)" }
 
     /// Applies a configuration as a whole.
     ///
@@ -106,12 +136,7 @@ final class ConfigurationReload: Sendable {
         let accounting = try next.recorderSettings()
         let steps = try parts.compactMap { try $0.prepare(next) }
         let otherLookup = names.other(next.nameServers)
-        // A peer without an address would become an unknown peer, even for its calls in progress.
-        let unknown = await resolver.learn(next.nextHopNames, asking: otherLookup)
-        guard unknown.isEmpty else {
-            let hosts = unknown.map(\.host).joined(separator: ", ")
-            throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
-        }
+        try await learnNames(of: next, asking: otherLookup)
         try streams?.reloadIdentities()
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
@@ -119,6 +144,17 @@ final class ConfigurationReload: Sendable {
         recorder.use(accounting)
         for step in steps { await step() }
         for part in parts { await part.reloaded() }
+    }
+
+    /// Asks for the addresses of new names.
+    ///
+    /// A peer without an address would become an unknown peer, even for its calls in progress.
+    private func learnNames(of next: HeraldConfiguration, asking lookup: (any NameLookup)?) async throws {
+        let unknown = await resolver.learn(next.nextHopNames, asking: lookup)
+        guard unknown.isEmpty else {
+            let hosts = unknown.map(\.host).joined(separator: ", ")
+            throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
+        }
     }
 
     private func log(_ next: HeraldConfiguration, _ waiting: [String]) {
@@ -133,5 +169,9 @@ final class ConfigurationReload: Sendable {
 
 /// Why a reload changes nothing.
 private struct ReloadRefusal: Error {
+    /// Peers name listen entries by position, so another list makes all of them ambiguous.
+    static let otherAddresses = ReloadRefusal(
+        problem: "listen has changed: nothing of the new configuration is used before the next start")
+
     let problem: String
 }

@@ -55,9 +55,46 @@ struct RestartOnlySettings: Sendable {
         keep("limits.max_transactions", \.limits.maxTransactions)
         // Open streams frame messages by the limit of their start.
         if hasStreams { keep("limits.max_message", \.limits.maxMessage) }
-        if next.renderingProfile != running.renderingProfile { changed.append("branding (how names are written)") }
+        if next.renderingProfile != running.renderingProfile { changed.append(Self.names) }
         return changed
     }
+
+    /// Compares a file with the values in force, and those that wait for a restart with the values of the start.
+    ///
+    /// - Parameters:
+    ///   - inForce: the values of the last file that was applied.
+    ///   - waiting: keys of `next` that differ from the start, from `restore`.
+    ///   - earlier: such keys of the last file that was applied.
+    func plan(
+        _ next: ConfigurationValues, inForce: ConfigurationValues, _ waiting: [String], earlier: [String]
+    ) -> ReloadPlan {
+        let changed = next.changes(from: inForce).filter { Self.key(of: $0.path, in: waiting + earlier) == nil }
+        let since = next.changes(from: running.values).filter { Self.key(of: $0.path, in: waiting) != nil }
+        let all = Dictionary(
+            (changed.map { ReloadPlan.Change($0, needsRestart: false) }
+                + since.map { ReloadPlan.Change($0, needsRestart: true) }).map { ($0.change.path, $0) },
+            uniquingKeysWith: { first, _ in first })
+        let order = next.paths + all.keys.sorted().filter { !next.has($0) }
+        let named = Set(since.compactMap { Self.key(of: $0.path, in: waiting) })
+        return ReloadPlan(changes: order.compactMap { all[$0] }, waiting: waiting.filter { !named.contains($0) })
+    }
+
+    /// The key that covers a path, out of the keys of `restore`.
+    private static func key(of path: String, in keys: [String]) -> String? {
+        keys.first { key in
+            guard key != names else { return renderingKeys.contains(path) }
+            return path == key || path.hasPrefix(key + ".") || path.hasPrefix(key + "[")
+        }
+    }
+
+    /// The keys of `renderingProfile`.
+    private static let renderingKeys: Set = [
+        "branding.max_name_bytes", "branding.max_reason_characters", "branding.percent", "branding.quotes",
+        "branding.allow_insecure_logos",
+    ]
+
+    /// The key of `renderingKeys` for an operator.
+    private static let names = "branding (how names are written)"
 
     /// Puts back the regimes, since standings of signers belong to them by position, fetching, and the limit of the store.
     ///

@@ -10,11 +10,19 @@ package protocol ReloadablePart: Sendable {
     /// - Throws: when the settings cannot be used.
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)?
 
+    /// Checks what `prepare` needs, without a change to the running part or to a file.
+    ///
+    /// - Throws: when the settings cannot be used.
+    func check(_ next: HeraldConfiguration) throws
+
     /// Called after each applied reload, also of a part without a change.
     func reloaded() async
 }
 
 extension ReloadablePart {
+    /// Prepares the settings and drops the step.
+    package func check(_ next: HeraldConfiguration) throws { _ = try prepare(next) }
+
     /// Does nothing.
     package func reloaded() async {}
 }

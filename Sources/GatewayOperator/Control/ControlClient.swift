@@ -45,6 +45,9 @@ struct ControlClient: Sendable {
     /// Makes the gateway read its configuration again.
     func reload() async throws(ControlFailure) -> ControlledReload { try await post("/v1/reload") }
 
+    /// Asks what a reload would change.
+    func planReload() async throws(ControlFailure) -> ControlledReloadPlan { try await get("/v1/reload") }
+
     /// Makes the gateway reject new calls, or take them again.
     func drain(_ isOn: Bool) async throws(ControlFailure) -> ControlledState {
         try await post("/v1/drain", query: ["on": isOn ? "true" : "false"])

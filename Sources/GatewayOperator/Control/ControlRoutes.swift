@@ -12,6 +12,7 @@ import Logging
 /// | `GET /v1/status` | the state of the gateway |
 /// | `GET /v1/customers` | the customers; `?name=acme` only one |
 /// | `POST /v1/reload` | reads the configuration again; responds when it is applied or refused |
+/// | `GET /v1/reload` | what a reload would change |
 /// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again. Every flag is `true` or `false`, else 400. |
 /// | `GET /v1/log-level` | the level of the log |
 /// | `POST /v1/log-level` | `?level=debug&seconds=600` sets it for a time; without `level` the configured one returns |
@@ -53,6 +54,7 @@ struct ControlRoutes: Sendable {
             let reload = await control.reload()
             return try ControlResponse.value(reload, status: reload.applied ? .ok : .conflict)
         }
+        router.get("/v1/reload") { _, _ in try ControlResponse.value(await control.planReload()) }
         router.post("/v1/drain") { request, _ in
             guard let isOn = Self.flag(request, "on", default: true) else { return try Self.noFlag("on") }
             return try await Self.refusing(.conflict) { () async throws(ControlProblem) in try await control.drain(isOn)

@@ -19,6 +19,8 @@ protocol GatewayControl: Sendable {
     func customers(named name: String?) throws(ControlProblem) -> [GatewayStatus.Customer]
     /// Reads the configuration again and applies it.
     func reload() async -> ControlledReload
+    /// Reads and checks the configuration, and reports what a reload would change.
+    func planReload() async -> ControlledReloadPlan
     /// Rejects new calls from now on, or takes them again.
     ///
     /// - Throws: when the gateway stops.

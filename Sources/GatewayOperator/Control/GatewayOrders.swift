@@ -40,6 +40,16 @@ package struct GatewayOrders: Sendable {
         if !asJSON { Output.write(reload.text) }
     }
 
+    /// Writes what a reload would change.
+    ///
+    /// - Throws: `CommandFailure` with the problems of a file that would be refused.
+    package func planReload() async throws {
+        let plan = try await ordered { try await client.planReload() }
+        try write(plan, plan.text)
+        guard let problem = plan.problem else { return }
+        throw CommandFailure("the gateway would refuse the configuration:\n" + Self.visibleLines(problem))
+    }
+
     /// Rejects new calls, or takes them again.
     ///
     /// - Parameters:

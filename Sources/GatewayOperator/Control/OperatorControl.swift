@@ -19,21 +19,24 @@ package struct OperatorControl: GatewayControl {
     private let branding: CurrentBranding
     private let report: GatewayStatusReport
     private let reloadConfiguration: @Sendable () async -> ReloadResult
+    private let planReloading: @Sendable () async -> ReloadPlan
     private let log: LogOutput
     private let disabledTargets: DisabledTargets
 
     /// - Parameters:
     ///   - sync: nil where no directory is configured; a reload may replace it.
     ///   - reload: reads the configuration file again.
+    ///   - plan: reports what that would change.
     package init(
         sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding,
-        report: GatewayStatusReport, reload: @escaping @Sendable () async -> ReloadResult, log: LogOutput,
-        disabledTargets: DisabledTargets
+        report: GatewayStatusReport, reload: @escaping @Sendable () async -> ReloadResult,
+        plan: @escaping @Sendable () async -> ReloadPlan, log: LogOutput, disabledTargets: DisabledTargets
     ) {
         currentSync = sync
         self.branding = branding
         self.report = report
         reloadConfiguration = reload
+        planReloading = plan
         self.log = log
         self.disabledTargets = disabledTargets
     }
@@ -113,6 +116,8 @@ package struct OperatorControl: GatewayControl {
     func reload() async -> ControlledReload {
         ControlledReload(await reloadConfiguration(), at: Int64(Date().timeIntervalSince1970))
     }
+
+    func planReload() async -> ControlledReloadPlan { ControlledReloadPlan(await planReloading()) }
 
     func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
         guard report.shards.shared.orderDrain(isOn) else {

@@ -104,6 +104,13 @@ public final class StreamTransport: Sendable {
         for listener in listeners { try listener.identity?.reload() }
     }
 
+    /// Reads the certificate files of every TLS address, and changes none.
+    ///
+    /// - Throws: `TLSIdentityError` for the first unusable one.
+    public func checkIdentities() throws(TLSIdentityError) {
+        for listener in listeners { try listener.identity?.check() }
+    }
+
     /// Closes all sockets.
     public func stop() async {
         let hub = hub

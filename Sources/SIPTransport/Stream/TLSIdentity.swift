@@ -72,6 +72,11 @@ public final class TLSIdentity: Sendable {
         contexts.withLock { $0 = next }
     }
 
+    /// Reads the files without a use of their content.
+    ///
+    /// - Throws: `TLSIdentityError` as `reload` would.
+    func check() throws(TLSIdentityError) { _ = try Self.read(files) }
+
     var server: NIOSSLContext { contexts.withLock { $0.server } }
     var client: NIOSSLContext { contexts.withLock { $0.client } }
     var namedClient: NIOSSLContext { contexts.withLock { $0.namedClient } }

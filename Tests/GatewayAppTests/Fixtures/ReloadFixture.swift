@@ -74,6 +74,9 @@ final class ReloadFixture: Sendable {
         try await reload(sections.with(section, value).text)
     }
 
+    /// What a reload from the file as it is would change.
+    func plan() async -> ReloadPlan { await reload.plan() }
+
     /// Reloads so many times at once.
     func atOnce(_ count: Int) async -> [ReloadResult] {
         await withTaskGroup(of: ReloadResult.self) { group in
