@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ConfigurationFiles
 import GatewayOperator
-import Host
 
 /// `herald backup`.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write a copy of the ledger to a new file; the gateway keeps running.",
+        abstract: "Copy the state of the gateway into a new folder; the gateway keeps running.",
         discussion: """
-            The ledger has the call records and the events that the directory has not received. To restore, stop the gateway and \
-            put the file in place of herald.sqlite in gateway.state, without herald.sqlite-wal and herald.sqlite-shm. Copy \
-            /etc/herald and the files secret and device-id too.
+            The backup has calls, events that the directory has not received, brands, signers, the secret and the \
+            device of the gateway, and a manifest with their checksums. herald restore puts it back. The \
+            configuration and its keys are not in it: copy /etc/herald too. Run it as the gateway's user.
 
             Example:
-              herald backup /var/backups/herald/herald-2026-01-31.sqlite
+              sudo -u herald herald backup /var/backups/herald/2026-01-31
             """)
 
-    @Argument(help: "The new file; it must not exist.")
-    var file: String
+    @Argument(help: "The new folder; it must not exist.")
+    var folder: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
-    var config = "/etc/herald/herald.yaml"
+    @OptionGroup var options: OperatorOptions
 
-    func run() throws {
-        let configuration = try CommandFailure.reported {
-            try HeraldConfiguration.load(path: config, secrets: .ignored, lists: .ignored)
-        }
-        try LedgerCopy(configuration).write(to: file)
-    }
+    func run() throws { try StateBackup(try options.configuration()).write(to: folder, asJSON: options.json) }
 }

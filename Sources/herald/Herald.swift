@@ -31,6 +31,6 @@ struct Herald: AsyncParsableCommand {
             SimulateCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self,
             LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self,
             EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,
-            BackupCommand.self,
+            BackupCommand.self, RestoreCommand.self,
         ])
 }

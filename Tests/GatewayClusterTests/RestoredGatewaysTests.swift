@@ -35,7 +35,7 @@ struct RestoredGatewaysTests: ThreeGateways {
         try #require(ended.code == 0, "\(ended.errors)")
         if isBackup {
             let path = try String(contentsOfFile: folder + "/copy", encoding: .utf8)
-            try LedgerBackup.write(ofLedgerIn: folder, to: path)
+            try StateDatabase.ledger.copy(from: folder, to: path)
         }
     }
 

@@ -13,6 +13,9 @@ enum OperatorTime {
         return "\(text) (\(local.prefix(10) == text.prefix(10) ? String(local.dropFirst(11)) : local))"
     }
 
+    /// `2026-01-31T12:00:00Z` alone.
+    static func utc(_ seconds: Int64) -> String { Timestamp.string(from: seconds) }
+
     /// The first second of a day, or the moment; seconds since 1970, nil for any other text.
     private static func first(_ text: String) -> Int64? {
         Timestamp.seconds(from: text.contains("T") ? text : text + "T00:00:00Z")
