@@ -138,19 +138,6 @@ package final class HeraldDatabase: Sendable {
         try reader(path: signersPath(in: folder), Migrations.signers)
     }
 
-    /// Opens a file of one kind for reading only: that of a gateway, or a copy.
-    ///
-    /// - Throws: `HeraldDatabaseError` if there is none, or it is damaged, older or newer than this program.
-    static func reader(of kind: StateDatabase, at path: String) throws(HeraldDatabaseError) -> any DatabaseReader {
-        let migrations =
-            switch kind {
-            case .ledger: Migrations.ledger
-            case .brands: Migrations.brands
-            case .signers: Migrations.signers
-            }
-        return try reader(path: path, migrations)
-    }
-
     /// Closes both files; later use of either throws.
     package func close() throws {
         try ledgerFile.close()
@@ -223,7 +210,10 @@ package final class HeraldDatabase: Sendable {
         return nil
     }
 
-    private static func reader(
+    /// Opens a file for reading only: that of a gateway, or a copy.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there is none, or it is damaged, older or newer than this program.
+    static func reader(
         path: String, _ migrations: Migrations
     ) throws(HeraldDatabaseError) -> any DatabaseReader {
         guard access(path, R_OK) == 0 else {

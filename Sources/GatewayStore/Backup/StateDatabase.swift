@@ -23,7 +23,7 @@ package enum StateDatabase: String, CaseIterable, Sendable {
     ///   - path: a new file, readable for its owner.
     /// - Throws: `HeraldDatabaseError` for a file that cannot be read, `DatabaseCopyError` for a copy that cannot be written.
     package func copy(from folder: String, to path: String) throws {
-        let database = try HeraldDatabase.reader(of: self, at: folder + "/" + rawValue)
+        let database = try HeraldDatabase.reader(path: folder + "/" + rawValue, migrations)
         let copy: Int32
         do {
             // SQLite fills an empty file. Creating it here sets its permissions.
@@ -43,12 +43,20 @@ package enum StateDatabase: String, CaseIterable, Sendable {
         guard fsync(copy) == 0 else { throw DatabaseCopyError(path: path, reason: SystemError.text(errno)) }
     }
 
+    private var migrations: Migrations {
+        switch self {
+        case .ledger: Migrations.ledger
+        case .brands: Migrations.brands
+        case .signers: Migrations.signers
+        }
+    }
+
     /// Checks that this program can use a copy.
     ///
     /// - Throws: `HeraldDatabaseError` for a damaged file, and for one of a newer or a too old version.
     package func check(copyAt path: String) throws(HeraldDatabaseError) {
         do {
-            _ = try HeraldDatabase.reader(of: self, at: path)
+            _ = try HeraldDatabase.reader(path: path, migrations)
         } catch {
             // The gateway brings it up to date at its start.
             guard error.problem == .older else { throw error }
