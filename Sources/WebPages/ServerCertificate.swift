@@ -17,6 +17,7 @@ package final class ServerCertificate: Sendable {
     private struct Files: Sendable {
         let chain: [NIOSSLCertificateSource]
         let key: NIOSSLPrivateKeySource
+        let validUntil: Int64
     }
 
     /// Reads the files.
@@ -27,6 +28,9 @@ package final class ServerCertificate: Sendable {
         self.key = key
         current = Mutex(try Self.read(certificate, key))
     }
+
+    /// The last valid second of the certificate, in seconds since 1970.
+    package var validUntil: Int64 { current.withLock { $0.validUntil } }
 
     /// Reads the files again and returns the step that puts them in force.
     ///
@@ -56,7 +60,10 @@ package final class ServerCertificate: Sendable {
     }
 
     private static func read(_ certificate: String, _ key: String) throws(ServerCertificateProblem) -> Files {
-        let files = Files(chain: try chain(certificate), key: try privateKey(key))
+        let chain = try chain(certificate)
+        let files = Files(
+            chain: chain.map { .certificate($0) }, key: try privateKey(key),
+            validUntil: chain.first.map { Int64($0.notValidAfter) } ?? 0)
         do {
             _ = try NIOSSLContext(configuration: configuration(files))
         } catch {
@@ -66,9 +73,9 @@ package final class ServerCertificate: Sendable {
         return files
     }
 
-    private static func chain(_ path: String) throws(ServerCertificateProblem) -> [NIOSSLCertificateSource] {
+    private static func chain(_ path: String) throws(ServerCertificateProblem) -> [NIOSSLCertificate] {
         do {
-            return try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) }
+            return try NIOSSLCertificate.fromPEMFile(path)
         } catch {
             throw ServerCertificateProblem(part: .certificate, path: path, wanted: "a PEM certificate")
         }

@@ -28,7 +28,8 @@ struct HeraldDirectory: AsyncParsableCommand {
             """,
         version: String(cString: herald_version()),
         subcommands: [
-            RunCommand.self, CheckConfigCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self,
+            RunCommand.self, CheckConfigCommand.self, StatusCommand.self, DoctorCommand.self, ImportCommand.self,
+            ExportCommand.self, BrandCommand.self,
             NumberCommand.self,
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
             AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, CopyCommand.self,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CVersion
 import ConfigurationFiles
+import DirectoryServer
 import DirectoryStore
 import Glibc
 import Host
@@ -61,6 +63,19 @@ struct StateOptions: ParsableArguments {
             }
             return try DirectoryDatabase(folder: folder, creates: creates, storedPerDay: storedPerDay)
         }
+    }
+
+    /// The directory of these options, for commands that look at all of it.
+    ///
+    /// - Parameter file: the configuration file; nil without one.
+    func subject(of file: DirectoryConfiguration?) -> OperatorSubject {
+        let configuration = file ?? DirectoryConfiguration()
+        let folder = server(file) == nil ? state ?? configuration.state : nil
+        let logos = file.map { LogoCheck.place(logos: $0.logos, publicURL: $0.publicURL) } ?? .asServed
+        return OperatorSubject(
+            file: file == nil ? nil : self.file, configuration, logos: logos, folder: folder,
+            version: String(cString: herald_version())
+        ) { try open() }
     }
 
     /// The PostgreSQL server; nil for SQLite, which `--state` without `--database` also asks for.

@@ -24,11 +24,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = await Doctor(path: options.config).examine()
-        if options.json {
-            for line in report.json { try Output.write(json: line) }
-        } else {
-            Output.write(report.text)
-        }
+        try report.write(asJSON: options.json)
         if report.hasError { throw ExitCode(1) }
     }
 }

@@ -5,6 +5,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Host
 import KafkaTesting
 import Logging
 import TestFixtures

@@ -4,6 +4,7 @@ import ConfigurationFiles
 import Foundation
 import GRDB
 import GatewayStore
+import Host
 import TestFixtures
 import Testing
 import TrustFixtures

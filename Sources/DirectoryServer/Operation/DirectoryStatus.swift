@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PostgreSQL
 
 /// The body of `GET /status`: sizes and states, without a key, a name or a telephone number.
@@ -45,6 +46,12 @@ struct DirectoryStatus: Hashable, Sendable, Codable {
             case logBytes = "log_bytes"
             case freeBytes = "free_bytes"
         }
+    }
+
+    /// Reads the body; nil for one of another shape.
+    init?(json: String) {
+        guard let status = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        self = status
     }
 
     enum CodingKeys: String, CodingKey {

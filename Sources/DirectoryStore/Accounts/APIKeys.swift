@@ -160,7 +160,11 @@ extension AccountStore.KeyRow {
 /// Keys of 256 random bits; the database keeps their hash only.
 enum SecretKey {
     /// The public identifier of a row with a hash: its first twelve hexadecimal digits.
-    static func idColumn(_ database: any SQLConnection) -> String { database.dialect.digits(of: "hash", bytes: 6) }
+    ///
+    /// - Parameter table: the name of its table in a query over several.
+    static func idColumn(_ database: any SQLConnection, table: String? = nil) -> String {
+        database.dialect.digits(of: table.map { "\($0).hash" } ?? "hash", bytes: 6)
+    }
 
     /// True for 1 to 64 characters without control characters.
     static func isName(_ name: String) -> Bool {

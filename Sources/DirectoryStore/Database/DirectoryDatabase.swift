@@ -55,6 +55,10 @@ package final class DirectoryDatabase: Sendable {
         self.init(engine, folder: folder, storedPerDay: storedPerDay)
     }
 
+    /// Whether an opening of the file in a state folder would change its schema, so that a command that only looks must
+    /// not open it.
+    package static func isOlder(folder: String) -> Bool { SQLiteFile.isOlder(in: folder) }
+
     private init(_ engine: any StoreEngine, folder: String, storedPerDay: Int) {
         self.engine = engine
         (pool, bytes) = (engine.pool, engine.bytes)
@@ -102,6 +106,9 @@ package final class DirectoryDatabase: Sendable {
     /// - Throws: an `OperatorError` if the file exists or cannot be created, and for a PostgreSQL server; or a database
     ///   error.
     package func backUp(to path: String) throws { try engine.backUp(to: path) }
+
+    /// Seconds since 1970 of the last backup; nil before the first one, and for a PostgreSQL server.
+    package var lastBackup: Int64? { engine.lastBackup }
 
     /// Reads the present state of folder and database; never throws, because a broken disk must not hide itself.
     ///

@@ -136,6 +136,16 @@ final class SQLiteFile: StoreEngine {
         try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
+    /// True for a file of an earlier program, which an opening would bring up to date; false without a readable file.
+    static func isOlder(in folder: String) -> Bool {
+        var configuration = Configuration()
+        (configuration.readonly, configuration.qos) = (true, .default)
+        let path = folder + "/directory.sqlite"
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        let schema = try? DatabaseQueue(path: path, configuration: configuration).read(schema)
+        return schema.map { $0 < version } ?? false
+    }
+
     /// True for a file that a later program has changed: it has another migration, or a higher schema.
     static func isNewer(_ database: Database) throws -> Bool {
         try SQLiteMigrations.migrator.hasBeenSuperseded(database) || schema(database) > version

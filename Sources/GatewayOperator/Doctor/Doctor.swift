@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+package import Host
 
 /// `herald doctor`: checks the configuration, the machine and the peers, and reports cause and remedy of what is wrong.
 ///

@@ -5,6 +5,7 @@ import ConfigurationFiles
 import Foundation
 import GatewayConfiguration
 import GatewaySync
+import Host
 import Logging
 
 /// Asks the directory for its configuration with the key or the stored session of the gateway and of each customer, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import Host
 
 /// Connects to the cluster of `outcomes.kafka`, logs in and looks for the topic; writes nothing.
 struct DoctorKafka: Sendable {

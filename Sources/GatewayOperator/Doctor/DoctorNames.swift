@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import GatewayConfiguration
+import Host
 import SIPTransport
 
 /// Resolves the names of next hops, as the gateway does.

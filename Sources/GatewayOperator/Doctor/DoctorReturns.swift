@@ -5,6 +5,7 @@ import CallAccounting
 import ConfigurationFiles
 import GatewayConfiguration
 import GatewayStore
+import Host
 
 /// Checks whether calls back can be recognised: a PBX that calls out with a number that nobody calls returns no call.
 ///

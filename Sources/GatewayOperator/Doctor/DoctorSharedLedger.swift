@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import GatewayCluster
+import Host
 import PostgreSQL
 
 /// Connects to the shared ledger and reads the list of its gateways; blocks.

@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import GatewayCluster
 import GatewayConfiguration
+import Host
 import NIOCore
 
 /// Asks every sibling of the cluster for its clock and its secret.

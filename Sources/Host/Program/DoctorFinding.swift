@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BrandingAPI
 import Primitives
 
-/// One line of `herald doctor`: what was checked, and cause and remedy of what is wrong.
-package struct DoctorFinding: Hashable, Sendable {
+/// One line of a doctor: what was checked, and cause and remedy of what is wrong.
+public struct DoctorFinding: Hashable, Sendable, Encodable {
     /// The weight of a finding.
-    package enum Level: String, Hashable, Sendable, CaseIterable {
+    public enum Level: String, Hashable, Sendable, CaseIterable, Encodable {
         case ok
         /// Nothing is wrong; worth knowing.
         case note
-        /// Calls go on, and something else does not work or will not.
+        /// The service goes on, and something else does not work or will not.
         case warning
-        /// Calls or a start fail.
+        /// The service or a start fails.
         case error
     }
 
     /// The area, such as `ports`.
-    package let area: String
-    package let level: Level
+    public let area: String
+    public let level: Level
     /// Thing, cause and remedy.
-    package let text: String
+    public let text: String
 
-    init(_ area: String, _ level: Level, _ text: String) {
+    public init(_ area: String, _ level: Level, _ text: String) {
         (self.area, self.level, self.text) = (area, level, text)
     }
 }
 
-/// The findings of `herald doctor` as text and as JSON.
-package struct DoctorReport: Hashable, Sendable {
-    package let findings: [DoctorFinding]
+/// The findings of a doctor as text and as JSON.
+public struct DoctorReport: Hashable, Sendable {
+    public let findings: [DoctorFinding]
 
-    init(_ findings: [DoctorFinding]) { self.findings = findings }
+    public init(_ findings: [DoctorFinding]) { self.findings = findings }
 
     /// True with an error among the findings.
-    package var hasError: Bool { findings.contains { $0.level == .error } }
+    public var hasError: Bool { findings.contains { $0.level == .error } }
 
     /// A line for each finding, then the counts.
-    package var text: String {
+    public var text: String {
         let lines = findings.map { finding in
             finding.level.rawValue.padded(8) + finding.area.padded(14) + TerminalText.visible(finding.text) + "\n"
         }
@@ -48,11 +47,10 @@ package struct DoctorReport: Hashable, Sendable {
         return lines.joined() + "\n" + counts.joined(separator: ", ") + "\n"
     }
 
-    /// One object for each finding.
-    package var json: [[String: JSONValue?]] {
-        findings.map {
-            ["area": .string($0.area), "level": .string($0.level.rawValue), "text": .string($0.text)]
-        }
+    /// Writes the text, or one JSON object a finding.
+    public func write(asJSON: Bool) throws {
+        guard asJSON else { return Output.write(text) }
+        for finding in findings { try Output.write(json: finding) }
     }
 }
 
