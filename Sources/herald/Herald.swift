@@ -29,7 +29,8 @@ struct Herald: AsyncParsableCommand {
         subcommands: [
             SetupCommand.self, RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self,
             SimulateCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self,
-            LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, CallsCommand.self,
+            LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, BrandsCommand.self,
+            CallsCommand.self,
             EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,
             BackupCommand.self, RestoreCommand.self,
         ])

@@ -37,7 +37,7 @@ final class CommandLineTests {
     @Test(arguments: [
         "setup", "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain",
         "log-level",
-        "targets", "routes", "customers", "calls", "events", "logos", "trace", "trust", "backup", "restore",
+        "targets", "routes", "customers", "brands", "calls", "events", "logos", "trace", "trust", "backup", "restore",
     ])
     func `each command explains itself`(command: String) async throws {
         let ended = try await herald([command, "--help"])

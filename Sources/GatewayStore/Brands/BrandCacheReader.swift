@@ -8,7 +8,7 @@ import GRDB
 ///
 /// Opens the file read-only. Safe from any thread.
 package struct BrandCacheReader: Sendable {
-    private let database: any DatabaseReader
+    let database: any DatabaseReader
 
     /// Opens the brand records in a gateway's state folder.
     ///

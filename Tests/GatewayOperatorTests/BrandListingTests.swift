@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import ConfigurationFiles
+import Foundation
+import GRDB
+import GatewayStore
+import GatewayTesting
+import Host
+import Testing
+
+@testable import GatewayConfiguration
+@testable import GatewayOperator
+
+@Suite("The brands of the local copy")
+struct BrandListingTests {
+    private static let now: Int64 = 1_767_229_200  // an hour after the calls of `EndedCalls`
+    private let calls: EndedCalls
+    private let configuration: HeraldConfiguration
+
+    init() throws {
+        calls = try EndedCalls()
+        let sections = calls.folder.sections.with("gateway", "{id: edge, state: ., runtime: run}")
+            .with("directory", "{url: 'http://127.0.0.1:1', api_key_env: KEY}")
+        configuration = try calls.folder.configuration(sections)
+    }
+
+    private func put(
+        _ number: Int64, _ name: String, id: String = "", logo: String? = nil, reason: String? = nil
+    ) throws {
+        try calls.database.brands.write { database in
+            try database.execute(
+                sql: "INSERT INTO brand VALUES (?, ?, ?, ?, ?, '2026-01-01T00:00:00Z')",
+                arguments: [number, name, id, logo, reason])
+        }
+    }
+
+    private func text(of name: String) throws -> String {
+        try BrandListing(configuration, customer: nil).report(on: name, now: Self.now).text(in: .utc)
+    }
+
+    @Test func `a brand has its numbers, reason, logo, gates and calls`() throws {
+        for number in 1...3 as ClosedRange<Int64> {
+            try put(61_255_501_000 + number, "Acme, \"Bank\"", logo: "https://a.example/l.png", reason: "Alert")
+        }
+        try calls.end(2)
+        let text = try text(of: "acme, \"bank\"")
+        #expect(text.hasPrefix("brand     Acme, \"Bank\"\nnumbers   3, +61255501001 to +61255501003\n"), "\(text)")
+        #expect(text.contains("\nreason    Alert\nlogo      https://a.example/l.png\n"), "\(text)")
+        #expect(text.contains("\ncalls     2 in the last 7 days: 2 MISSED\n"), "\(text)")
+        #expect(text.hasSuffix("\n") && text.split(separator: "\n").count == 8 + 2 + 2, "\(text)")
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+    }
+
+    @Test func `an identifier finds all its forms, and a brand without calls says so`() throws {
+        try put(61_255_501_001, "Acme Bank", id: "acme", logo: "http://a.example/l.png")
+        try put(61_255_501_009, "Acme Loans", id: "acme")
+        let text = try text(of: "acme")
+        #expect(
+            text.contains("brand     Acme Bank (acme)\nnumbers   1, +61255501001\nlogo      http://a.example/l.png\n"))
+        #expect(text.contains("brand     Acme Loans (acme)\nnumbers   1, +61255501009\nlogo      none\n"), "\(text)")
+        #expect(text.contains("\ncalls     none in the last 7 days\n"))
+        let json = try Output.line(
+            json: BrandListing(configuration, customer: nil).report(on: "acme", now: Self.now).json(in: .utc))
+        #expect(json.contains("\"numbers\":2") && json.contains("\"last_calls\":[]"), "\(json)")
+        #expect(json.contains("\"no_logo_because\":\"its URL is http"), "\(json)")
+    }
+
+    @Test(arguments: [
+        ("acne", "; did you mean \"acme\"?"), ("Acme Banc", "; did you mean \"Acme Bank\"?"), ("zzzzzzzz", ""),
+    ])
+    func `an unknown brand is an error with a similar one`(name: String, hint: String) throws {
+        try put(61_255_501_001, "Acme Bank", id: "acme")
+        let error = #expect(throws: CommandFailure.self) { try text(of: name) }
+        #expect(
+            error?.description
+                == "no brand has the identifier or the name \(name)\(hint); herald brands lists those of the local copy"
+        )
+    }
+
+    @Test func `closed gates are named`() throws {
+        try put(61_255_501_001, "Acme Bank", id: "acme")
+        try calls.database.brands.write { database in
+            let gates =
+                #"{"authorised":true,"accountStatus":"suspended","capReached":true,"brandingEnabled":true,"#
+                + #""voipDialerEnabled":true}"#
+            try database.execute(sql: "UPDATE sync_state SET gates = ?", arguments: [gates])
+        }
+        let listing = try BrandListing(configuration, customer: nil)
+        let stored = try BrandCacheReader(folder: calls.folder.path).syncState().gates
+        let closed = stored.all.filter { !$0.isOpen }.map(\.gate)
+        let text = try listing.report(on: "acme", now: Self.now).text(in: .utc)
+        #expect(
+            text.contains(
+                closed.isEmpty ? "gates     all open\n" : "gates     closed: \(closed.joined(separator: ", "))\n"))
+    }
+
+    @Test func `hostile names reach no terminal`() throws {
+        try put(61_255_501_001, "Evil\u{1B}[2J", id: "x\u{07}", reason: "r\u{202E}")
+        let text = try text(of: "x\u{07}")
+        #expect(!text.unicodeScalars.contains { ["\u{1B}", "\u{07}", "\u{202E}"].contains($0) })
+        let error = #expect(throws: CommandFailure.self) { try self.text(of: "no\u{1B}[2J") }
+        #expect(error?.description.contains("\u{1B}") == false)
+    }
+
+    @Test func `brands of a file have no list here`() throws {
+        try calls.folder.put(Array("+61255501001|Acme\n".utf8), in: "brands.psv")
+        let configuration = try calls.folder.configuration(calls.folder.sections.with("brands", "{file: brands.psv}"))
+        let error = #expect(throws: CommandFailure.self) { _ = try BrandListing(configuration, customer: nil) }
+        #expect(error?.description.contains("herald lookup NUMBER decides about one of them") == true)
+    }
+}
