@@ -8,6 +8,7 @@ import Host
 @main
 enum HeraldDirectoryProgram {
     static func main() {
+        ProgramStart.check(HeraldDirectory.tree)
         ProgramStart.run {
             await HeraldDirectory.main()
             HeraldDirectory.exit()
@@ -34,4 +35,12 @@ struct HeraldDirectory: AsyncParsableCommand {
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
             AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, CopyCommand.self,
         ])
+}
+
+extension ParsableCommand {
+    /// The command with its subcommands.
+    fileprivate static var tree: CommandTree {
+        CommandTree(
+            _commandName, configuration.subcommands.map { $0.tree }, isComplete: configuration.defaultSubcommand != nil)
+    }
 }

@@ -8,6 +8,7 @@ import Host
 @main
 enum HeraldProgram {
     static func main() {
+        ProgramStart.check(Herald.tree)
         ProgramStart.run {
             await Herald.main()
             Herald.exit()
@@ -34,4 +35,12 @@ struct Herald: AsyncParsableCommand {
             EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,
             BackupCommand.self, RestoreCommand.self,
         ])
+}
+
+extension ParsableCommand {
+    /// The command with its subcommands.
+    fileprivate static var tree: CommandTree {
+        CommandTree(
+            _commandName, configuration.subcommands.map { $0.tree }, isComplete: configuration.defaultSubcommand != nil)
+    }
 }

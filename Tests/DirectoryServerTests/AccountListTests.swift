@@ -31,7 +31,12 @@ struct AccountListTests {
         #expect(summary.created == "2026-01-01T00:00:00Z")
         #expect(try accounts.find("acme") == made)
         #expect(try accounts.find(summary.id) == made)
-        #expect(throws: AccountStoreError.noAccount("acm")) { try accounts.find("acm") }
+        let unknown = #expect(throws: AccountStoreError.self) { try accounts.find("acm") }
+        #expect(unknown == .noAccount("acm", similar: "acme"))
+        #expect(
+            unknown?.description
+                == "there is no account \"acm\"; did you mean \"acme\"?; list the accounts to see their names")
+        #expect(throws: AccountStoreError.noAccount("zzzzzz")) { try accounts.find("zzzzzz") }
         #expect(throws: AccountStoreError.accountTaken("acme")) { try accounts.create(name: "acme", now: 1) }
     }
 

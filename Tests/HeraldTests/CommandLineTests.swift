@@ -62,6 +62,16 @@ final class CommandLineTests {
         #expect(!ended.errors.contains("/nowhere"))
     }
 
+    @Test func `a mistyped command ends with 64 and a similar one`() async throws {
+        let ended = try await herald(["satus"])
+        #expect(ended.code == 64 && ended.output.isEmpty)
+        #expect(ended.errors == "Error: herald has no command \"satus\"; did you mean \"status\"? See herald --help\n")
+        let nested = try await herald(["trust", "lst"])
+        #expect(nested.code == 64 && nested.errors.contains("did you mean \"list\"? See herald trust --help"))
+        let option = try await herald(["status", "--jsn"])
+        #expect(option.code == 64 && option.errors.contains("Did you mean '--json'?"))
+    }
+
     @Test(arguments: [["calls"], ["calls", "--show", "x"], ["events"], ["events", "--retry", "k"], ["logos"]])
     func `a command without a database ends with 1, its reason and no new file`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", folder + "/herald.yaml"])

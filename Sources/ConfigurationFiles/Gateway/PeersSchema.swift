@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Primitives
 import SIPCore
 
 /// Reads the sections `pbx` and `trunks` of `herald.yaml`.

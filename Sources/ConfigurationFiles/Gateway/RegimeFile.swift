@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Primitives
 package import Trust
 
 /// A regime with its source. Paths in the regime are resolved.

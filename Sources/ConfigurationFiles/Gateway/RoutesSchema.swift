@@ -3,6 +3,7 @@
 import Branding
 import Foundation
 import Host
+import Primitives
 
 /// Reads the section `routes` of `herald.yaml`, and the list files that it names.
 struct RoutesSchema {

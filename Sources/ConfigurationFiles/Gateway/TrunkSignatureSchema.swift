@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 package import Trust
 
 extension TrunkSignatures.SignedCaller: ConfigurationWord {}

@@ -2,6 +2,7 @@
 
 import Foundation
 import Host
+import Primitives
 import Yams
 
 /// A mapping in a configuration file.

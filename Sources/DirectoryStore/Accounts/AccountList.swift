@@ -74,10 +74,13 @@ package struct AccountList: Sendable {
     ///
     /// - Throws: `AccountStoreError.noAccount`, or a database error.
     package func find(_ reference: String) throws -> AccountID {
-        guard let row = try database.pool.read({ try Self.row(reference, $0) }) else {
-            throw AccountStoreError.noAccount(reference)
+        try database.pool.read { database in
+            guard let row = try Self.row(reference, database) else {
+                throw AccountStoreError.noAccount(
+                    reference, similar: try SimilarName(database).of(reference, "SELECT name FROM account"))
+            }
+            return AccountID(row: row)
         }
-        return AccountID(row: row)
     }
 
     /// All accounts in order of creation; `now` is seconds since 1970.

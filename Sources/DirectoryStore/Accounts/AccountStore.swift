@@ -125,7 +125,7 @@ package enum AccountStoreError: OperatorError, Hashable {
     case noKey(String)
     case badAccountName
     case accountTaken(String)
-    case noAccount(String)
+    case noAccount(String, similar: String? = nil)
     case isClosed
     case badStatus(String)
     case badMode
@@ -149,7 +149,8 @@ package enum AccountStoreError: OperatorError, Hashable {
         case .noKey(let name): "there is no valid key \"\(name)\"; list the keys to see their names and identifiers"
         case .badAccountName: "an account's name has 1 to 64 letters, digits, dots, dashes and underscores"
         case .accountTaken(let name): "there is an account named \"\(name)\" already; choose another name"
-        case .noAccount(let name): "there is no account \"\(name)\"; list the accounts to see their names"
+        case .noAccount(let name, let similar):
+            "there is no account \"\(name)\"\(SimilarName.hint(similar)); list the accounts to see their names"
         case .isClosed: "the account is closed; give it the status active first"
         case .badStatus(let text):
             """

@@ -95,7 +95,9 @@ package struct BrandList: Sendable {
     package func change(_ id: String, _ change: Change, now: Int64) throws -> Brand {
         try change.check()
         return try database.pool.writeFeed(of: account) { [account] database in
-            guard let before = try Self.find(id, account, database) else { throw BrandListError.unknown(id) }
+            guard let before = try Self.find(id, account, database) else {
+                throw try Self.unknown(id, account, database)
+            }
             try Self.apply(change, to: id, account, now: now, database)
             try Self.passOn(
                 before, try Self.detail(id, account, database), givesLogoAgain: change.logo != nil, account, now: now,
@@ -112,7 +114,9 @@ package struct BrandList: Sendable {
     package func deactivate(_ ids: [String], now: Int64) throws -> Int {
         try database.pool.writeFeed(of: account) { [account] database in
             try ids.reduce(0) { count, id in
-                guard try Self.find(id, account, database) != nil else { throw BrandListError.unknown(id) }
+                guard try Self.find(id, account, database) != nil else {
+                    throw try Self.unknown(id, account, database)
+                }
                 return try count
                     + ChangeCounter.apply(
                         "active = FALSE, held = FALSE", where: "brand_id = :brand AND (active OR held)",
@@ -144,8 +148,16 @@ package struct BrandList: Sendable {
         ).map(brand)
     }
 
+    /// The error for a brand that is not there, with a similar identifier.
+    static func unknown(
+        _ id: String, _ account: AccountID, _ database: any SQLConnection
+    ) throws -> BrandListError {
+        let similar = try SimilarName(database).of(id, "SELECT id AS name FROM brand WHERE account = ?", [account.row])
+        return .unknown(id, similar: similar)
+    }
+
     private static func detail(_ id: String, _ account: AccountID, _ database: any SQLConnection) throws -> Brand {
-        guard var brand = try find(id, account, database) else { throw BrandListError.unknown(id) }
+        guard var brand = try find(id, account, database) else { throw try unknown(id, account, database) }
         // Without the hint SQLite reads all numbers of the account: 77 ms instead of 0.2 ms with 300,000 numbers.
         brand.numbers = try database.value(
             Int.self,
@@ -201,7 +213,7 @@ package struct BrandList: Sendable {
 package enum BrandListError: OperatorError, Hashable {
     case badField(String)
     case taken(String)
-    case unknown(String)
+    case unknown(String, similar: String? = nil)
 
     package var kind: OperatorMistakeKind {
         switch self {
@@ -215,7 +227,8 @@ package enum BrandListError: OperatorError, Hashable {
         switch self {
         case .badField(let problem): problem
         case .taken(let id): "there is a brand \"\(id)\" already; change it, or choose another brand_id"
-        case .unknown(let id): "there is no brand \"\(id)\"; list the brands to see their identifiers"
+        case .unknown(let id, let similar):
+            "there is no brand \"\(id)\"\(SimilarName.hint(similar)); list the brands to see their identifiers"
         }
     }
 }

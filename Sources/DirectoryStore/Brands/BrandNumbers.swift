@@ -81,7 +81,7 @@ package struct BrandNumbers: Sendable {
         }
         try database.pool.writeFeed(of: account) { [account] database in
             guard let brand = try BrandList.find(brandID, account, database) else {
-                throw BrandListError.unknown(brandID)
+                throw try BrandList.unknown(brandID, account, database)
             }
             let entry = BrandEntries.Entry(
                 number: number, name: brand.name, brandID: brandID, logoURL: brand.logo,

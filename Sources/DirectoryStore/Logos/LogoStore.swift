@@ -71,7 +71,10 @@ package struct LogoStore: Sendable {
     /// - Throws: `LogoStoreError`, or an error of the database.
     package func remove(_ name: String) throws {
         let logo = try database.pool.write { database in
-            guard let logo = try Self.row(name, database) else { throw LogoStoreError.unknown(name) }
+            guard let logo = try Self.row(name, database) else {
+                throw LogoStoreError.unknown(
+                    name, similar: try SimilarName(database).of(name, "SELECT name FROM logo"))
+            }
             let isUsed = try database.exists(
                 """
                 SELECT 1 FROM brand WHERE logo = ?1 UNION ALL
@@ -136,7 +139,7 @@ package enum LogoStoreError: OperatorError, Hashable {
     case badName
     case badType
     case tooLarge
-    case unknown(String)
+    case unknown(String, similar: String? = nil)
     case inUse(String)
 
     package var kind: OperatorMistakeKind {
@@ -152,7 +155,8 @@ package enum LogoStoreError: OperatorError, Hashable {
         case .badName: "a logo's name has 1 to 128 letters, digits, dots, dashes and underscores, no dot first"
         case .badType: "a logo is a PNG or a JPEG; an SVG is not taken, because it can carry scripts"
         case .tooLarge: "a logo has at most \(LogoStore.limit) bytes"
-        case .unknown(let name): "there is no logo \"\(name)\"; list the logos to see their names"
+        case .unknown(let name, let similar):
+            "there is no logo \"\(name)\"\(SimilarName.hint(similar)); list the logos to see their names"
         case .inUse(let name): "a brand or a number uses \"\(name)\"; give it another logo first"
         }
     }

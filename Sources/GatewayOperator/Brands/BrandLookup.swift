@@ -118,8 +118,7 @@ package struct BrandLookup {
 
     private func chosenTrunk() throws -> HeraldConfiguration.Trunk {
         guard let found = configuration.trunks.first(where: { trunk == nil || $0.name == trunk }) else {
-            let names = configuration.trunks.map(\.name).joined(separator: ", ")
-            throw CommandFailure("no trunk is named \(TerminalText.visible(trunk ?? "")); there are \(names)")
+            throw CommandFailure(configuration.noTrunk(named: trunk ?? ""))
         }
         return found
     }

@@ -174,8 +174,10 @@ package struct OperatorControl: GatewayControl {
     func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
         let found = report.health.all.filter { $0.name == name || $0.address == name }
         guard let target = found.first else {
-            let known = report.health.all.map(\.name).joined(separator: ", ")
-            throw ControlProblem(error: "no target is named \(name); there are \(known)")
+            let known = report.health.all
+            let hint = NearestName.hint(name, among: known.map(\.name) + known.map(\.address))
+            let names = known.map(\.name).joined(separator: ", ")
+            throw ControlProblem(error: "no target is named \(TerminalText.visible(name))\(hint); there are \(names)")
         }
         guard found.count == 1 else {
             let names = found.map { "'\($0.name)'" }.joined(separator: " and ")

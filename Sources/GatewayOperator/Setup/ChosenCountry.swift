@@ -3,6 +3,7 @@
 import Branding
 import ConfigurationFiles
 import Foundation
+import Primitives
 
 /// A country as an operator names it: by code, name or calling code.
 struct ChosenCountry: Hashable, Sendable {

@@ -8,6 +8,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayStore
 package import Host
+import Primitives
 import SIPCore
 import SIPTransport
 
@@ -144,7 +145,7 @@ package struct CallSimulator {
     private func arrival(of paste: PastedInvite, _ topology: GatewayTopology) throws -> Arrival {
         if let trunk {
             guard let peer = topology.trunks.first(where: { $0.name == trunk }) else {
-                throw CommandFailure("no trunk is named \(trunk); there are \(names)")
+                throw CommandFailure(topology.noTrunk(named: trunk))
             }
             return Arrival(flow: flow(of: peer, at: source), origin: "--trunk")
         }

@@ -3,6 +3,7 @@
 package import ConfigurationFiles
 import Foundation
 package import Host
+import Primitives
 import SIPCore
 
 /// `herald test-call --sipp`: scripts of a carrier and a PBX for SIPp, with the addresses of a configuration.
@@ -49,8 +50,7 @@ package struct SIPpScripts {
             throw CommandFailure("--sipp needs --from NUMBER, a number with a brand, such as +61255501001")
         }
         guard let trunk = configuration.trunks.first(where: { wish.trunk == nil || $0.name == wish.trunk }) else {
-            let names = configuration.trunks.map(\.name).joined(separator: ", ")
-            throw CommandFailure("no trunk is named \(wish.trunk ?? ""); there are \(names)")
+            throw CommandFailure(configuration.noTrunk(named: wish.trunk ?? ""))
         }
         let pbx = configuration.pbx[trunk.pbx]
         guard let target = pbx.targets.first, let hop = trunk.targets.first else {

@@ -164,8 +164,7 @@ extension TestCallService {
 
     private func trunk(_ name: String?, in topology: GatewayTopology) throws(ControlProblem) -> TrunkPeer {
         if let trunk = topology.trunks.first(where: { name == nil || $0.name == name }) { return trunk }
-        let names = topology.trunks.map(\.name).joined(separator: ", ")
-        throw ControlProblem(error: "no trunk is named \(TerminalText.visible(name ?? "")); there are \(names)")
+        throw ControlProblem(error: topology.noTrunk(named: name ?? ""))
     }
 
     /// The UDP address for the caller: that of the trunk where it is one.

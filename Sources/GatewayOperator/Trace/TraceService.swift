@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import CallPath
 import Foundation
+import Primitives
 import SIPCore
 import ServiceLifecycle
 import Synchronization
@@ -83,8 +84,7 @@ final class TraceService: Service, TraceSource {
 
     func trace(_ order: TraceOrder) throws(TraceRefusal) -> AsyncStream<TraceLine> {
         if let trunk = order.trunk, !settings.load().topology.trunks.contains(where: { $0.name == trunk }) {
-            let names = settings.load().topology.trunks.map(\.name).joined(separator: ", ")
-            throw TraceRefusal("there is no trunk \(trunk); the trunks are \(names)")
+            throw TraceRefusal(settings.load().topology.noTrunk(named: trunk))
         }
         if let customer = order.customer {
             let routed = KnownCustomers(settings.load().topology.routes.customerNames)

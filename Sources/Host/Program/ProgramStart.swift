@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Foundation
 import Glibc
+import Primitives
 
 /// The entry point of both programs.
 public enum ProgramStart {
@@ -13,5 +15,12 @@ public enum ProgramStart {
         // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
         Task(priority: .medium) { await command() }
         dispatchMain()
+    }
+
+    /// Ends the program with 64 for a mistyped command, as the parser of arguments does for a wrong option.
+    public static func check(_ commands: CommandTree) {
+        guard let problem = commands.problem(in: Array(CommandLine.arguments.dropFirst())) else { return }
+        Output.warn("Error: \(problem)")
+        exit(EX_USAGE)
     }
 }

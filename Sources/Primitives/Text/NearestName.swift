@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Suggests the known name that is most similar to a misspelt one.
-package enum NearestName {
+public enum NearestName {
     /// Returns the name with the fewest edits; nil if more than a third of its letters differ.
-    static func find(_ word: String, among names: some Sequence<String>) -> String? {
+    public static func find(_ word: String, among names: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
-        let ranked = names.map { (name: $0, distance: distance(letters, Array($0.lowercased()))) }
+        let similar = names.filter { abs($0.count - letters.count) <= limit($0) }
+        let ranked = similar.map { (name: $0, distance: distance(letters, Array($0.lowercased()))) }
         guard let best = ranked.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
-        return best.distance <= max(1, (best.name.count + 1) / 3) ? best.name : nil
+        return best.distance <= limit(best.name) ? best.name : nil
     }
 
+    /// Most edits between a name and a misspelt one.
+    private static func limit(_ name: String) -> Int { max(1, (name.count + 1) / 3) }
+
     /// Returns `; did you mean "…"?`, or nothing without a similar name.
-    package static func hint(_ word: String, among names: some Sequence<String>) -> String {
+    public static func hint(_ word: String, among names: some Sequence<String>) -> String {
         find(word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 

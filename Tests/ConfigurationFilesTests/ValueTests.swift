@@ -4,16 +4,8 @@ import Testing
 
 @testable import ConfigurationFiles
 
-@Suite("Name suggestions, durations and addresses")
-struct NearestNameTests {
-    @Test(arguments: [
-        ("regoin", "region"), ("REGION", "region"), ("sourcs", "sources"), ("nexthop", "next_hop"), ("polcy", "policy"),
-        ("xyz", nil), ("", nil), ("trunk", nil), ("sourcesoutside", nil),
-    ])
-    func `the most similar name is suggested and a dissimilar one is not`(word: String, expected: String?) {
-        #expect(NearestName.find(word, among: ["region", "sources", "next_hop", "policy"]) == expected)
-    }
-
+@Suite("Durations and addresses")
+struct ValueTests {
     @Test(arguments: [
         ("500ms", Duration.milliseconds(500)), ("30s", .seconds(30)), ("5m", .seconds(300)), ("24h", .seconds(86_400)),
         ("90d", .seconds(7_776_000)), ("0s", .zero), ("30", nil), ("s", nil), ("-5s", nil), ("+5s", nil), ("1.5s", nil),
