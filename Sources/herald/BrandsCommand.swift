@@ -42,7 +42,7 @@ struct BrandsListCommand: ParsableCommand {
     func validate() throws { try options.check(limit: limit) }
 
     func run() throws {
-        try BrandListing(try options.configuration(), customer: customer).list(limit: limit, asJSON: options.json)
+        try LocalBrands(try options.configuration(), customer: customer).list(limit: limit, asJSON: options.json)
     }
 }
 
@@ -69,7 +69,7 @@ struct BrandsShowCommand: ParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() throws {
-        try BrandListing(try options.configuration(), customer: customer).show(
+        try LocalBrands(try options.configuration(), customer: customer).show(
             brand, asJSON: options.json, now: Int64(Date().timeIntervalSince1970))
     }
 }

@@ -68,7 +68,7 @@ private struct ShownValue {
 
     /// A URL without the password of its user and without the values of its query.
     private static func withoutSecrets(_ text: String) -> String {
-        guard let scheme = text.range(of: "://") else { return text }
+        guard let scheme = text.firstRange(of: "://") else { return text }
         let rest = text[scheme.upperBound...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         var authority = String(rest[..<end])

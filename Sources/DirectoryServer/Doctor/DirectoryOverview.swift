@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import ConfigurationFiles
 import DirectoryStore
 import Host
 import Primitives

@@ -48,12 +48,6 @@ struct DirectoryStatus: Hashable, Sendable, Codable {
         }
     }
 
-    /// Reads the body; nil for one of another shape.
-    init?(json: String) {
-        guard let status = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
-        self = status
-    }
-
     enum CodingKeys: String, CodingKey {
         case version, problem, accounts, numbers, connections, disk, replication
         case startedAt = "started_at"
@@ -62,5 +56,13 @@ struct DirectoryStatus: Hashable, Sendable, Codable {
         case eventsToday = "events_today"
         case waitingWrites = "waiting_writes"
         case lastBackup = "last_backup"
+    }
+}
+
+extension DirectoryStatus {
+    /// Reads the body; nil for one of another shape.
+    init?(json: String) {
+        guard let status = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        self = status
     }
 }

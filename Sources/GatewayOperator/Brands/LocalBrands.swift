@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 package import ConfigurationFiles
 import GatewayStore
@@ -7,7 +8,7 @@ package import Host
 import Primitives
 
 /// `herald brands`: lists the brands of the local copy, or shows one with its numbers, logo, gates and last calls.
-package struct BrandListing {
+package struct LocalBrands {
     /// Brands that are compared with a mistyped name.
     private static let mostCompared = 20_000
 
