@@ -17,7 +17,7 @@ struct ConfigurationChangeTests {
     }
 
     private func changes(_ old: String, _ new: String) throws -> [String] {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let (before, after) = (try folder.load(smallest + old), try folder.load(smallest + new))
         return after.values.changes(from: before.values).map(Self.line)
     }
@@ -60,7 +60,7 @@ struct ConfigurationChangeTests {
     }
 
     @Test func `entries without a name have their address or their number`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let old = """
             listen: [{address: 192.0.2.10:5060}]
             trunks: [{name: a, sources: [203.0.113.5]}]
@@ -74,7 +74,7 @@ struct ConfigurationChangeTests {
     }
 
     @Test func `a key under the same name is a change without a text of it`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let text = smallest + "directory: {url: 'https://d.example', api_key_file: key}"
         func load(_ key: String) throws -> HeraldConfiguration {
             let path = try folder.write(key, to: "key")
@@ -91,7 +91,7 @@ struct ConfigurationChangeTests {
     }
 
     @Test func `a list of numbers with another line is a change of its route`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let text = smallest + "routes: {table: [{name: acme, list: dids.csv}]}"
         try folder.write("+61255501001\n", to: "dids.csv")
         let before = try folder.load(text)
@@ -102,7 +102,7 @@ struct ConfigurationChangeTests {
     }
 
     @Test func `a command without secrets sees no change of them`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let text = smallest + "directory: {url: 'https://d.example', api_key_file: key}"
         try folder.write("one\n", to: "key")
         let before = try folder.load(text, secrets: .ignored)

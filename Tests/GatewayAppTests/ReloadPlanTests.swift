@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import Foundation
 import GatewayTesting
+import Host
 import Testing
 
 @testable import GatewayApp

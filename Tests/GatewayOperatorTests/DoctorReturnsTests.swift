@@ -2,6 +2,7 @@
 
 import CallAccounting
 import GatewayStore
+import Host
 import Testing
 
 @testable import GatewayOperator

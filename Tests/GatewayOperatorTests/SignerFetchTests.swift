@@ -8,6 +8,7 @@ import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
 import GatewayTesting
+import Host
 import TestFixtures
 import Testing
 import Trust
