@@ -45,7 +45,7 @@ final class ScriptedGateway: GatewayControl {
         return plan
     }
 
-    /// What a reload would change.
+    /// The plan of a reload.
     let plan = ControlledReloadPlan(
         applies: true,
         changes: [

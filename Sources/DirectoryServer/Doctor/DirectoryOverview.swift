@@ -15,7 +15,7 @@ package struct DirectoryOverview: Hashable, Sendable, Encodable {
     var isReady: Bool
     /// Why the server is not ready; nil if it is, or without a server.
     var obstacle: String?
-    /// Of the running server; nil where it tells neither.
+    /// Of the running server; nil where its status is not open to this machine.
     var version: String?
     var startedAt: Int64?
     var connections: Int?

@@ -8,7 +8,7 @@ import NIOPosix
 
 /// One request of this machine to a running server, as a monitor sends it.
 package struct ServerProbe: Sendable {
-    /// What came back.
+    /// The result of a request.
     package enum Outcome: Hashable, Sendable {
         /// Status and the first 256 KiB of the body.
         case response(Int, String)

@@ -2,7 +2,7 @@
 
 import BrandingAPI
 
-/// What an operator wants to know of keys, events and logos; no secret and no telephone number.
+/// Counts and problems of keys, events and logos for an operator; no secret and no telephone number.
 package struct OperatorFigures: Hashable, Sendable {
     /// A rotated key that will end.
     package struct EndingKey: Hashable, Sendable {

@@ -5,7 +5,7 @@ import BrandingAPI
 import GatewayStore
 import Primitives
 
-/// What the gateway knows of one brand: the text and the JSON of `herald brands show`.
+/// One brand with its numbers, logo, gates and calls: the text and the JSON of `herald brands show`.
 struct BrandReport {
     /// The calls with the brand.
     struct Calls {

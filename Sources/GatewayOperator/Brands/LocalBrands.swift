@@ -54,7 +54,7 @@ package struct LocalBrands {
         if asJSON { try Output.write(json: report.json(in: zone)) } else { Output.write(report.text(in: zone)) }
     }
 
-    /// What the gateway knows of a brand.
+    /// Reads the brand, its gates and its calls.
     func report(on name: String, now: Int64) throws -> BrandReport {
         let rows = try CommandFailure.reported { try reader.brands(named: name) }
         guard let first = rows.first else { throw CommandFailure(try unknown(name)) }

@@ -4,7 +4,7 @@ import ConfigurationFiles
 import GatewayConfiguration
 import Primitives
 
-/// What a reload would change, for `herald reload --dry-run`.
+/// The changes that a reload would make, for `herald reload --dry-run`.
 struct ControlledReloadPlan: Hashable, Sendable, Codable {
     /// True if a reload would apply the file.
     var applies: Bool

@@ -74,7 +74,7 @@ final class ReloadFixture: Sendable {
         try await reload(sections.with(section, value).text)
     }
 
-    /// What a reload from the file as it is would change.
+    /// Plans a reload from the file as it is.
     func plan() async -> ReloadPlan { await reload.plan() }
 
     /// Reloads so many times at once.
