@@ -89,7 +89,10 @@ struct DoctorTests {
         try await RunningDirectory.run { directory in
             // The contract has no such path, as another program has no /readyz.
             let outcome = await ServerProbe(Self.subject(directory).configuration.listen).get("/nothing")
-            guard case .response(let code, let body) = outcome else { return Issue.record("\(outcome)") }
+            guard case .response(let code, let body) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
             #expect(code >= 400 && Readiness(code, body) == nil)
             #expect(Readiness(200, "<html>") == nil && Readiness(503, "busy") == nil)
             #expect(Readiness(200, "ready\n")?.problem == nil)
@@ -112,7 +115,10 @@ struct DoctorTests {
         }
         let place = EndpointAddress(host: "127.0.0.1", port: UInt16(bigEndian: address.sin_port), isIPv6: false)
         let outcome = await ServerProbe(place, patience: .milliseconds(300)).get("/readyz")
-        guard case .failed(let reason) = outcome else { return Issue.record("\(outcome)") }
+        guard case .failed(let reason) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
         #expect(reason.hasPrefix("no response within"))
     }
 
@@ -182,7 +188,7 @@ struct DoctorTests {
         let folder = TemporaryFolder()
         _ = try DirectoryDatabase(folder: folder.path + "/state")
         let file = folder.path + "/state/directory.sqlite"
-        try DatabaseQueue(path: file).writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 1") }
+        try await DatabaseQueue(path: file).writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 1") }
         let lines = await Self.lines(Self.subject(folder, port: try Self.freePort()))
         #expect(lines.contains { $0.hasPrefix("warning database: ") && $0.contains("schema of an earlier version") })
         let schema = try await DatabaseQueue(path: file).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
