@@ -102,11 +102,11 @@ final class DirectoryAccounts: ReloadablePart {
         }
     }
 
-    /// Opens connections of known accounts alone: those of new customers need a folder.
+    /// Reads keys and certificates, and makes neither connections nor folders of new customers.
     func check(_ next: HeraldConfiguration) throws {
         let present = state.withLock { $0 }
-        for settings in next.accounts where present.accounts[settings.key].map({ $0.settings != settings }) ?? false {
-            _ = try account(settings, replacing: present.accounts[settings.key], isReload: true)
+        for settings in next.accounts where present.accounts[settings.key]?.settings != settings {
+            _ = try settings.access.settings(version: HeraldVersion.current)
         }
     }
 
