@@ -62,6 +62,13 @@ final class CommandLineTests {
         #expect(!ended.errors.contains("/nowhere"))
     }
 
+    @Test func `a restore of something else ends with 1 and changes nothing`() async throws {
+        let ended = try await operate("restore", folder)
+        #expect(ended.code == 1 && ended.output.isEmpty)
+        #expect(ended.errors.contains("\(folder)/manifest.json cannot be read: No such file or directory"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state").isEmpty)
+    }
+
     @Test func `a mistyped command ends with 64 and a similar one`() async throws {
         let ended = try await herald(["satus"])
         #expect(ended.code == 64 && ended.output.isEmpty)
@@ -72,7 +79,10 @@ final class CommandLineTests {
         #expect(option.code == 64 && option.errors.contains("Did you mean '--json'?"))
     }
 
-    @Test(arguments: [["calls"], ["calls", "--show", "x"], ["events"], ["events", "--retry", "k"], ["logos"]])
+    @Test(arguments: [
+        ["calls"], ["calls", "--show", "x"], ["events"], ["events", "--retry", "k"], ["logos"],
+        ["backup", "/nowhere/backup"],
+    ])
     func `a command without a database ends with 1, its reason and no new file`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", folder + "/herald.yaml"])
         #expect(ended.code == 1 && ended.output.isEmpty)
@@ -81,7 +91,7 @@ final class CommandLineTests {
     }
 
     @Test(arguments: [
-        ["status"], ["sync"], ["reload"], ["drain"], ["log-level"], ["targets"], ["customers"],
+        ["status"], ["sync"], ["reload"], ["reload", "--dry-run"], ["drain"], ["log-level"], ["targets"], ["customers"],
         ["status", "--customer", "acme"],
     ])
     func `an order without a gateway ends with 1 and names the socket`(arguments: [String]) async throws {
