@@ -52,6 +52,24 @@ struct AdminAccessTests {
         }
     }
 
+    @Test(arguments: [
+        ("", nil), ("public_url: https://sbc.example:9470/", "https://sbc.example:9470"),
+        ("public_url: 'http://[::1]/herald'", "http://[::1]/herald"),
+        ("enabled: false, public_url: https://sbc.example", nil),
+    ])
+    func `the pages have the address that people open`(admin: String, url: String?) throws {
+        #expect(try folder.load(smallest + "admin: {\(admin)}").pagesURL == url)
+    }
+
+    @Test(arguments: [
+        "sbc.example", "ftp://sbc.example", "https://u:p@sbc.example", "https://sbc.example/?a=1", "'https://a/\"<'",
+    ])
+    func `another address is refused`(url: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try access("public_url: \(url)") }
+        #expect(
+            error.map { "\($0.problems)" }?.contains("admin.public_url: must be an http:// or https:// URL") == true)
+    }
+
     @Test func `a short token is refused, and no message shows it`() throws {
         try folder.write("sesame\n", to: "token")
         let error = #expect(throws: ConfigurationError.self) { try access("token_file: token") }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HeraldConfiguration {
-    /// TLS of the admin port, and the login of its pages.
+    /// TLS of the admin port, the login of its pages, and their address for people.
     package struct AdminAccess: Hashable, Sendable {
         /// Certificate files; nil for HTTP without TLS.
         package var tls: TLSFiles?
         /// The token that opens the pages; nil for pages without login.
         package var token: ConfiguredSecret?
+        /// The URL of the first page as people open it, without a trailing slash; nil for none.
+        package var publicURL: String?
     }
+
+    /// The URL in front of links to pages; nil where there are no pages, or no address for people.
+    package var pagesURL: String? { admin == nil ? nil : adminAccess.publicURL }
 
     /// The access to the pages of the admin port.
     package enum PageAccess: Hashable, Sendable {
@@ -42,12 +47,15 @@ extension HeraldSchema {
     /// The fewest bytes of a token; a shorter one can be guessed.
     static let shortestToken = 16
 
-    /// Reads `tls`, `token_file` and `token_env` of the section `admin`.
+    /// Reads `tls`, `token_file`, `token_env` and `public_url` of the section `admin`.
     func adminAccess(_ section: ConfigurationSection) -> HeraldConfiguration.AdminAccess {
         let tls = section.section("tls") { tls in
             HeraldConfiguration.TLSFiles(certificate: path(tls, "certificate"), key: path(tls, "key"))
         }
-        return HeraldConfiguration.AdminAccess(tls: tls, token: token(section))
+        let publicURL = section.string("public_url", form: URLForm.pages, URLForm.isFitForHeader)
+        return HeraldConfiguration.AdminAccess(
+            tls: tls, token: token(section),
+            publicURL: publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
     }
 
     private func path(_ tls: ConfigurationSection, _ key: String) -> String {

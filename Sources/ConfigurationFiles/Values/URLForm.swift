@@ -14,6 +14,9 @@ package enum URLForm {
             && parts.query == nil && parts.fragment == nil
     }
 
+    static let pages =
+        "an http:// or https:// URL of at most 200 characters without query, at which people open the pages"
+
     static let header =
         "an http:// or https:// URL of at most 200 characters without query, reachable by phones"
 
