@@ -69,14 +69,14 @@ struct LedgerReaderTests {
         #expect(try ledger.calls(other).isEmpty)
     }
 
-    @Test func `the timeline has the events in their order`() throws {
+    @Test func `the ladder has the messages in their order`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         call.answered(at: 9, marks: .voicemail)
         call.bye(at: 30)
         try ledger.recorder.drain()
-        let story = try #require(try ledger.calls().first).timeline
+        let story = try #require(try ledger.calls().first).ladder.rungs
         #expect(story.map { $0.sinceInvite / 1_000_000 } == [0, 2, 9, 30])
         #expect(
             story.map(\.what) == [

@@ -158,7 +158,9 @@ struct LedgerSignatureTests {
         let rejected = try #require(calls.first { $0.trust?.isRejected == true })
         #expect(rejected.outcome == "FAILED" && rejected.status == 438 && rejected.attempts == 1)
         #expect(
-            rejected.timeline.map(\.what) == ["INVITE rejected for its signature", "ended: FAILED, final status 438"])
+            rejected.ladder.rungs.map(\.what) == [
+                "INVITE rejected for its signature", "ended: FAILED, final status 438",
+            ])
         #expect(calls.contains { $0.outcome == nil }, "the other one waits for the carrier's next attempt")
     }
 
