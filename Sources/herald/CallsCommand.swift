@@ -7,7 +7,7 @@ import GatewayOperator
 struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
-        abstract: "List the latest calls with their outcome, or show the timeline of one call.",
+        abstract: "List the latest calls with their outcome, or show the story of one call.",
         discussion: """
             Reads the ledger, also beside a running gateway. The newest call is the last line. Times are those of TZ, with UTC beside.
 
@@ -73,7 +73,7 @@ struct CallsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show the timeline of the call with this SIP Call-ID or call id, or a part of it.", valueName: "id"))
+            "Show the story of the call with this SIP Call-ID or call id, or a part of it.", valueName: "id"))
     var show: String?
 
     @Flag(help: "Count the calls by decision, reason and outcome, with the first and the last one of each.")

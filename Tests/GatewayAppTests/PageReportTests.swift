@@ -21,7 +21,8 @@ struct PageReportTests {
 
     /// Builds the pages' source of a started gateway without threads, with calls in its ledger.
     private func report(
-        _ calls: [CallUpdate] = [], names: [String] = [], at now: Int64 = PageReportTests.start + 60,
+        _ calls: [CallUpdate] = [], names: [String] = [], callIDs: [Int: String] = [:],
+        at now: Int64 = PageReportTests.start + 60,
         _ body: (GatewayPageReport) async throws -> Void
     ) async throws {
         try fixture.folder.put(
@@ -31,7 +32,7 @@ struct PageReportTests {
         let state = try await StoredState(start, resources)
         let callPath = try CallPathParts(start, resources, state)
         for (position, call) in calls.enumerated() {
-            var texts = CallTexts(sipCallID: Array("c\(position)".utf8))
+            var texts = CallTexts(sipCallID: Array((callIDs[position] ?? "c\(position)").utf8))
             if position < names.count { texts.brandName = Array(names[position].utf8) }
             state.ring.append(call, texts: texts)
         }
@@ -82,9 +83,37 @@ struct PageReportTests {
             let row = try #require(try await report.calls(CallFilter(), limit: 50).calls.last?.row)
             let call = try #require(try await report.call(row: row))
             #expect(call.decision == "matched")
-            #expect(CallStory(call).facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
-            #expect(call.timeline.first?.what == "INVITE with the brand")
+            #expect(call.facts.filter(\.isNumber).map(\.value) == ["+61255501001"])
+            #expect(call.ladder.rungs.first?.what == "INVITE with the brand")
             #expect(try await report.call(row: 999) == nil)
+        }
+    }
+
+    @Test func `a call is found by its identifier, and no Call-ID of a carrier takes its place`() async throws {
+        var imitation = Self.invite(4, caller: "+61255501009", .noMatch)
+        imitation.wallMicroseconds += 1_000_000
+        let id = Self.calls[0].call
+        // The later call has the identifier of the first one as its Call-ID.
+        try await report(Self.calls + [imitation], names: ["Acme Bank"], callIDs: [3: "\(id)"]) { report in
+            let found = try #require(try await report.call(id))
+            #expect(found.callID == "\(id)" && found.sipCallID == "c0")
+            #expect(try await report.call(imitation.call)?.sipCallID == "\(id)")
+            #expect(try await report.call(CallIdentifier(high: 9, low: 9)) == nil)
+        }
+    }
+
+    @Test func `the card has logo and reason of the present brand, while it is the same one`() async throws {
+        try await report(Self.calls, names: ["Acme Bank"]) { report in
+            let call = try #require(try await report.call(Self.calls[0].call))
+            let brand = try #require(report.presentBrand(of: call))
+            #expect(brand.callReason == "Your appointment" && brand.logoURL == "https://logos.example/acme.png")
+            #expect(brand.logoValue == "<https://logos.example/acme.png>;purpose=icon")
+            let unknown = try #require(try await report.call(Self.calls[2].call))
+            #expect(report.presentBrand(of: unknown) == nil)
+        }
+        try await report(Self.calls, names: ["Other Bank"]) { report in
+            let call = try #require(try await report.call(Self.calls[0].call))
+            #expect(report.presentBrand(of: call) == nil, "the number has another brand now")
         }
     }
 
@@ -166,6 +195,6 @@ struct PageReportTests {
             (["From: <sip:a@b>"], nil), (["Call-Info: <a>;purpose=icon"], nil),
         ] as [([String], String?)])
     func `the reason of a call is read from its header`(headers: [String], reason: String?) {
-        #expect(GatewayPageReport.callReason(headers) == reason)
+        #expect(CallReasonText.first(in: headers) == reason)
     }
 }

@@ -11,6 +11,9 @@ final class FixedPages: GatewayPageSource {
     struct Content: Sendable {
         var calls: [LedgerCallRow] = []
         var call: LedgerCallRow?
+        var brand: PresentBrand?
+        /// The URL in front of links.
+        var pagesURL: String?
         var preview: RingPreview?
         var hours = HourCounts()
         var ledgerProblem: LedgerRefusal?
@@ -56,6 +59,11 @@ final class FixedPages: GatewayPageSource {
         return SpanCounts(span: span, hours: span.hours(at: Self.now), counts: counts)
     }
     func call(row: Int64) async throws -> LedgerCallRow? { row == 7 ? content.withLock(\.call) : nil }
+    func call(_ id: CallIdentifier) async throws -> LedgerCallRow? {
+        content.withLock { $0.call?.callID == id.description ? $0.call : nil }
+    }
+    func presentBrand(of call: LedgerCallRow) -> PresentBrand? { content.withLock(\.brand) }
+    var links: CallLinks { CallLinks(content.withLock(\.pagesURL)) }
     func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
     func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
     func hasUsualBrands() -> Bool { content.withLock(\.hasUsualBrands) }

@@ -29,20 +29,6 @@ struct OperatorTests {
         #expect(CommandFile.remedy(for: ENOENT, path: "a.txt").isEmpty)
     }
 
-    @Test func `the story of a call has its facts, its timeline and its events`() throws {
-        let calls = try EndedCalls()
-        try calls.end(1)
-        let call = try #require(try LedgerReader(calls.database.ledger).calls(limit: 1).first)
-        let story = CallStory(call).text(in: .fixed(3600, "CET"))
-        let began = "  began        2026-01-01 01:00:00 CET (00:00:00 UTC)\n"
-        #expect(story.hasPrefix("call \(call.callID)\n\(began)  SIP Call-ID  c1\n"), "\(story)")
-        #expect(story.contains("  outcome      MISSED\n"))
-        #expect(story.contains("     0.000 s  "), "\(story)")
-        #expect(story.contains("    31.000 s  "), "\(story)")
-        #expect(story.contains("  event missed: waiting\n"), "\(story)")
-        #expect(!story.contains("still in progress"))
-    }
-
     @Test func `JSON and CSV of a call have the same fields`() throws {
         let calls = try EndedCalls()
         try calls.end(1)

@@ -98,6 +98,10 @@ def shapes(testbed, number):
         for line in (call, "180, the phone rings", "ended: ANSWERED", "event displayed: delivered and counted"):
             if line not in story:
                 raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
+        if "; the phone showed " not in story.split("\n\n")[0].replace("\n", " "):
+            raise Failed(f"the story of {name} does not begin with the sentence:\n{story}")
+        wide = [line for line in story.splitlines() if len(line) > 80]
+        expect("lines of more than 80 columns", wide, [])
     told = json.loads(testbed.command(
         testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
     expect("moments of the story", told["timeline"][0]["what"], "INVITE with the brand")

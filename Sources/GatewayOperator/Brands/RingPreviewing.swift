@@ -40,7 +40,7 @@ extension GatewayPageReport {
     }
 
     /// The brands and gates in force of a customer, or those of calls without one.
-    private func branding(of customer: HeraldConfiguration.Customer?) -> CurrentBranding {
+    func branding(of customer: HeraldConfiguration.Customer?) -> CurrentBranding {
         guard let customer else { return status.branding }
         return status.customers.account(of: customer.name)?.brands.current ?? status.branding
     }
@@ -67,37 +67,15 @@ extension GatewayPageReport {
             allowsInsecure: configuration.branding.allowsInsecureLogos, copy: record?.copy)
         return RingPreview.Card(
             name: asked.question.keepsCarrierName ? nil : brand.name,
-            brandID: brand.brandID.isEmpty ? nil : brand.brandID, callReason: Self.callReason(brand.headers),
+            brandID: brand.brandID.isEmpty ? nil : brand.brandID, callReason: CallReasonText.first(in: brand.headers),
             logo: brand.logoURL.flatMap { ownCopy($0, configuration) }, logoText: response.text)
     }
 
     /// The name of the gateway's own copy, if the URL in Call-Info is of one.
-    private func ownCopy(_ url: String, _ configuration: HeraldConfiguration) -> String? {
+    func ownCopy(_ url: String, _ configuration: HeraldConfiguration) -> String? {
         guard let logos = configuration.logos, url.hasPrefix(logos.publicURL + "/logos/") else { return nil }
         let name = String(url.dropFirst(logos.publicURL.utf8.count + "/logos/".utf8.count))
         return logo(name) == nil ? nil : name
-    }
-
-    /// The call reason in a Call-Info line (RFC 9796 §5), without quotes and escapes.
-    static func callReason(_ headers: [String]) -> String? {
-        guard let line = headers.first(where: { $0.hasPrefix("Call-Info:") }),
-            let begin = line.firstRange(of: "call-reason=\"")
-        else { return nil }
-        var text = ""
-        var isEscaped = false
-        for character in line[begin.upperBound...] {
-            if isEscaped {
-                text.append(character)
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else if character == "\"" {
-                return text
-            } else {
-                text.append(character)
-            }
-        }
-        return nil
     }
 }
 

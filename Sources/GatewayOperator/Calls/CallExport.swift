@@ -56,7 +56,7 @@ struct CallExport: Sendable {
 
     /// The lines of some calls.
     func text(of calls: [LedgerCallRow]) throws -> String {
-        try calls.map { call in
+        try calls.map(source.links.linked).map { call in
             switch format {
             case .csv: CSVLine.shown(call.csvCells(in: zone, shown: shown))
             case .json: try Output.line(json: call.json(in: zone, shown: shown))

@@ -11,7 +11,7 @@ import Primitives
 import SIPCore
 import UnixSignals
 
-/// `herald calls`: lists calls of the ledger, follows those that end, counts them, or prints the timeline of one call.
+/// `herald calls`: lists calls of the ledger, follows those that end, counts them, or prints the story of one call.
 package struct CallListing {
     /// The order of the command.
     package struct Order: Sendable {
@@ -36,6 +36,7 @@ package struct CallListing {
     private let configuration: HeraldConfiguration
     /// Nil if the command may not read it: calls of withheld callers are then not found by their Call-ID.
     private let secret: Secret?
+    private let links: CallLinks
 
     /// Opens the ledger for reading, beside a running gateway.
     ///
@@ -55,6 +56,7 @@ package struct CallListing {
             LedgerReader(try HeraldDatabase.ledgerReader(folder: configuration.state))
         }
         secret = configuration.storedSecret
+        links = CallLinks(configuration)
     }
 
     /// Writes the selected calls, the newest last.
@@ -110,7 +112,7 @@ package struct CallListing {
         if summary.total == nil { try checkNames() }
     }
 
-    /// Writes every call with a Call-ID and its timeline.
+    /// Writes the story of every call with a Call-ID.
     ///
     /// - Parameter callID: a SIP Call-ID or call id, or a part of one call's.
     /// - Throws: `CommandFailure` when the ledger has no such call.
@@ -119,18 +121,19 @@ package struct CallListing {
         whole.callID = callID
         var calls = try read(whole, limit: order.limit ?? Self.usualLimit).reversed() as [LedgerCallRow]
         if calls.isEmpty { calls = try foundByPart(callID) }
-        for call in calls {
+        for (place, call) in calls.map(links.linked).enumerated() {
+            let brand = PresentBrand(of: call, stored: configuration)
             if order.output == .json {
-                let further: [String: JSONValue?] = ["evidence": call.evidenceJSON, "timeline": call.timelineJSON]
-                try Output.write(json: call.json(in: zone).merging(further) { own, _ in own })
+                try Output.write(json: call.json(in: zone).merging(call.storyJSON(brand)) { own, _ in own })
             } else {
-                Output.write(CallStory(call).text(in: zone))
+                let story = CallStoryText(call: call, brand: brand, zone: zone, isColoured: Output.takesColour)
+                Output.write((place == 0 ? "" : "\n") + story.text)
             }
         }
     }
 
     private var writer: CallsWriter {
-        CallsWriter(order.output, hasCustomers: !configuration.customers.isEmpty, zone: zone)
+        CallsWriter(order.output, hasCustomers: !configuration.customers.isEmpty, zone: zone, links: links)
     }
 
     /// Writes calls as they are read, so that a list of any length takes the same memory.

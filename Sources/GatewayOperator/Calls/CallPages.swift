@@ -57,34 +57,6 @@ struct CallsValues: Sendable {
     let json: String
 }
 
-/// The values of one call's page.
-struct CallValues: Sendable {
-    struct Fact: Sendable {
-        let name: String
-        let value: String
-    }
-
-    struct Moment: Sendable {
-        let time: String
-        let offset: String
-        let what: String
-    }
-
-    let facts: [Fact]
-    let decision: String
-    let explanation: String
-    let tag: String
-    let steps: [Fact]
-    let timeline: [Moment]
-    let isInProgress: Bool
-    let events: [Event]
-
-    struct Event: Sendable {
-        let outcome: String
-        let fate: String
-    }
-}
-
 /// The search of a page: the query with its address.
 struct CallsAddress {
     private let fields: [(field: CallQuery.Field, value: String)]
@@ -109,7 +81,7 @@ struct CallsAddress {
     }
 }
 
-// The list of calls and the story of one call.
+// The list of calls and its exports.
 extension GatewayPages {
     /// Days that a search without a begin covers: the ledger has no index of texts.
     static let usualDays: Int64 = 7
@@ -224,29 +196,5 @@ extension GatewayPages {
         let field = problem.field.rawValue
         let name = labels[problem.field] ?? field.prefix(1).uppercased() + field.dropFirst()
         return "\(name) \(problem.text)."
-    }
-
-    func call(_ page: PageRequest) async throws -> PageResult {
-        guard let row = Int64(page.pathPart("row")), let call = try await source.call(row: row) else {
-            throw PageProblem(
-                .notFound, "There is no such call in the ledger. It may have been removed; see outcomes.retention.")
-        }
-        let story = CallStory(call)
-        let values = CallValues(
-            facts: story.facts.map { fact in
-                CallValues.Fact(name: fact.name, value: fact.isNumber ? shown(fact.value, page) : fact.value)
-            },
-            decision: call.decision, explanation: DecisionText.of(call.decision),
-            tag: call.decision == "matched" ? "good" : "soft",
-            steps: story.steps.map { step in
-                CallValues.Fact(name: step.name, value: step.finding { shown($0, page) })
-            },
-            timeline: call.timeline.map { moment in
-                CallValues.Moment(
-                    time: PageTime.text(moment.at / 1_000_000, in: zone), offset: moment.offset, what: moment.what)
-            },
-            isInProgress: call.outcome == nil,
-            events: call.events.map { CallValues.Event(outcome: $0.outcome, fate: $0.fate) })
-        return .page(template: "call", title: "Call \(call.callID)", content: values)
     }
 }

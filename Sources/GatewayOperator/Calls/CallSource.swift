@@ -14,6 +14,8 @@ protocol CallSource: Sendable {
     ///
     /// - Throws: an error of the ledger.
     func counts(_ filter: CallFilter) async throws -> CallCounts
+    /// The addresses of the calls' pages.
+    var links: CallLinks { get }
     /// The exports that run, for all that read this source.
     var exports: CallExports { get }
     /// Names of the trunks, for forms and errors.

@@ -19,11 +19,12 @@ struct CallsWriter: Sendable {
     private let output: CallsOutput
     private let zone: LocalZone
     private var table: CallTable
+    private let links: CallLinks
     private var hasTitles = false
 
     /// - Parameter hasCustomers: adds the column of customers to a table in which no call has one.
-    init(_ output: CallsOutput, hasCustomers: Bool, zone: LocalZone) {
-        (self.output, self.zone) = (output, zone)
+    init(_ output: CallsOutput, hasCustomers: Bool, zone: LocalZone, links: CallLinks) {
+        (self.output, self.zone, self.links) = (output, zone, links)
         let style = CallTable.Style(
             isWide: output == .wide, hasCustomers: hasCustomers, isColoured: Output.takesColour)
         table = CallTable(style, in: zone)
@@ -32,10 +33,10 @@ struct CallsWriter: Sendable {
     /// Writes further calls.
     mutating func write(_ calls: [LedgerCallRow]) throws {
         switch output {
-        case .json: for call in calls { try Output.write(json: call.json(in: zone)) }
+        case .json: for call in calls { try Output.write(json: links.linked(call).json(in: zone)) }
         case .csv:
             if !hasTitles { Output.write(CSVLine.shown(LedgerCallRow.csvTitles)) }
-            Output.write(calls.map { CSVLine.shown($0.csvCells(in: zone)) }.joined())
+            Output.write(calls.map { CSVLine.shown(links.linked($0).csvCells(in: zone)) }.joined())
         case .table, .wide: Output.write(table.lines(calls))
         }
         hasTitles = true

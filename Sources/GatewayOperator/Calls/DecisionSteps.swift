@@ -20,12 +20,7 @@ struct DecisionSteps {
 
     /// A step with its finding, which may have telephone numbers inside.
     struct Step {
-        /// A part of a finding.
-        enum Part: Hashable {
-            case text(String)
-            /// A number, or the text of the carrier instead of one; pages may mask it.
-            case number(String)
-        }
+        typealias Part = StoryText.Part
 
         let name: String
         let parts: [Part]
@@ -40,12 +35,7 @@ struct DecisionSteps {
         ///
         /// - Parameter shown: the form in which the reader may see a number.
         func finding(shown: (String) -> String) -> String {
-            parts.map { part in
-                switch part {
-                case .text(let text): text
-                case .number(let number): shown(number)
-                }
-            }.joined()
+            StoryText(parts).text(shown: shown)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import CallPath
 import ConfigurationFiles
 import Dispatch
@@ -16,6 +17,8 @@ import Synchronization
 package struct GatewayPageReport: GatewayPageSource {
     /// The time for which one search reads: other pages wait for it.
     private static let patience = Duration.seconds(2)
+    /// Calls with one id that are read at once.
+    private static let searched = 20
 
     /// The facts of health, metrics and status.
     let status: GatewayStatusReport
@@ -87,10 +90,39 @@ package struct GatewayPageReport: GatewayPageSource {
         try await ledger.read { try $0.counts(matching: filter, patience: Self.patience) }
     }
 
+    var links: CallLinks { CallLinks(settings.configuration) }
+
     func call(row: Int64) async throws -> LedgerCallRow? {
         var filter = CallFilter()
         filter.row = row
         return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first
+    }
+
+    /// Searches in pieces, so that a long search lets other pages read in between.
+    ///
+    /// A carrier may send the id of another call as its Call-ID. Such calls are passed over.
+    func call(_ id: CallIdentifier) async throws -> LedgerCallRow? {
+        var filter = CallFilter()
+        filter.callID = id.description
+        while !Task.isCancelled {
+            let found = try await ledger.read { [filter] reader in
+                try reader.search(filter, limit: Self.searched, patience: Self.patience)
+            }
+            if let call = found.calls.first(where: { $0.callID == id.description }) { return call }
+            guard let next = found.rest?.before ?? (found.calls.count == Self.searched ? found.calls.last?.row : nil)
+            else { return nil }
+            filter.before = next
+        }
+        return nil
+    }
+
+    func presentBrand(of call: LedgerCallRow) -> PresentBrand? {
+        let configuration = settings.configuration
+        let customer = call.customer.flatMap { name in configuration.customers.first { $0.name == name } }
+        guard call.customer == nil || customer != nil else { return nil }
+        guard var brand = PresentBrand(of: call, in: branding(of: customer).load().index) else { return nil }
+        brand.copy = brand.logoURL.flatMap { ownCopy($0, configuration) }
+        return brand
     }
 
     func furtherTroubles() async -> [PageTrouble] {

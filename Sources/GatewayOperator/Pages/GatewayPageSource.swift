@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GatewayStore
 
 /// The source of the gateway's pages; the running gateway plays this role.
@@ -20,6 +21,12 @@ protocol GatewayPageSource: CallSource {
     ///
     /// - Throws: an error of the ledger.
     func call(row: Int64) async throws -> LedgerCallRow?
+    /// The call with an identifier; nil for an unknown one.
+    ///
+    /// - Throws: an error of the ledger.
+    func call(_ id: CallIdentifier) async throws -> LedgerCallRow?
+    /// The brand of a call as calls get it now; nil where it has gone or is another one.
+    func presentBrand(of call: LedgerCallRow) -> PresentBrand?
     /// The call of a number as a phone would show it at this moment.
     ///
     /// - Throws: `RingPreviewProblem` for a question without a response.

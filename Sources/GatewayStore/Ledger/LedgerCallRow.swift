@@ -12,6 +12,8 @@ package struct LedgerCallRow: Hashable, Sendable {
     let values: [ColumnValue]
     /// The gateway of the call, in rows of the shared ledger.
     package var node: String?
+    /// The permanent address of the call's page, for a reader who set one.
+    package var link: String?
     /// Its events in order: display, end, return.
     ///
     /// A return is an event of both of its calls.
