@@ -46,6 +46,17 @@ struct CallFileOutputTests {
         #expect(try calls.waiting(.webhook) == 4, "the other output has a queue of its own")
     }
 
+    @Test func `a record has the link to the call's page where the pages have an address`() throws {
+        var output = CallFileOutput(
+            calls.queue, path: path, format: .json, links: CallLinks("https://sbc.example/pages"))
+        try calls.end(1)
+        _ = try output.round(at: 0)
+        let object =
+            try JSONSerialization.jsonObject(with: Data(try #require(try lines().first).utf8)) as? [String: Any]
+        let id = try #require(object?["call_id"] as? String)
+        #expect(object?["link"] as? String == "https://sbc.example/pages/calls/\(id)")
+    }
+
     @Test func `a full batch asks for the next round at once`() throws {
         var output = output()
         try calls.end(CallFileOutput.batch + 1)

@@ -107,7 +107,7 @@ struct CallOutputServiceTests {
         let folder = try GatewayFolder()
         let configuration = try folder.configuration(folder.sections.with("outcomes", outcomes))
         let database = try HeraldDatabase(folder: folder.path)
-        let outputs = CallOutputs(configuration.outcomes, database, logger: LogLines().logger)
+        let outputs = CallOutputs(configuration, database, logger: LogLines().logger)
         #expect(outputs.standings.count == count)
         #expect(configuration.outcomes.outputs.count == count)
     }

@@ -64,7 +64,7 @@ struct CallRecordFieldsTests {
                 sip_status,q850_cause,attempts,forwarded,answered_by,outcome,ring_seconds,call_seconds,caller_received,\
                 customer,gateway,written,also_called,signature,attestation,signature_counts,diversions,signed_name,\
                 name_origin,signature_rejected,signature_marks,signature_causes,signature_code,origid,provider,signer,\
-                continued_as,events,local_time
+                link,continued_as,events,local_time
                 """)
         #expect(Set(LedgerCallRow.csvTitles) == Set(Self.full.json(in: .utc).keys))
         #expect(
@@ -74,7 +74,7 @@ struct CallRecordFieldsTests {
                 2026-01-01T00:00:06.250Z,2026-01-01T00:00:07.250Z,2026-01-01T00:00:08.250Z,2026-01-01T00:00:09.250Z,\
                 2026-01-01T00:00:21.250Z,11,12,14,true,answered_by,outcome,15,16,caller_received,customer,north,\
                 name logo,'+61255501002 1003,passed,B,true,2,verified,both,false,,passed unsupported_ppt,438,\
-                00000000-0000-0001-0000-000000000002,provider,signer,continued_as,,2026-01-01T00:00:04Z\r\n
+                00000000-0000-0001-0000-000000000002,provider,signer,,continued_as,,2026-01-01T00:00:04Z\r\n
                 """)
     }
 

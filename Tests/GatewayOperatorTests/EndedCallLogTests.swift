@@ -24,8 +24,15 @@ struct EndedCallLogTests {
         return record
     }
 
-    private func line(_ record: CallRecord, _ numbers: LogSettings.Numbers) -> [String: String] {
-        EndedCallLog.metadata(record, numbers).mapValues(\.description)
+    private func line(
+        _ record: CallRecord, _ numbers: LogSettings.Numbers, links: CallLinks = CallLinks(nil)
+    ) -> [String: String] {
+        EndedCallLog.metadata(record, numbers, links).mapValues(\.description)
+    }
+
+    @Test func `it has the link to the call's page where the pages have an address`() {
+        let line = line(record(caller: "+61255501001"), .masked, links: CallLinks("https://sbc.example"))
+        #expect(line["link"] == "https://sbc.example/calls/00000000-0000-0001-0000-000000000002")
     }
 
     @Test func `it has the outcome of the call, with the Call-ID escaped`() {
@@ -68,6 +75,6 @@ struct EndedCallLogTests {
     @Test func `log.calls switches the lines off`() {
         var settings = LogSettings()
         settings.hasCalls = false
-        #expect(EndedCallLog(settings) == nil)
+        #expect(EndedCallLog(settings, links: CallLinks(nil)) == nil)
     }
 }

@@ -60,7 +60,7 @@ struct GatewayServices {
             start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
         self.accounts = accounts
         outputs = CallOutputs(
-            start.configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
+            start.configuration, state.database, logger: Logger(label: "herald.records"))
         let (workers, shared, branding) = (callPath.workers, callPath.shared, state.accounts.usual.current)
         let present = PresentCalls(shared.calls, state.recorder)
         self.present = present
@@ -85,7 +85,7 @@ struct GatewayServices {
             into: ClusterLedger(recorder: state.recorder.cluster, calls: shared.calls, isPrompt: false),
             logger: Logger(label: "herald.shared"))
         let streams = resources.transport.streams
-        let log = LogReload(output: start.log, recorder: state.recorder)
+        let log = LogReload(output: start.log, recorder: state.recorder, links: CallLinks(start.configuration))
         let disabled = DisabledTargets.Reload(
             targets: callPath.disabledTargets, registry: callPath.foundation.health)
         configurationReload = ConfigurationReload(

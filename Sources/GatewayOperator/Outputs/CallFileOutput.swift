@@ -10,15 +10,20 @@ struct CallFileOutput: CallRecordOutput {
     private let queue: CallOutputStore
     private let file: CallRecordFile
     private let format: HeraldConfiguration.RecordFormat
+    private let links: CallLinks
     /// Calls in the file whose removal from the queue has failed, such as on a full disk; never written twice.
     private var written: [Int64] = []
 
     /// Calls written at once.
     static let batch = 500
 
-    init(_ queue: CallOutputStore, path: String, format: HeraldConfiguration.RecordFormat) {
+    init(
+        _ queue: CallOutputStore, path: String, format: HeraldConfiguration.RecordFormat,
+        links: CallLinks = CallLinks(nil)
+    ) {
         self.queue = queue
         self.format = format
+        self.links = links
         file = CallRecordFile(path: path, titles: format == .csv ? CSVLine.shown(LedgerCallRow.recordTitles) : "")
     }
 
@@ -35,7 +40,8 @@ struct CallFileOutput: CallRecordOutput {
     func shutdown() async {}
 
     private func line(_ call: LedgerCallRow) throws -> String {
-        format == .csv ? CSVLine.shown(call.recordCells) : try Output.line(json: call.recordJSON)
+        let call = links.linked(call)
+        return format == .csv ? CSVLine.shown(call.recordCells) : try Output.line(json: call.recordJSON)
     }
 
     private mutating func settle() throws {

@@ -17,6 +17,7 @@ package final class CallOutputs: ReloadablePart {
     private let webhook: Slot<HeraldConfiguration.Webhook>
     private let kafka: Slot<KafkaOutputSettings>
     let queue: CallOutputStore
+    private let links: CallLinks
 
     private struct FileSettings: Hashable, Sendable {
         let path: String
@@ -29,14 +30,20 @@ package final class CallOutputs: ReloadablePart {
         }
     }
 
-    package init(_ outcomes: HeraldConfiguration.Outcomes, _ database: HeraldDatabase, logger: Logger) {
-        let queue = CallOutputStore(database)
-        self.queue = queue
-        file = Slot(FileSettings(outcomes), logger) { CallFileOutput(queue, path: $0.path, format: $0.format) }
-        webhook = Slot(outcomes.webhook, logger) {
-            CallWebhookOutput(queue, CallWebhook(url: $0.url, secret: $0.secret.reveal()))
+    package init(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) {
+        let (queue, links, outcomes) = (
+            CallOutputStore(database), CallLinks(configuration), configuration.outcomes
+        )
+        (self.queue, self.links) = (queue, links)
+        file = Slot(FileSettings(outcomes), logger) {
+            CallFileOutput(queue, path: $0.path, format: $0.format, links: links)
         }
-        kafka = Slot(KafkaOutputSettings(outcomes), logger) { CallKafkaOutput(queue, $0.kafka, logger: logger) }
+        webhook = Slot(outcomes.webhook, logger) {
+            CallWebhookOutput(queue, CallWebhook(url: $0.url, secret: $0.secret.reveal()), links: links)
+        }
+        kafka = Slot(KafkaOutputSettings(outcomes), logger) {
+            CallKafkaOutput(queue, $0.kafka, logger: logger, links: links)
+        }
     }
 
     /// The services of all outputs.
@@ -51,7 +58,7 @@ package final class CallOutputs: ReloadablePart {
     package func prepare(_ next: HeraldConfiguration) -> (@Sendable () async -> Void)? {
         let steps = [
             file.change(to: FileSettings(next.outcomes)), webhook.change(to: next.outcomes.webhook),
-            kafka.change(to: KafkaOutputSettings(next.outcomes)),
+            kafka.change(to: KafkaOutputSettings(next.outcomes)), links.change(to: next),
         ]
         let due = steps.compactMap { $0 }
         guard !due.isEmpty else { return nil }

@@ -11,6 +11,7 @@ extension LedgerCallRow {
     private static let fields =
         CallColumn.all.flatMap(\.fields) + [
             CallField("gateway") { .text($0.node) }, CallField("written") { .text($0.written) },
+            CallField("link") { .text($0.link) },
         ]
 
     /// The titles of a CSV file of records: the fields of the first versions in their order, then the further ones.

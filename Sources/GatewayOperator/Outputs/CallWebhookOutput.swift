@@ -10,15 +10,17 @@ import ServiceLifecycle
 struct CallWebhookOutput: CallRecordOutput {
     private let queue: CallOutputStore
     private let webhook: CallWebhook
+    private let links: CallLinks
     /// Calls the receiver has whose removal from the queue has failed; never sent twice by this process.
     private var delivered: [Int64] = []
 
     /// Calls posted at the same time.
     static let concurrency = 8
 
-    init(_ queue: CallOutputStore, _ webhook: CallWebhook) {
+    init(_ queue: CallOutputStore, _ webhook: CallWebhook, links: CallLinks = CallLinks(nil)) {
         self.queue = queue
         self.webhook = webhook
+        self.links = links
     }
 
     /// Sends the calls that are due; ends early when the receiver accepts none of a group.
@@ -65,9 +67,9 @@ struct CallWebhookOutput: CallRecordOutput {
     private func post(_ outputs: ArraySlice<PendingCallOutput>, at now: Int64) async -> [Int64: any Error] {
         await withTaskGroup(of: (Int64, (any Error)?).self) { group in
             for output in outputs {
-                group.addTask { [webhook] in
+                group.addTask { [webhook, links] in
                     do {
-                        let body = Data(try Output.line(json: output.call.recordJSON).utf8)
+                        let body = Data(try Output.line(json: links.linked(output.call).recordJSON).utf8)
                         try await webhook.send(body, callID: output.call.callID, now: now)
                         return (output.id, nil)
                     } catch {

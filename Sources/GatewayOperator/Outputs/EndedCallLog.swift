@@ -15,13 +15,17 @@ package final class EndedCallLog: Sendable {
 
     private let logger: Logger
     private let numbers: LogSettings.Numbers
+    private let links: CallLinks
     private let queue: LogQueue
 
     /// Nil where `log.calls` or `log.level` excludes the lines.
-    package init?(_ settings: LogSettings, logger: Logger = Logger(label: "herald.calls")) {
+    ///
+    /// - Parameter links: the addresses of the calls' pages.
+    package init?(_ settings: LogSettings, links: CallLinks, logger: Logger = Logger(label: "herald.calls")) {
         guard settings.hasCalls, logger.logLevel <= .info else { return nil }
         self.logger = logger
         numbers = settings.numbers
+        self.links = links
         queue = LogQueue(label: "herald.calls", most: Self.most) { leftOut in
             logger.warning(
                 "lines of ended calls were left out: they come faster than they can be written; see log.calls",
@@ -31,13 +35,17 @@ package final class EndedCallLog: Sendable {
 
     /// Adds ended calls; any thread, does not wait.
     package func append(_ calls: [CallRecord]) {
-        queue.append(calls.count) { [logger, numbers] taken in
-            for call in calls.prefix(taken) { logger.info("call ended", metadata: Self.metadata(call, numbers)) }
+        queue.append(calls.count) { [logger, numbers, links] taken in
+            for call in calls.prefix(taken) {
+                logger.info("call ended", metadata: Self.metadata(call, numbers, links))
+            }
         }
     }
 
     /// The fields of a line; text from the network is escaped.
-    static func metadata(_ call: CallRecord, _ numbers: LogSettings.Numbers) -> Logger.Metadata {
+    static func metadata(
+        _ call: CallRecord, _ numbers: LogSettings.Numbers, _ links: CallLinks
+    ) -> Logger.Metadata {
         var line: Logger.Metadata = [
             "call_id": "\(TerminalText.visible(call.sipCallID))",
             "direction": call.direction == .inbound ? "inbound" : "outbound",
@@ -51,6 +59,7 @@ package final class EndedCallLog: Sendable {
         if let from = from(call, numbers) { line["from"] = "\(TerminalText.visible(from))" }
         let called = call.destination?.description ?? (call.direction == .inbound ? call.subscriber : "")
         if let to = shown(called, numbers) { line["to"] = "\(TerminalText.visible(to))" }
+        if let link = links.link(call.call.description) { line["link"] = "\(link)" }
         return line
     }
 

@@ -14,6 +14,7 @@ struct CallKafkaOutput: CallRecordOutput {
     private let queue: CallOutputStore
     private let connection: KafkaConnection
     private let patience: Duration
+    private let links: CallLinks
     /// Calls without a report, by place in the queue.
     private var inFlight: [Int64: PendingCallOutput] = [:]
     /// Calls the cluster has whose removal from the queue has failed; never sent twice by this process.
@@ -39,9 +40,13 @@ struct CallKafkaOutput: CallRecordOutput {
     static let longestPause: Int64 = 60
 
     /// - Parameter patience: the time after which records without a report are a problem.
-    init(_ queue: CallOutputStore, _ settings: KafkaSettings, logger: Logger, patience: Duration = .seconds(10)) {
+    init(
+        _ queue: CallOutputStore, _ settings: KafkaSettings, logger: Logger, patience: Duration = .seconds(10),
+        links: CallLinks = CallLinks(nil)
+    ) {
         self.queue = queue
         self.patience = patience
+        self.links = links
         connection = KafkaConnection(settings, logger: logger)
         refusals = KafkaRefusalLog(logger: logger)
     }
@@ -119,7 +124,7 @@ struct CallKafkaOutput: CallRecordOutput {
         let records = try batch.map { output in
             KafkaRecord(
                 id: output.id, key: output.call.callID,
-                value: String(try Output.line(json: output.call.recordJSON).dropLast()))
+                value: String(try Output.line(json: links.linked(output.call).recordJSON).dropLast()))
         }
         do throws(KafkaError) { try await connection.send(records) } catch {
             await pause(at: now)
