@@ -7,6 +7,7 @@ import Foundation
 import GatewayStore
 import GatewayTesting
 import Host
+import Primitives
 import Synchronization
 import TestFixtures
 import Testing

@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import GatewayStore
+import Primitives
 import Testing
 
 @testable import GatewayOperator

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GatewayStore
+import Primitives
 import Testing
 
 @testable import GatewayOperator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import Primitives
 import Testing
 
 @testable import GatewayOperator

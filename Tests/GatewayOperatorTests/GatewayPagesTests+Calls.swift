@@ -3,6 +3,7 @@
 import CallAccounting
 import Foundation
 import GatewayStore
+import Primitives
 import Testing
 
 @testable import GatewayOperator

@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewayTesting
 import Host
+import Primitives
 import Testing
 
 @testable import GatewayConfiguration

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import Primitives
 import Testing
 
 @testable import GatewayOperator

@@ -7,7 +7,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayStore
 import Host
-import Primitives
+package import Primitives
 import SIPCore
 import UnixSignals
 

@@ -3,6 +3,7 @@
 import CallAccounting
 import GatewayStore
 import HTTPTypes
+import Primitives
 import WebPages
 
 /// The values of the list of calls.

@@ -5,7 +5,7 @@ import CallAccounting
 import ConfigurationFiles
 import Foundation
 package import GatewayStore
-import Primitives
+package import Primitives
 
 /// The filter of calls that `herald calls`, the page `/calls` and `GET /v1/calls` share, as people write it.
 package struct CallQuery: Hashable, Sendable {

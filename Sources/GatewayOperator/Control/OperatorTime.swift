@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Host
+import Primitives
 
 /// Reads and writes times of the command line.
 enum OperatorTime {

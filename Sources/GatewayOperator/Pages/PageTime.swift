@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Times as pages show them: local, with UTC beside.
 enum PageTime {
     /// `2026-01-31 07:00:05 EST (12:00:05 UTC)` for seconds since 1970; where the wall shows UTC, that alone.
@@ -9,9 +11,7 @@ enum PageTime {
 
     /// The time in UTC beside a local one: `12:00:05 UTC`, with the date where it is another one; nil where the wall shows UTC.
     static func utc(_ seconds: Int64, beside zone: LocalZone) -> String? {
-        guard !zone.isUTC(at: seconds) else { return nil }
-        let text = LocalZone.utc.text(seconds)
-        return text.prefix(10) == zone.wall(seconds).prefix(10) ? String(text.dropFirst(11)) : text
+        zone.utc(beside: seconds)
     }
 
     /// A duration in its two largest units.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import Primitives
 import WebPages
 
 /// Bars of calls from trunks by decision, as the attributes of SVG elements, and tables with the same numbers.

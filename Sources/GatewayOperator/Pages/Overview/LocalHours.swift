@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 // Hours and days of the local time, for axes and tables; moments are seconds since 1970.
 extension LocalZone {
     /// `2026-01-31 12:00`.
