@@ -25,17 +25,21 @@ package struct PageRequest: Sendable {
     }
 }
 
-/// The fields of a submitted form.
+/// The fields and files of a submitted form.
 package struct PageForm: Sendable {
     private let fields: [String: String]
-    /// The bytes of the body, for pages that take a file as the whole body.
-    package let body: [UInt8]
+    private let files: [String: PageFile]
 
-    static let none = PageForm(fields: [:], body: [])
+    static let none = PageForm(fields: [:])
 
-    init(fields: [String: String], body: [UInt8]) {
+    init(fields: [String: String], files: [String: PageFile] = [:]) {
         self.fields = fields
-        self.body = body
+        self.files = files
+    }
+
+    /// A chosen file; nil if none was chosen.
+    package func file(_ name: String) -> PageFile? {
+        files[name].flatMap { $0.name.isEmpty && $0.bytes.isEmpty ? nil : $0 }
     }
 
     /// A field without blanks at both ends; empty if missing.
@@ -54,7 +58,7 @@ package struct PageForm: Sendable {
             let name = decoded(parts[0])
             if fields[name] == nil { fields[name] = parts.count > 1 ? decoded(parts[1]) : "" }
         }
-        return PageForm(fields: fields, body: body)
+        return PageForm(fields: fields)
     }
 
     private static func decoded(_ bytes: some Collection<UInt8>) -> String {

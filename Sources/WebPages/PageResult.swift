@@ -41,23 +41,20 @@ package struct Page: Sendable {
     let entry: String?
     /// The largest body in bytes.
     let limit: Int
-    let isFile: Bool
     let handle: @Sendable (PageRequest) async throws -> PageResult
 
     /// - Parameters:
     ///   - path: a path of Hummingbird's router, such as `/calls/:id`.
     ///   - entry: the label in the navigation; nil leaves the page out of it.
-    ///   - limit: the largest body of a form in bytes.
-    ///   - takesFile: the body is a file sent by the site's script, with the token in `X-Form-Token`.
+    ///   - limit: the largest body of a form in bytes, with its files.
     package init(
-        _ method: Method, _ path: String, entry: String? = nil, limit: Int = 64 * 1024, takesFile: Bool = false,
+        _ method: Method, _ path: String, entry: String? = nil, limit: Int = 64 * 1024,
         handle: @escaping @Sendable (PageRequest) async throws -> PageResult
     ) {
         self.method = method
         self.path = path
         self.entry = entry
         self.limit = limit
-        isFile = takesFile
         self.handle = handle
     }
 }

@@ -54,16 +54,22 @@ extension PageSite {
         } catch {
             throw PageProblem(.contentTooLarge, "More than \(page.limit) bytes were sent. Nothing was changed.")
         }
-        let form = page.isFile ? PageForm(fields: [:], body: body) : PageForm.urlEncoded(body)
-        let header = HTTPField.Name("X-Form-Token").flatMap { request.headers[$0] }
-        let token = page.isFile ? header ?? "" : form["token"]
-        guard let session, PageSessions.isEqual(token, session.token) else {
+        guard let form = Self.form(body, type: request.headers[.contentType]) else {
+            throw PageProblem(.badRequest, "The form cannot be read. Nothing was changed. Open the page again.")
+        }
+        guard let session, PageSessions.isEqual(form["token"], session.token) else {
             throw PageProblem(
                 .forbidden,
                 "This form is too old: the program or the session began anew. Nothing was changed. Open the page again."
             )
         }
         return form
+    }
+
+    /// The fields of a body; nil for a form with files that breaks the format.
+    private static func form(_ body: [UInt8], type: String?) -> PageForm? {
+        guard let boundary = MultipartForm.boundary(of: type) else { return PageForm.urlEncoded(body) }
+        return MultipartForm.decoded(body, boundary: boundary)
     }
 
     private func loginFirst(_ page: Page, _ request: Request) -> Response {

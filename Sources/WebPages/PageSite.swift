@@ -22,6 +22,7 @@ package final class PageSite: Sendable {
     let masksNumbers: Bool
     /// A notice on the empty login page, such as how to make the first key.
     let loginNotice: (@Sendable () async -> PageNotice?)?
+    let loginHelp: LoginHelp?
     let ticket: LoginTicket?
     /// Whether the responses to wrong logins are delayed.
     let limitsLogins: Bool
@@ -36,12 +37,14 @@ package final class PageSite: Sendable {
     ///   - name: shown in the head of every page, such as `herald sbc-1`.
     ///   - masksNumbers: whether the layout has the switch for whole telephone numbers.
     ///   - loginNotice: a notice on the empty login page; nil for none.
+    ///   - loginHelp: the origin of the secret, on each login page; nil for none.
     ///   - ticket: ends sessions whose secret has become invalid; nil keeps them.
     ///   - limitsLogins: false if the check of the access slows down wrong secrets itself.
     ///   - now: replaced by tests, like `pause`.
     package init(
         name: String, version: String, templates: PageTemplates, access: PageAccess, pages: [Page],
         masksNumbers: Bool = false, loginNotice: (@Sendable () async -> PageNotice?)? = nil,
+        loginHelp: LoginHelp? = nil,
         ticket: LoginTicket? = nil, limitsLogins: Bool = true, logger: Logger,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
         pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
@@ -53,7 +56,7 @@ package final class PageSite: Sendable {
         self.pages = pages
         self.masksNumbers = masksNumbers
         self.loginNotice = loginNotice
-        (self.ticket, self.limitsLogins) = (ticket, limitsLogins)
+        (self.loginHelp, self.ticket, self.limitsLogins) = (loginHelp, ticket, limitsLogins)
         self.logger = logger
         (self.now, self.pause) = (now, pause)
         sessions = PageSessions(now: now)

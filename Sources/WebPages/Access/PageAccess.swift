@@ -19,6 +19,15 @@ package struct LoginTicket: Sendable {
     }
 }
 
+/// The origin of the secret, shown below the login.
+package struct LoginHelp: Hashable, Sendable {
+    let text: String
+    /// The command that makes a secret; a person copies it whole.
+    let command: String
+
+    package init(_ text: String, command: String) { (self.text, self.command) = (text, command) }
+}
+
 /// The access to the pages of a site.
 package enum PageAccess: Sendable {
     /// Everybody on this machine. Only for servers on a loopback address.

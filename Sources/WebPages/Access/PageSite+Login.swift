@@ -18,7 +18,9 @@ extension PageSite {
             site: name, version: version, title: "Log in", entries: [], token: session.token, here: "/",
             hasLogin: false,
             masksNumbers: false, showsNumbers: false, notice: notice)
-        let html = templates.render("login", FramedPage(frame: frame, content: ["label": label])) ?? label
+        var content = ["label": label]
+        (content["help"], content["command"]) = (loginHelp?.text, loginHelp?.command)
+        let html = templates.render("login", FramedPage(frame: frame, content: content)) ?? label
         return withCookie(html: html, status, session, known == nil)
     }
 
