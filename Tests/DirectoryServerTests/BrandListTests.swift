@@ -51,6 +51,40 @@ struct BrandListTests {
         }
     }
 
+    @Test func `a change of a brand that another person has changed is refused`() async throws {
+        try await Self.run { directory, brands, _ in
+            let version = try brands.brand("acme").version
+            let now = directory.time.now
+            // In the same second, with no new number.
+            _ = try brands.change("acme", Self.change { $0.name = "First" }, from: version, now: now)
+            #expect(throws: BrandListError.moved("acme")) {
+                try brands.change("acme", Self.change { $0.name = "Second" }, from: version, now: now)
+            }
+            #expect(try brands.brand("acme").name == "First")
+            _ = try brands.change(
+                "acme", Self.change { $0.name = "Second" }, from: try brands.brand("acme").version, now: now)
+            #expect(try brands.brand("acme").name == "Second")
+            // A number more is no change of the brand.
+            let before = try brands.brand("acme").version
+            try directory.put("+61491579998", name: "Other")
+            #expect(try brands.brand("acme").version == before)
+        }
+    }
+
+    @Test func `many numbers are assigned at once, and those of other brands are returned`() async throws {
+        try await Self.run { directory, brands, numbers in
+            try brands.create(id: "other", Self.change { $0.name = "Other" }, now: directory.time.now)
+            let moved = try numbers.set(
+                try Self.numbers(2...500), brandID: "other", reason: "Own", now: directory.time.now)
+            #expect(moved.map(\.brandID) == ["acme", "acme"])
+            #expect(try brands.brand("other").numbers == 499 && brands.brand("acme").numbers == 1)
+            #expect(try numbers.set(try Self.numbers(2...3), brandID: "other", reason: nil, now: 1).isEmpty)
+            #expect(throws: BrandListError.unknown("none")) {
+                try numbers.set(try Self.numbers(1...1), brandID: "none", reason: nil, now: 1)
+            }
+        }
+    }
+
     @Test func `a call reason of a number's own stays when the brand's changes`() async throws {
         try await Self.run { directory, brands, numbers in
             let own = try #require(try Self.numbers(1...1).first)

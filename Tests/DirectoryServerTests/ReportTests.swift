@@ -46,6 +46,37 @@ struct ReportTests {
         }
     }
 
+    /// Events of docs/events.md: an answered call has `displayed` and `call_seen`, one that nobody took `missed`.
+    @Test func `calls of a month are counted by day, brand and end, once each`() async throws {
+        try await Operator.run { admin in
+            let directory = admin.directory
+            try directory.put(entry("+61491570156"))
+            func report(_ outcome: String, _ end: String?, _ key: String, _ number: String = "+61491570156")
+                async throws
+            {
+                var event = EventRequest(phoneNumber: number, outcome: outcome, eventKey: key)
+                event.meta = end.map { ["call_outcome": .string($0)] }
+                _ = try await directory.event(event)
+            }
+            try await report("displayed", "ANSWERED", "displayed:1")
+            for _ in 0..<2 { try await report("call_seen", "ANSWERED", "call_seen:1") }
+            try await report("missed", "MISSED", "missed:2")
+            try await report("returned", nil, "returned:2")
+            try await report("call_seen", "REJECTED", "call_seen:3")
+            try await report("call_seen", "ANSWERED", "call_seen:4", "+61491570199")
+            directory.time.now += 86_400
+            try await report("missed", "BUSY", "missed:5")
+            let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
+            #expect(
+                report.calls.map { "\($0.day) \($0.name ?? "-") \($0.answered) \($0.missed) \($0.returned)" } == [
+                    "2026-01-01 - 1 0 0", "2026-01-01 Acme Bank 1 1 1", "2026-01-02 Acme Bank 0 1 0",
+                ])
+            #expect(MonthReport.callsCSV([report]).contains("main,2026-01-01,acme,Acme Bank,1,1,1,live\r\n"))
+            let response = try await admin.ask("reports/2026-01?account=main")
+            #expect(response.text.contains(#""answered":1"#))
+        }
+    }
+
     @Test func `sync responses of a month are in its report`() async throws {
         let folder = TemporaryFolder()
         let database = try Engine.open(folder.path)

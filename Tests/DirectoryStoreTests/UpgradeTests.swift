@@ -66,6 +66,9 @@ struct UpgradeTests {
         #expect(report.counted == 2)
         #expect(try BrandEntries(database).active(limit: 9).map(\.brandName) == ["Acme"])
 
+        let events = try EventLedger(database).page(.init(), limit: 9).events
+        #expect(events.map(\.brandID) == ["acme", nil], "an earlier event has no brand")
+
         let new = TemporaryFolder()
         _ = try DirectoryDatabase(folder: new.path)
         #expect(try Self.tables(path) == Self.tables(new.path + "/directory.sqlite"))

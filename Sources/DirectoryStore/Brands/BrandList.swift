@@ -90,14 +90,17 @@ package struct BrandList: Sendable {
     /// becomes inactive holds the numbers back until it is active again. Setting the same logo again delivers the
     /// numbers again.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameters:
+    ///   - version: the `Brand.version` that the change is made from; nil changes any.
+    ///   - now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
-    package func change(_ id: String, _ change: Change, now: Int64) throws -> Brand {
+    package func change(_ id: String, _ change: Change, from version: String? = nil, now: Int64) throws -> Brand {
         try change.check()
         return try database.pool.writeFeed(of: account) { [account] database in
             guard let before = try Self.find(id, account, database) else {
                 throw try Self.unknown(id, account, database)
             }
+            if let version, version != before.version { throw BrandListError.moved(id) }
             try Self.apply(change, to: id, account, now: now, database)
             try Self.passOn(
                 before, try Self.detail(id, account, database), givesLogoAgain: change.logo != nil, account, now: now,
@@ -130,6 +133,18 @@ package struct BrandList: Sendable {
     /// - Throws: `BrandListError.unknown`, or a database error.
     package func brand(_ id: String) throws -> Brand {
         try database.pool.read { [account] in try Self.detail(id, account, $0) }
+    }
+
+    /// The names of brands by their identifiers; identifiers without a brand are left out.
+    package func names(of ids: Set<String>) throws -> [String: String] {
+        if ids.isEmpty { return [:] }
+        let places = repeatElement("?", count: ids.count).joined(separator: ", ")
+        return try database.pool.read { [account] database in
+            try database.rows(
+                "SELECT id, name FROM brand WHERE account = ? AND id IN (\(places))",
+                SQLArguments([.integer(account.row)] + ids.map { SQLValue.text($0) })
+            ).reduce(into: [:]) { $0[$1[0]] = $1[1] as String }
+        }
     }
 
     /// At most `limit` brands after `after`, by identifier.
@@ -214,11 +229,13 @@ package enum BrandListError: OperatorError, Hashable {
     case badField(String)
     case taken(String)
     case unknown(String, similar: String? = nil)
+    /// Another person has changed the brand meanwhile.
+    case moved(String)
 
     package var kind: OperatorMistakeKind {
         switch self {
         case .badField: .invalid
-        case .taken: .conflict
+        case .taken, .moved: .conflict
         case .unknown: .missing
         }
     }
@@ -227,6 +244,8 @@ package enum BrandListError: OperatorError, Hashable {
         switch self {
         case .badField(let problem): problem
         case .taken(let id): "there is a brand \"\(id)\" already; change it, or choose another brand_id"
+        case .moved(let id):
+            "the brand \"\(id)\" was changed meanwhile; nothing was saved; compare its present values, then save again"
         case .unknown(let id, let similar):
             "there is no brand \"\(id)\"\(SimilarName.hint(similar)); list the brands to see their identifiers"
         }

@@ -76,18 +76,48 @@ package struct BrandNumbers: Sendable {
     ///   - now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
     package func set(_ number: E164Number, brandID: String, reason: String?, now: Int64) throws {
+        _ = try set([number], brandID: brandID, reason: reason, now: now)
+    }
+
+    /// Assigns numbers to a brand in one transaction and activates them; parameters and errors as above.
+    ///
+    /// - Parameter numbers: at most some thousands, which one statement takes.
+    /// - Returns: the earlier rows of the numbers that were active or held for another brand.
+    package func set(
+        _ numbers: [E164Number], brandID: String, reason: String?, now: Int64
+    ) throws -> [NumberRow] {
         if let reason, let problem = EntryRules.problem("call_reason", reason) {
             throw BrandListError.badField(problem)
         }
-        try database.pool.writeFeed(of: account) { [account] database in
+        return try database.pool.writeFeed(of: account) { [account] database in
             guard let brand = try BrandList.find(brandID, account, database) else {
                 throw try BrandList.unknown(brandID, account, database)
             }
-            let entry = BrandEntries.Entry(
-                number: number, name: brand.name, brandID: brandID, logoURL: brand.logo,
-                callReason: reason ?? brand.reason)
-            _ = try BrandEntries.put([entry], account, now: now, database)
+            let moved = try Self.others(numbers, than: brandID, account, database)
+            let entries = numbers.map { number in
+                BrandEntries.Entry(
+                    number: number, name: brand.name, brandID: brandID, logoURL: brand.logo,
+                    callReason: reason ?? brand.reason)
+            }
+            _ = try BrandEntries.put(entries, account, now: now, database)
+            return moved
         }
+    }
+
+    /// The rows of numbers that are active or held for another brand.
+    private static func others(
+        _ numbers: [E164Number], than brandID: String, _ account: AccountID, _ database: any SQLConnection
+    ) throws -> [NumberRow] {
+        if numbers.isEmpty { return [] }
+        let places = repeatElement("?", count: numbers.count).joined(separator: ", ")
+        return try database.rows(
+            """
+            SELECT * FROM brand_number WHERE account = ? AND brand_id <> ? AND (active OR held) AND number IN (\(places))
+            ORDER BY number
+            """,
+            SQLArguments(
+                [.integer(account.row), .text(brandID)] + numbers.map { SQLValue.integer(Int64($0.digits)) })
+        ).map(numberRow)
     }
 
     /// Deactivates numbers in one transaction; clients receive the change with their next sync.

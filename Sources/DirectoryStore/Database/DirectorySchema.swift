@@ -105,6 +105,7 @@ enum DirectorySchema {
                 .text("number"), .text("outcome"), .text("surface", .optional), .text("device_id", .optional),
                 .text("displayed_at"), .text("meta", .optional), .boolean("counted"), .text("reason", .optional),
                 .integer("received"), .text("branding_request_id", .optional), .text("warning", .optional),
+                .text("brand_id", .optional), .text("call_outcome", .optional),
             ]),
         SchemaTable(
             "month_usage", key: "account", "month", "shard", fill: 50,
@@ -114,6 +115,12 @@ enum DirectorySchema {
             columns: [
                 .account(.kept), .text("day"), .text("brand_id"), .text("outcome"), .text("reason"), .integer("shard"),
                 .integer("events"),
+            ]),
+        // Calls by their end, which `day_outcome` does not have: an answered call is one of several ends of `call_seen`.
+        SchemaTable(
+            "day_call", key: "account", "day", "brand_id", "result", "shard", fill: 70,
+            columns: [
+                .account(.kept), .text("day"), .text("brand_id"), .text("result"), .integer("shard"), .integer("calls"),
             ]),
         SchemaTable(
             "day_stored", key: "account", "day", "shard", fill: 50,

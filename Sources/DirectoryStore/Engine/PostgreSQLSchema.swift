@@ -69,7 +69,19 @@ enum PostgreSQLSchema {
         }
     }
 
-    private static let migrations = [DirectorySchema.script(.postgreSQL) + own]
+    /// The first makes the present tables. The others bring those of an earlier program to them, and find them made in a
+    /// new database.
+    private static let migrations = [DirectorySchema.script(.postgreSQL) + own, calls]
+
+    // Brand and outcome of an event, and calls by their end.
+    private static let calls = """
+        ALTER TABLE event ADD COLUMN IF NOT EXISTS brand_id text COLLATE "C";
+        ALTER TABLE event ADD COLUMN IF NOT EXISTS call_outcome text COLLATE "C";
+        CREATE TABLE IF NOT EXISTS day_call (
+            account bigint NOT NULL, day text COLLATE "C" NOT NULL, brand_id text COLLATE "C" NOT NULL,
+            result text COLLATE "C" NOT NULL, shard bigint NOT NULL, calls bigint NOT NULL,
+            PRIMARY KEY (account, day, brand_id, result, shard)) WITH (fillfactor = 70);
+        """
 
     // The bytes of logos and uploads, and the work that one node does for all.
     private static let own = """

@@ -14,6 +14,7 @@ enum SQLiteMigrations {
         var migrator = DatabaseMigrator()
         for name in released { migrator.registerMigration(name) { _ in throw BeforeFirstVersion() } }
         migrator.registerMigration("engines 6") { try $0.execute(sql: shards) }
+        migrator.registerMigration("calls 7") { try $0.execute(sql: calls) }
         return migrator
     }()
 
@@ -38,6 +39,16 @@ enum SQLiteMigrations {
         }
         try migrator.migrate(file)
     }
+
+    // Brand and outcome of an event, and calls by their end; both begin with the next event.
+    private static let calls = """
+        ALTER TABLE event ADD COLUMN brand_id TEXT;
+        ALTER TABLE event ADD COLUMN call_outcome TEXT;
+        CREATE TABLE day_call (
+            account INTEGER NOT NULL REFERENCES account (id), day TEXT NOT NULL, brand_id TEXT NOT NULL,
+            result TEXT NOT NULL, shard INTEGER NOT NULL, calls INTEGER NOT NULL,
+            PRIMARY KEY (account, day, brand_id, result, shard)) WITHOUT ROWID;
+        """
 
     // The heads of the feeds, and counters by shard. SQLite cannot change a primary key, so the counters are copied.
     private static let shards = """

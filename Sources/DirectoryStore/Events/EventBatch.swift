@@ -53,6 +53,13 @@ struct EventBatch {
         let reason: String
     }
 
+    private struct CallEnd: Hashable {
+        let account: AccountID
+        let day: String
+        let brandID: String
+        let result: CallResult
+    }
+
     private let database: any SQLConnection
     private var configs: [AccountTime: DirectoryConfig] = [:]
     private var hasRequests: Set<AccountID> = []
@@ -63,6 +70,7 @@ struct EventBatch {
     // Rows and counts for the writes.
     private var rows: [[SQLValue]] = []
     private var outcomes: [Outcome: Int] = [:]
+    private var calls: [CallEnd: Int] = [:]
     private var counted: [AccountTime: Int] = [:]
     private var bytes: [AccountTime: Int] = [:]
 
@@ -255,13 +263,20 @@ extension EventBatch {
             reason = .eventDropped
             response.reason = reason?.rawValue
         } else {
-            rows.append(EventLedger.values(event, reported.meta, as: response, part.account, now: part.now))
+            rows.append(
+                EventLedger.values(
+                    event, reported.meta, of: attribution.brandID, as: response, part.account, now: part.now))
             if let key { known[key] = response }
         }
         outcomes[
             Outcome(
                 account: part.account, day: time.day, brandID: attribution.brandID ?? "",
                 outcome: event.outcome, reason: reason?.rawValue ?? ""), default: 0] += 1
+        if reported.warning == nil, let result = CallResult(event) {
+            calls[
+                CallEnd(account: part.account, day: time.day, brandID: attribution.brandID ?? "", result: result),
+                default: 0] += 1
+        }
         if reason == nil {
             counted[month, default: 0] += 1
             let used = configs[month]?.usedThisMonth ?? 0
@@ -287,7 +302,7 @@ extension EventBatch {
         let events = SQLInsertion(
             into: "event", EventLedger.columns, rows, "ON CONFLICT (account, event_key) DO NOTHING")
         let insertions = [
-            events, outcomeCounts, sums(counted, into: "month_usage", "month", "counted"),
+            events, outcomeCounts, callCounts, sums(counted, into: "month_usage", "month", "counted"),
             sums(bytes, into: "day_stored", "day", "bytes"),
         ].filter { !$0.rows.isEmpty }
         if insertions.isEmpty { return }
@@ -313,6 +328,26 @@ extension EventBatch {
             """
             ON CONFLICT (account, day, brand_id, outcome, reason, shard)
             DO UPDATE SET events = day_outcome.events + excluded.events
+            """)
+    }
+
+    private var callCounts: SQLInsertion {
+        let sorted = calls.sorted {
+            ($0.key.account.row, $0.key.day, $0.key.brandID, $0.key.result.rawValue)
+                < ($1.key.account.row, $1.key.day, $1.key.brandID, $1.key.result.rawValue)
+        }
+        let texts = ["day", "brand_id", "result"].map { SQLColumn($0, .text) }
+        return SQLInsertion(
+            into: "day_call",
+            [SQLColumn("account", .integer)] + texts + ["shard", "calls"].map { SQLColumn($0, .integer) },
+            sorted.map { end, count in
+                [
+                    .integer(end.account.row), .text(end.day), .text(end.brandID), .text(end.result.rawValue),
+                    .integer(Int64(database.shard)), .integer(Int64(count)),
+                ]
+            },
+            """
+            ON CONFLICT (account, day, brand_id, result, shard) DO UPDATE SET calls = day_call.calls + excluded.calls
             """)
     }
 

@@ -30,6 +30,10 @@ package struct EventLedger: Sendable {
         /// event.
         package var warning: String?
         package var receivedAt: String
+        /// The brand of the number at the receipt; nil without one, and for events of versions that did not store it.
+        package var brandID: String?
+        /// `call_outcome` of `meta`; nil before the end of a call.
+        package var callOutcome: String?
 
         package enum CodingKeys: String, CodingKey {
             case outcome, surface, meta, counted, reason
@@ -40,6 +44,8 @@ package struct EventLedger: Sendable {
             case displayedAt = "displayed_at"
             case receivedAt = "received_at"
             case warning = "warning_code"
+            case brandID = "brand_id"
+            case callOutcome = "call_outcome"
         }
     }
 
@@ -68,16 +74,17 @@ package struct EventLedger: Sendable {
         + ["event_id", "event_key", "number", "outcome", "surface", "device_id", "displayed_at", "meta"]
         .map { SQLColumn($0, .text) }
         + [SQLColumn("counted", .boolean), SQLColumn("reason", .text), SQLColumn("received", .integer)]
-        + ["branding_request_id", "warning"].map { SQLColumn($0, .text) }
+        + ["branding_request_id", "warning", "brand_id", "call_outcome"].map { SQLColumn($0, .text) }
 
     /// The row of an event.
     static func values(
-        _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64
+        _ event: EventRequest, _ meta: String?, of brandID: String?, as response: EventResponse, _ account: AccountID,
+        now: Int64
     ) -> [SQLValue] {
         let values: [any SQLArgument] = [
             account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
             event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-            event.brandingRequestID, response.warningCode,
+            event.brandingRequestID, response.warningCode, brandID, CallResult.callOutcome(event),
         ]
         return values.map(\.sqlArgument)
     }
@@ -95,13 +102,15 @@ package struct EventLedger: Sendable {
     }
 
     static func recorded(_ row: SQLRow) throws -> Recorded {
-        let meta: String? = row["meta"]
+        let text: String? = row["meta"]
+        let callOutcome: String? = row["call_outcome"]
+        let meta = try text.map { try JSONValue.object(parsing: $0.utf8, levels: .max) }
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
             surface: row["surface"], deviceID: row["device_id"], displayedAt: row["displayed_at"],
-            meta: try meta.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
-            counted: row["counted"], reason: row["reason"], warning: row["warning"],
-            receivedAt: Timestamp.string(from: row["received"]))
+            meta: meta, counted: row["counted"], reason: row["reason"], warning: row["warning"],
+            receivedAt: Timestamp.string(from: row["received"]), brandID: row["brand_id"],
+            callOutcome: callOutcome ?? CallResult.callOutcome(meta))
     }
 
     /// The response to an event that is stored.

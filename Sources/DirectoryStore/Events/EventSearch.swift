@@ -11,6 +11,10 @@ extension EventLedger {
         package var outcome: String?
         package var counted: Bool?
         package var deviceID: String?
+        /// Any of these brands; an empty set matches no event.
+        package var brandIDs: Set<String>?
+        /// `call_outcome` of the event.
+        package var callOutcome: String?
         /// Seconds since 1970: received at this time or later.
         package var since: Int64?
         /// Seconds since 1970: received before this time.
@@ -20,7 +24,10 @@ extension EventLedger {
 
         /// The values that columns must have; nil for no condition.
         fileprivate var columns: [(String, (any SQLArgument)?)] {
-            [("number", number?.description), ("outcome", outcome), ("counted", counted), ("device_id", deviceID)]
+            [
+                ("number", number?.description), ("outcome", outcome), ("counted", counted), ("device_id", deviceID),
+                ("call_outcome", callOutcome),
+            ]
         }
     }
 
@@ -56,6 +63,11 @@ extension EventLedger {
             for (column, value) in filter.columns where value != nil {
                 conditions.append("\(column) = ?")
                 values += value.map { [$0] } ?? []
+            }
+            if let brands = filter.brandIDs {
+                let places = repeatElement("?", count: brands.count).joined(separator: ", ")
+                conditions.append(brands.isEmpty ? "FALSE" : "brand_id IN (\(places))")
+                values += brands.sorted().map { $0 as any SQLArgument }
             }
             let rows = try database.rows(
                 """

@@ -26,9 +26,11 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// Lookups without a result.
     package let notMatched: Int
     package let rows: [Line]
+    /// Calls by day and brand, in the order of days; of events that this version or a later one has received.
+    package let calls: [DayCalls]
 
     package enum CodingKeys: String, CodingKey {
-        case account, mode, month, reasons, deliveries, rows
+        case account, mode, month, reasons, deliveries, rows, calls
         case counted = "imprints_counted"
         case uncounted = "not_counted"
         case returned = "return_calls"
@@ -55,11 +57,10 @@ package struct MonthReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// The outcomes that gateways and phones report for a return call.
-    private static let returnOutcomes: Set = ["returned", "call_returned"]
-
     init(
-        account: String, mode: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int], rows: [Line]
+        account: String, mode: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int],
+        rows: [Line],
+        calls: [DayCalls] = []
     ) {
         func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
         self.account = account
@@ -69,10 +70,10 @@ package struct MonthReport: Codable, Hashable, Sendable {
         acknowledgements = signals[.acknowledged, default: 0]
         matched = signals[.matched, default: 0]
         notMatched = signals[.notMatched, default: 0]
-        self.rows = rows
+        (self.rows, self.calls) = (rows, calls)
         counted = sum { $0.reason == nil }
         uncounted = sum { $0.reason != nil }
-        returned = sum { Self.returnOutcomes.contains($0.outcome) }
+        returned = sum { CallResult.returnOutcomes.contains($0.outcome) }
         reasons = rows.reduce(into: [:]) { reasons, line in
             if let reason = line.reason { reasons[reason, default: 0] += line.events }
         }
@@ -115,7 +116,7 @@ package struct MonthReports: Sendable {
                     account: row["name"], mode: row["mode"], month: month,
                     deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
                     signals: try SignalCounts.counts(of: account, in: month, database),
-                    rows: try Self.rows(account, month, database))
+                    rows: try Self.rows(account, month, database), calls: try DayCalls.rows(account, month, database))
             }
         }
     }
