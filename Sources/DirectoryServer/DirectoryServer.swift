@@ -9,6 +9,7 @@ import HummingbirdCore
 import HummingbirdTLS
 package import Logging
 import NIOCore
+package import Primitives
 import ServiceLifecycle
 package import WebPages
 
@@ -34,6 +35,10 @@ package final class DirectoryServer: Service {
         package var admin = Admin.beside
         /// The operator's pages, at the address of the API.
         package var pages = Pages.off
+        /// The command that makes an admin key for this directory, for the login page.
+        package var keyCommand = "herald-directory admin-key create NAME"
+        /// The zone of the times on pages; tests replace it.
+        package var zone = LocalZone.ofProcess
         /// TLS at the operator's own address; nil for plain HTTP.
         package var adminCertificate: ServerCertificate?
         package var connections = ClientConnections()

@@ -7,6 +7,8 @@ package struct PageFile: Sendable {
     /// The name on the person's machine: foreign text.
     package let name: String
     package let bytes: [UInt8]
+
+    package init(name: String, bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
 }
 
 /// Reads the body of a form with files: `multipart/form-data` (RFC 7578, RFC 2046 §5.1).

@@ -47,6 +47,11 @@ package struct PageForm: Sendable {
         fields[name]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
     }
 
+    /// The lines of a field, with those that are blank; none if it is missing.
+    package func lines(_ name: String) -> [Substring] {
+        (fields[name] ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    }
+
     /// Whether a checkbox of that name is ticked.
     package func isTicked(_ name: String) -> Bool { fields[name] != nil }
 

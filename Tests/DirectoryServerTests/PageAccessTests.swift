@@ -21,7 +21,8 @@ struct PageAccessTests {
 
     private static let forms = [
         "/accounts", "/accounts/main", "/accounts/main/close", "/accounts/main/brands", "/accounts/main/brand",
-        "/accounts/main/brand/number", "/accounts/main/brand/deactivate", "/accounts/main/numbers/deactivate",
+        "/accounts/main/brands/preview", "/accounts/main/brand/preview", "/accounts/main/import/x/region",
+        "/accounts/main/brand/numbers", "/accounts/main/brand/deactivate", "/accounts/main/numbers/deactivate",
         "/accounts/main/import/text", "/accounts/main/import/x", "/accounts/main/import/x/cancel",
         "/accounts/main/keys", "/accounts/main/keys/x/rotate", "/accounts/main/keys/x/revoke", "/accounts/main/debug",
         "/accounts/main/debug/withdraw", "/logo-upload/x", "/logo-removal",
@@ -45,7 +46,8 @@ struct PageAccessTests {
         try await PageVisitor.run { visitor in
             try visitor.directory.put("+61491570156")
             let fields: KeyValuePairs = [
-                "name": "x", "id": "brand-1", "brand_name": "Other", "number": "+61491570156", "status": "closed",
+                "name": "x", "id": "brand-1", "brand_name": "Other", "number": "+61491570156",
+                "numbers": "+61491570155", "status": "closed",
                 "text": "number,brand_name\n+61491570157,X\n", "kind": "gateway",
             ]
             for path in Self.forms {
@@ -53,7 +55,7 @@ struct PageAccessTests {
                 #expect(refused.status == 403, "\(path)")
                 #expect(refused.text.contains("Nothing was changed"), "\(path)")
             }
-            for path in ["/accounts/main/import/file", "/logo-file?name=a.png"] {
+            for path in ["/accounts/main/import/file", "/logo-file", "/accounts/main/brand"] {
                 let refused = try await visitor.send(file: "number,brand_name\n", to: path, token: "wrong")
                 #expect(refused.status == 403, "\(path)")
             }
@@ -70,11 +72,21 @@ struct PageAccessTests {
     @Test func `without an admin key the login explains how to make one`() async throws {
         try await RunningDirectory.run(edit: { $0.pages = .loopback }) { directory in
             let form = try await PageVisitor.get("/login", on: directory)
-            #expect(form.text.contains("herald-directory admin-key create"))
+            #expect(form.text.contains("<pre tabindex=\"0\">herald-directory admin-key create NAME</pre>"))
+            #expect(form.text.contains("There is no admin key yet"))
             let tried = try await PageVisitor.send(
                 "POST", "/login", on: directory, cookie: form.newCookie ?? "",
                 body: "token=\(form.formToken)&secret=x")
             #expect(tried.status == 403 && tried.text.contains("herald-directory admin-key create"))
+        }
+    }
+
+    @Test func `the login shows the command that makes a key, whoever has one`() async throws {
+        let command = "herald-directory admin-key create NAME --config '/srv/<a> b.yaml'"
+        try await PageVisitor.run(edit: { $0.keyCommand = command }) { visitor in
+            let form = try await PageVisitor.get("/login", on: visitor.directory).text
+            #expect(!form.contains("There is no admin key yet") && form.contains("The key is shown once"))
+            #expect(form.contains("create NAME --config &#39;/srv/&lt;a&gt; b.yaml&#39;</pre>"))
         }
     }
 

@@ -19,13 +19,14 @@ struct PageFormTests {
             let made = try await visitor.post(
                 "/accounts/main/brands", ["brand_name": "Acme Bank", "owner_state": "active"])
             #expect(try await visitor.follow(made).text.contains("The brand is ready"))
-            let added = try await visitor.post(
-                "/accounts/main/brand/number", ["id": "acme-bank", "number": "(02) 5550 1001", "region": "au"])
+            let added = try await visitor.submit(
+                try await visitor.get("/accounts/main/brand?id=acme-bank"), "/accounts/main/brand/numbers",
+                ["numbers": "(02) 5550 1001", "region": "au"])
             #expect(try await visitor.follow(added).text.contains("rings as Acme Bank"))
             #expect(try await visitor.directory.sync().branding.map(\.phoneNumber) == ["+61255501001"])
-            let changed = try await visitor.post(
-                "/accounts/main/brand",
-                ["id": "acme-bank", "brand_name": "Acme", "call_reason": "Your card", "owner_state": "active"])
+            let changed = try await visitor.submit(
+                try await visitor.get("/accounts/main/brand?id=acme-bank"), "/accounts/main/brand",
+                ["brand_name": "Acme", "call_reason": "Your card"])
             #expect(changed.status == 303)
             let sync = try await visitor.directory.sync()
             #expect(sync.branding.map(\.brandName) == ["Acme"] && sync.branding.map(\.callReason) == ["Your card"])
@@ -40,12 +41,8 @@ struct PageFormTests {
         try await PageVisitor.run { visitor in
             try visitor.directory.put("+61491570156", name: "Acme", logo: "https://a.example/l.png")
             let before = try FeedSummary(visitor.directory.database, account: .first, now: 0).lastChange
-            let saved = try await visitor.post(
-                "/accounts/main/brand",
-                [
-                    "id": "brand-1", "brand_name": "Acme", "logo_url": "https://a.example/l.png",
-                    "owner_state": "active",
-                ])
+            let saved = try await visitor.submit(
+                try await visitor.get("/accounts/main/brand?id=brand-1"), "/accounts/main/brand")
             #expect(saved.status == 303)
             #expect(try FeedSummary(visitor.directory.database, account: .first, now: 0).lastChange == before)
         }
@@ -79,9 +76,9 @@ struct PageFormTests {
     }
 
     @Test(arguments: [
-        ("0491 570 156", "", "number", "the field Region"), ("", "", "number", "Write a number"),
-        ("0491 570 156", "Australia", "region", "two letters"), ("+61 1", "", "number", "no valid number"),
-        ("6.1492E+10", "", "number", "scientific notation"),
+        ("0491 570 156", "", "numbers", "the field Region"), (" \n\n", "", "numbers", "Write a number"),
+        ("0491 570 156", "Australia", "region", "two letters"), ("+61 1", "", "numbers", "no valid number"),
+        ("6.1492E+10", "", "numbers", "scientific notation"),
     ])
     func `a refused number has the remedy beside its field`(
         number: String, region: String, field: String, expected: String
@@ -89,7 +86,7 @@ struct PageFormTests {
         try await PageVisitor.run { visitor in
             try visitor.directory.put("+61491570157")
             let refused = try await visitor.post(
-                "/accounts/main/brand/number", ["id": "brand-1", "number": number, "region": region])
+                "/accounts/main/brand/numbers", ["id": "brand-1", "numbers": number, "region": region])
             #expect(refused.status == 422)
             #expect(refused.problem(field)?.contains(expected) == true, "\(refused.problem(field) ?? refused.text)")
         }
@@ -112,7 +109,7 @@ struct PageFormTests {
             try visitor.directory.put("+61491570156", name: "Old")
             try visitor.directory.put("+61491570150", name: "Gone")
             let file = Self.header + "+61491570156,New,,,brand-1\n+61491570158,Added,,,b2\n"
-            let sent = try await visitor.send(file: file, to: "/accounts/main/import/file?replace=on")
+            let sent = try await visitor.send(file: file, to: "/accounts/main/import/file", ["replace": "on"])
             let preview = try await visitor.follow(sent)
             for text in ["was Old", "Added", "Taken out of service", "Import these changes"] {
                 #expect(preview.text.contains(text), "\(text)")
@@ -143,18 +140,57 @@ struct PageFormTests {
         }
     }
 
-    @Test func `rejected lines have their reasons, and stop the import unless they are skipped`() async throws {
+    @Test func `valid lines are imported, and the others are reported with their reasons`() async throws {
+        try await PageVisitor.run { visitor in
+            let text = Self.header + "+61491570156,Acme,,,b1\n0491570157,X,,,b2\n+61491570158,B\u{202E},,,b3\n"
+            let sent = try await visitor.post("/accounts/main/import/text", ["text": text])
+            let preview = try await visitor.follow(sent)
+            let path = try #require(sent.headers["location"])
+            for part in ["no number without its country", "field Region", "U+202E", "2 lines are invalid"] {
+                #expect(preview.text.contains(part), "\(part)")
+            }
+            #expect(preview.text.contains("Import the valid line<"))
+            let csv = try await visitor.get(path + "/rejected.csv").text
+            #expect(csv.hasPrefix("line,column,reason\r\n") && csv.contains("\r\n3,number,"))
+            let done = try await visitor.submit(preview, path)
+            #expect(done.text.contains("1 numbers added or changed") && done.text.contains("2 lines were rejected"))
+            #expect(try await visitor.directory.sync().branding.map(\.brandName) == ["Acme"])
+            // The report stays for a while, and nothing is imported twice.
+            #expect(try await visitor.get(path).text.contains("2 lines were rejected"))
+            #expect(try await visitor.get(path + "/rejected.csv").text == csv)
+            #expect(try await visitor.submit(preview, path).status == 303)
+            let files = try FileManager.default.contentsOfDirectory(atPath: visitor.directory.database.folder)
+            #expect(!files.contains { $0.hasPrefix("import-") })
+        }
+    }
+
+    @Test func `a file with national numbers is read again with its region`() async throws {
+        try await PageVisitor.run { visitor in
+            let sent = try await visitor.post(
+                "/accounts/main/import/text", ["text": Self.header + "0491570157,X,,,b2\n"])
+            let preview = try await visitor.follow(sent)
+            let path = try #require(sent.headers["location"])
+            #expect(preview.text.contains("No line of this file is valid."))
+            let refused = try await visitor.submit(preview, path + "/region", ["region": "Australia"])
+            #expect(refused.status == 422 && refused.problem("region")?.contains("two letters") == true)
+            let again = try await visitor.follow(
+                try await visitor.submit(preview, path + "/region", ["region": "au"]))
+            #expect(again.text.contains("Import these changes"))
+            #expect(try await visitor.submit(again, path).status == 303)
+            #expect(try await visitor.directory.sync().branding.map(\.phoneNumber) == ["+61491570157"])
+        }
+    }
+
+    @Test func `a replacement takes no file with invalid lines`() async throws {
         try await PageVisitor.run { visitor in
             let text = Self.header + "+61491570156,Acme,,,b1\n0491570157,X,,,b2\n"
             let stopped = try await visitor.follow(
-                try await visitor.post("/accounts/main/import/text", ["text": text]))
-            #expect(stopped.text.contains("no number without its country"))
-            #expect(stopped.text.contains("field Region") && !stopped.text.contains("Import these changes"))
-            let skipped = try await visitor.post("/accounts/main/import/text", ["text": text, "skip": "on"])
-            #expect(try await visitor.follow(skipped).text.contains("Import these changes"))
-            let both = try await visitor.post(
-                "/accounts/main/import/text", ["text": text, "skip": "on", "replace": "on"])
-            #expect(both.status == 422 && both.problem("skip")?.contains("cannot skip invalid rows") == true)
+                try await visitor.post("/accounts/main/import/text", ["text": text, "replace": "on"]))
+            #expect(stopped.text.contains("their numbers would go out of service"))
+            #expect(!stopped.text.contains("Import the"))
+            let headless = try await visitor.follow(
+                try await visitor.post("/accounts/main/import/text", ["text": "a,b\n1,2\n"]))
+            #expect(headless.text.contains("This is no file of brands") && !headless.text.contains("Import the"))
             let empty = try await visitor.post("/accounts/main/import/text", ["text": ""])
             #expect(empty.problem("text")?.contains("There are no lines") == true)
             let nothing = try await visitor.post(
@@ -184,10 +220,10 @@ struct PageFormTests {
 
     @Test func `a logo is uploaded after its preview, and removed unless it is used`() async throws {
         try await PageVisitor.run { visitor in
-            let refused = try await visitor.send(file: "<svg/>", to: "/logo-file?name=a.png")
+            let refused = try await visitor.send(file: "<svg/>", to: "/logo-file", ["name": "a.png"])
             #expect(refused.status == 422 && refused.problem("file")?.contains("SVG") == true)
             #expect(
-                try await visitor.send(file: "x", to: "/logo-file?name=..%2Fa").problem("name")?.contains(
+                try await visitor.send(file: "x", to: "/logo-file", ["name": "../a"]).problem("name")?.contains(
                     "no dot first")
                     == true)
             let database = visitor.directory.database

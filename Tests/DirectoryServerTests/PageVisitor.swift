@@ -72,10 +72,62 @@ struct PageVisitor: Sendable {
         return try await Self.send("POST", path, on: directory, cookie: cookie, body: body)
     }
 
-    /// Sends a file as the script of the pages does.
-    func send(file: String, to path: String, token: String? = nil) async throws -> ReceivedResponse {
-        try await Self.send(
-            "POST", path, on: directory, cookie: cookie, headers: [("X-Form-Token", token ?? self.token)], body: file)
+    /// Sends a form with a file, as browsers do.
+    func send(
+        file: String, to path: String, _ fields: KeyValuePairs<String, String> = [:], token: String? = nil
+    ) async throws -> ReceivedResponse {
+        let all = [("token", token ?? self.token)] + fields.map { ($0.key, $0.value) }
+        return try await send(path, all, files: ["file": Array(file.utf8)])
+    }
+
+    /// Sends fields and files as `multipart/form-data`.
+    fileprivate func send(
+        _ path: String, _ fields: [(String, String)], files: [String: [UInt8]]
+    ) async throws -> ReceivedResponse {
+        let boundary = "----formboundary\(UInt64.random(in: .min ... .max))"
+        var body: [UInt8] = []
+        for (name, value) in fields {
+            body += Array(
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
+        }
+        for (name, bytes) in files {
+            let head =
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(bytes.isEmpty ? "" : "chosen")\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+            body += Array(head.utf8) + bytes + Array("\r\n".utf8)
+        }
+        body += Array("--\(boundary)--\r\n".utf8)
+        return try await LoopbackClient.ask(
+            RawRequest(
+                method: "POST", path: path,
+                headers: [("Cookie", cookie), ("Content-Type", "multipart/form-data; boundary=\(boundary)")], body: body
+            ),
+            port: directory.adminPort > 0 ? directory.adminPort : directory.port)
+    }
+
+    /// Sends a form of a page as a person does: with all its fields, some of them changed.
+    ///
+    /// - Parameters:
+    ///   - action: the form's action.
+    ///   - changes: fields that the person writes or chooses.
+    ///   - file: a field for a file and the bytes of the chosen file.
+    ///   - path: the action of another button of the form.
+    func submit(
+        _ page: ReceivedResponse, _ action: String, _ changes: KeyValuePairs<String, String> = [:],
+        file: (field: String, bytes: [UInt8])? = nil, to path: String? = nil
+    ) async throws -> ReceivedResponse {
+        let form = try #require(PageFields(page.text, action: action), "no form \(action): \(page.text)")
+        var fields = form.values
+        for (name, value) in changes {
+            #expect(form.names.contains(name), "the form has no field \(name)")
+            fields.removeAll { $0.0 == name }
+            fields.append((name, value))
+        }
+        guard form.hasFile else {
+            let pairs = fields.map { "\($0.0)=\(PagePath.encoded($0.1))" }
+            return try await Self.send(
+                "POST", path ?? action, on: directory, cookie: cookie, body: pairs.joined(separator: "&"))
+        }
+        return try await send(path ?? action, fields, files: file.map { [$0.field: $0.bytes] } ?? [:])
     }
 
     /// Follows a redirect of the site.
@@ -108,4 +160,55 @@ final class Pauses: Sendable {
     private let state = Mutex<[Duration]>([])
     var all: [Duration] { state.withLock { $0 } }
     func add(_ pause: Duration) { state.withLock { $0.append(pause) } }
+}
+
+/// The fields of a form in a page, with the values that a browser would send.
+struct PageFields {
+    private(set) var values: [(String, String)] = []
+    private(set) var names: Set<String> = []
+    let hasFile: Bool
+
+    /// Nil if the page has no form with this action.
+    init?(_ html: String, action: String) {
+        guard let head = html.range(of: "action=\"\(action)\""),
+            let start = html[..<head.lowerBound].range(of: "<form", options: .backwards),
+            let end = html.range(of: "</form>", range: head.upperBound..<html.endIndex)
+        else { return nil }
+        let form = String(html[start.lowerBound..<end.lowerBound])
+        hasFile = form.contains("enctype=\"multipart/form-data\"")
+        for match in form.matches(of: /<input[^>]*>/) {
+            let tag = String(match.0)
+            guard let name = Self.attribute("name", tag) else { continue }
+            names.insert(name)
+            let type = Self.attribute("type", tag) ?? "text"
+            if type == "file" || (["radio", "checkbox"].contains(type) && !tag.contains(" checked")) { continue }
+            values.append((name, Self.attribute("value", tag) ?? ""))
+        }
+        for match in form.matches(of: /<textarea[^>]*name="([^"]*)"[^>]*>\n?([^<]*)<\/textarea>/) {
+            names.insert(String(match.1))
+            values.append((String(match.1), Self.plain(String(match.2))))
+        }
+        for match in form.matches(of: /<select[^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/) {
+            names.insert(String(match.1))
+            let options = match.2.matches(of: /<option value="([^"]*)"( selected)?>/)
+            let chosen = options.first { $0.2 != nil } ?? options.first
+            values.append((String(match.1), chosen.map { Self.plain(String($0.1)) } ?? ""))
+        }
+    }
+
+    /// The value of a field; nil without one.
+    subscript(_ name: String) -> String? { values.first { $0.0 == name }?.1 }
+
+    private static func attribute(_ name: String, _ tag: String) -> String? {
+        guard let start = tag.range(of: " \(name)=\""),
+            let end = tag.range(of: "\"", range: start.upperBound..<tag.endIndex)
+        else { return nil }
+        return plain(String(tag[start.upperBound..<end.lowerBound]))
+    }
+
+    private static func plain(_ text: String) -> String {
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")].reduce(text) {
+            $0.replacing($1.0, with: $1.1)
+        }
+    }
 }

@@ -29,6 +29,24 @@ struct StateOptionsTests {
         #expect(try StateOptions.$defaultFile.withValue("/nowhere/x.yaml") { try StateOptions.parse([]).file } == nil)
     }
 
+    @Test func `the login page shows the command for the directory that runs`() throws {
+        func command(_ options: [String]) throws -> String {
+            try StateOptions.$defaultFile.withValue("/nowhere/x.yaml") { try StateOptions.parse(options).keyCommand }
+        }
+        #expect(try command([]) == "herald-directory admin-key create NAME")
+        #expect(try command(["--state", "/srv/a b"]) == "herald-directory admin-key create NAME --state '/srv/a b'")
+        #expect(
+            try command(["--config", "/etc/it's.yaml"])
+                == #"herald-directory admin-key create NAME --config '/etc/it'\''s.yaml'"#)
+        let secret = try command(["--database", "postgresql://herald:secret@db/herald"])
+        #expect(secret == "herald-directory admin-key create NAME --database URL")
+    }
+
+    @Test(arguments: [("a-b_c.d/e:f=g@h", "a-b_c.d/e:f=g@h"), ("", "''"), ("$(x)", "'$(x)'"), ("a\nb", "'a\nb'")])
+    func `a word of a command is quoted for a shell`(word: String, quoted: String) {
+        #expect(StateOptions.quoted(word) == quoted)
+    }
+
     @Test func `an option names another directory`() throws {
         let other = folder.path + "/other"
         #expect(try place("state: moved\n", ["--state", other]) == other + "/directory.sqlite")

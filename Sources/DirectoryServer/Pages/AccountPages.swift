@@ -111,7 +111,7 @@ struct AccountPages: Sendable {
             .init("Events this month", Amount.count(summary.used), summary.cap.map { "cap \(Amount.count($0))" }),
             .init("Brands", Amount.count(feed.brands)),
             .init("Numbers", Amount.count(feed.active), feed.held > 0 ? "\(Amount.count(feed.held)) held back" : nil),
-            .init("Last change", Amount.time(feed.changed), "change \(feed.lastChange)"),
+            .init("Last change", request.zone.shown(feed.changed), "change \(feed.lastChange)", isText: true),
         ]
         var parts = [
             PagePart.tiles(tiles),

@@ -33,7 +33,7 @@ struct DebugPages: Sendable {
         var requests = PageTable("Open requests", ["Device", "Ends", "Action"], empty: "No request is open.")
         for asked in open {
             requests.add(
-                .text(asked.device ?? "every device"), .text(Amount.time(Timestamp.string(from: asked.expires))),
+                .text(asked.device ?? "every device"), request.time(Timestamp.string(from: asked.expires)),
                 PageTable.Cell(
                     cellForm: .init(
                         account.path + "/debug/withdraw", ["device": asked.device ?? ""], button: "Withdraw")))
@@ -42,7 +42,7 @@ struct DebugPages: Sendable {
         for upload in uploads {
             let hasLogs = upload.logs != nil || upload.logsUploadID != nil
             received.add(
-                .text(upload.device), .text(Amount.time(Timestamp.string(from: upload.received))),
+                .text(upload.device), request.time(Timestamp.string(from: upload.received)),
                 hasLogs ? .link("Download", account.path + "/debug/\(upload.id)/logs") : .text("none"))
         }
         let parts = [

@@ -35,8 +35,8 @@ struct DevicePages: Sendable {
                         href: PagePath.with(account.path + "/device", ["id": device.deviceID]),
                         linkText: device.deviceID),
                     cellDetail: device.customerName), .text(device.platform, detail: device.deviceType),
-                .text(versions.compactMap { $0 }.joined(separator: ", ")), .text(Amount.time(device.registered)),
-                .text(Amount.time(device.lastSeen)), .text(Amount.time(device.lastSynced)), .count(device.logLines))
+                .text(versions.compactMap { $0 }.joined(separator: ", ")), request.time(device.registered),
+                request.time(device.lastSeen), request.time(device.lastSynced), .count(device.logLines))
         }
         var part = PagePart(table: table)
         if devices.count == OperatorRequest.rows, let last = devices.last {
@@ -59,7 +59,7 @@ struct DevicePages: Sendable {
             empty: "This device has sent no line.")
         for line in lines.reversed() {
             table.add(
-                .text(Amount.time(line.receivedAt)),
+                request.time(line.receivedAt),
                 .tag(line.level, line.level == "error" ? "bad" : line.level == "warning" ? "warn" : "soft"),
                 .text(request.shownText(line.message)))
         }

@@ -17,28 +17,33 @@ struct DirectoryPages: Sendable {
     let logger: Logger
 
     func site() throws -> PageSite {
-        let desk = PageDesk(database: database, now: options.now, logger: logger)
+        let desk = PageDesk(database: database, now: options.now, zone: options.zone, logger: logger)
         let access = PagesAccess(
             database: database, keys: AdminKeys(database), wrong: wrong, now: options.now, pause: options.pause,
             logger: logger)
         let (folder, publicURL) = (options.logos, options.publicURL)
+        let place = LogoCheck.place(logos: folder, publicURL: publicURL)
+        // Pictures of the page of logos and of the forms of brands.
+        let pictures = PendingFiles<NewPicture>(now: options.now)
         let pages =
             StatusPages(desk: desk, logos: folder, publicURL: publicURL).pages
             + AccountPages(desk: desk).pages
-            + BrandPages(desk: desk, place: LogoCheck.place(logos: folder, publicURL: publicURL)).pages
+            + BrandPages(desk: desk, place: place, logos: logos, pending: pictures).pages
             + NumberPages(desk: desk).pages
             + ImportPages(
-                desk: desk, place: LogoCheck.place(logos: folder, publicURL: publicURL),
-                pending: PendingFiles(now: options.now), patience: options.importPatience
+                desk: desk, place: place, pending: PendingFiles(now: options.now), patience: options.importPatience
             ).pages
             + KeyPages(desk: desk).pages + DevicePages(desk: desk).pages + EventPages(desk: desk).pages
             + DebugPages(desk: desk).pages
-            + LogoPages(desk: desk, logos: logos, folder: folder, pending: PendingFiles(now: options.now)).pages
+            + LogoPages(desk: desk, logos: logos, folder: folder, pending: pictures).pages
             + ReportPages(desk: desk).pages
         return PageSite(
             name: "Herald directory", version: options.version, templates: try PageTemplates(Self.templates),
             access: access.access(isSecure: options.pages == .secure), pages: pages, masksNumbers: true,
             loginNotice: { await access.notice() },
+            loginHelp: LoginHelp(
+                "Admin keys are made with this command on the machine of the directory. NAME is free. The key is shown once.",
+                command: options.keyCommand),
             ticket: access.ticket, limitsLogins: false, logger: logger)
     }
 

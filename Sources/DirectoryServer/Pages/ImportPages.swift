@@ -31,8 +31,8 @@ struct ImportPages: Sendable {
             desk.page(.get, "/accounts/:account/import") { request in
                 try await start(request, try await request.account(), ImportForm(), problem: nil)
             },
-            desk.page(.post, "/accounts/:account/import/file", limit: Self.fileLimit, takesFile: true) { request in
-                try await receive(request, request.form.body, ImportForm(query: request.page))
+            desk.page(.post, "/accounts/:account/import/file", limit: Self.fileLimit + 64 * 1024) { request in
+                try await receive(request, request.form.file("file")?.bytes ?? [], ImportForm(request.form))
             },
             desk.page(.post, "/accounts/:account/import/text", limit: Self.textLimit) { request in
                 try await receive(request, Array(request.form["text"].utf8), ImportForm(request.form))
@@ -42,7 +42,9 @@ struct ImportPages: Sendable {
                 let (account, id, work) = try await find(request)
                 return .live(ImportProgressPage.live(work, path: account.path + "/import/" + id))
             },
+            desk.page(.get, "/accounts/:account/import/:preview/rejected.csv") { try await rejected($0) },
             desk.page(.post, "/accounts/:account/import/:preview") { try await confirm($0) },
+            desk.page(.post, "/accounts/:account/import/:preview/region") { try await readAgain($0) },
             desk.page(.post, "/accounts/:account/import/:preview/cancel") { request in
                 let (account, id, work) = try await find(request)
                 guard work.cancel() else {
@@ -61,21 +63,25 @@ struct ImportPages: Sendable {
         _ request: OperatorRequest, _ account: OperatorRequest.Account, _ form: ImportForm, problem: String?
     ) async throws -> PageResult {
         let lead =
-            "CSV with the header number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name are required. Or JSON lines. The next page shows what would change; nothing is written before you confirm."
+            "CSV with the header number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name are required. Or JSON lines. The next page shows what would change and the invalid lines; nothing is written before you confirm."
         var parts = [
             PagePart(texts: [lead]),
             PagePart(
                 heading: "From a file",
                 form: EntryForm(
-                    account.path + "/import",
-                    [.file("File", hint: "at most 16 MiB; larger files: herald-directory import")] + form.fields(),
-                    button: "Preview", fileTo: account.path + "/import/file")),
+                    account.path + "/import/file",
+                    [
+                        .file(
+                            "file", "File", hint: "at most 16 MiB; larger files: herald-directory import",
+                            isRequired: true)
+                    ]
+                        + form.fields(), button: "Preview")),
             PagePart(
                 heading: "As text",
                 form: EntryForm(
                     account.path + "/import/text",
-                    [.area("text", "Lines", form.text, hint: "works without script", problem: form.problems["text"])]
-                        + form.fields(), button: "Preview the lines")),
+                    [.area("text", "Lines", form.text, problem: form.problems["text"])] + form.fields(),
+                    button: "Preview the lines")),
         ]
         if let problem { parts[0].notices = [.error(problem)] }
         let isGood = problem == nil && form.problems.isEmpty
@@ -180,9 +186,14 @@ struct ImportPages: Sendable {
         case .previewed(let result, let hasMoved):
             return ImportPreview(request: request, account: account, id: id, result: result).page(hasMoved: hasMoved)
         case .imported(let result):
-            pending.remove(id)
             let text =
                 "Imported: \(Amount.count(result.imported)) numbers added or changed, \(Amount.count(result.deactivated)) taken out of service, \(Amount.count(result.unchanged)) unchanged."
+            guard result.rejected == 0 else {
+                // The report stays for an hour; the file is done with.
+                unlink(work.path)
+                return ImportPreview(request: request, account: account, id: id, result: result).report(text)
+            }
+            pending.remove(id)
             return .redirect(to: account.path + "/brands", notice: PageNotice(.done, text))
         case .failed(let error):
             pending.remove(id)
@@ -212,6 +223,39 @@ struct ImportPages: Sendable {
         if work.stage.progress != nil { return .redirect(to: account.path + "/import/" + id) }
         return try await show(request)
     }
+
+    /// Reads the file again with a region for its national numbers.
+    private func readAgain(_ request: OperatorRequest) async throws -> PageResult {
+        let (account, id, work) = try await find(request)
+        guard case .previewed(let result, _) = work.stage else {
+            return .redirect(to: account.path + "/import/" + id)
+        }
+        guard let region = Region(request.form["region"].uppercased()) else {
+            return ImportPreview(request: request, account: account, id: id, result: result)
+                .page(regionProblem: "A region is two letters, such as AU or DE.")
+        }
+        guard slots.take() else { throw Self.busy }
+        let again = ImportWork(account: work.account, path: work.path, region: region, options: work.options)
+        pending.replace(id, by: again)
+        await begin(again, request) { again.end(.previewed(try await preview(again, request), hasMoved: false)) }
+        return .redirect(to: account.path + "/import/" + id)
+    }
+
+    /// The invalid lines of a file as CSV.
+    private func rejected(_ request: OperatorRequest) async throws -> PageResult {
+        let (_, _, work) = try await find(request)
+        let problems: [BrandImport.Problem] =
+            switch work.stage {
+            case .previewed(let result, _), .imported(let result): result.problems
+            case .reading, .importing, .failed: []
+            }
+        let header = CSVLine.shown(["line", "column", "reason"])
+        let text = problems.reduce(into: header) { text, problem in
+            let cells = ["\(problem.line)", problem.column ?? "", ImportPreview.shown(problem.reason, request)]
+            text += CSVLine.shown(cells)
+        }
+        return .file(bytes: Array(text.utf8), type: "text/csv; charset=utf-8", name: "rejected-lines.csv")
+    }
 }
 
 /// The choices of an import.
@@ -219,25 +263,19 @@ struct ImportForm: Sendable {
     var text = ""
     private var region = ""
     private var replaces = false
-    private var skips = false
     private(set) var knownRegion: Region?
     private(set) var problems: [String: String] = [:]
 
     init() {}
 
     init(_ form: PageForm) {
-        (text, region) = (form["text"], form["region"])
-        (replaces, skips) = (form.isTicked("replace"), form.isTicked("skip"))
+        (text, region, replaces) = (form["text"], form["region"], form.isTicked("replace"))
     }
 
-    init(query page: PageRequest) {
-        region = page.query("region") ?? ""
-        (replaces, skips) = (page.query("replace") != nil, page.query("skip") != nil)
-    }
-
+    /// Valid lines are imported without the others, unless the numbers of the others would go out of service.
     var options: BrandImport.Options {
         var options = BrandImport.Options()
-        (options.replaces, options.skipsInvalid) = (replaces, skips)
+        (options.replaces, options.skipsInvalid) = (replaces, !replaces)
         return options
     }
 
@@ -252,20 +290,17 @@ struct ImportForm: Sendable {
             knownRegion = Region(region.uppercased())
             if knownRegion == nil { problems["region"] = "A region is two letters, such as AU or DE." }
         }
-        if replaces, skips { problems["skip"] = PageDesk.sentence(BrandImportError.replacesAndSkips) }
         return problems.isEmpty
     }
 
     func fields() -> [FormField] {
-        var skip = FormField.tick("skip", "Skip invalid lines", skips, hint: "else one invalid line stops the import")
-        skip.fieldProblem = problems["skip"]
-        return [
+        [
             .text(
                 "region", "Region", region, hint: "two letters, for national numbers such as 0491 570 156",
                 problem: problems["region"]),
             .tick(
                 "replace", "Replace all numbers", replaces,
-                hint: "numbers that are missing in the file go out of service"), skip,
+                hint: "numbers that are missing in the file go out of service; all lines must be valid"),
         ]
     }
 }

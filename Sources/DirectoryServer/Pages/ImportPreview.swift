@@ -15,7 +15,7 @@ struct ImportPreview: Sendable {
     private var path: String { account.path + "/import/" + id }
 
     /// - Parameter hasMoved: true after a refused confirmation.
-    func page(hasMoved: Bool = false) -> PageResult {
+    func page(hasMoved: Bool = false, regionProblem: String? = nil) -> PageResult {
         var parts = [summary]
         if hasMoved {
             let text =
@@ -28,13 +28,47 @@ struct ImportPreview: Sendable {
                 part("Taken out of service", plan.removed, plan.removedCount),
             ].compactMap { $0 }
         }
-        if !result.problems.isEmpty { parts.append(problems("Rejected lines", result.problems, result.rejected)) }
+        if !result.problems.isEmpty {
+            // The lines that stop or shorten the import come before the changes.
+            parts.insert(contentsOf: [rejected, region(problem: regionProblem)], at: 1)
+        }
         if !result.warnings.isEmpty {
             parts.append(problems("Warnings about lines that are imported", result.warnings, result.warnings.count))
         }
         return request.result(
-            "Preview of the import", of: account, tab: "/import", parts: parts, status: hasMoved ? .conflict : .ok)
+            "Preview of the import", of: account, tab: "/import", parts: parts,
+            status: regionProblem != nil ? .unprocessableContent : hasMoved ? .conflict : .ok)
     }
+
+    /// The page after an import without the invalid lines.
+    ///
+    /// - Parameter text: the result of the valid lines.
+    func report(_ text: String) -> PageResult {
+        let count = Amount.count(result.rejected)
+        let rest = result.rejected == 1 ? "1 line was rejected" : "\(count) lines were rejected"
+        let first = PagePart(
+            notices: [.done(text), .warning("\(rest). Correct them, and import them as a file of their own.")],
+            linkList: .init(links: [
+                PageLink(href: account.path + "/brands", linkText: "Brands"),
+                PageLink(href: account.path + "/import", linkText: "Import the corrected lines"),
+            ]))
+        return request.result("Result of the import", of: account, tab: "/import", parts: [first, rejected])
+    }
+
+    private var rejected: PagePart {
+        var part = problems("Rejected lines", result.problems, result.rejected)
+        part.linkList = .init(links: [PageLink(href: path + "/rejected.csv", linkText: "Rejected lines as CSV")])
+        return part
+    }
+
+    private func region(problem: String?) -> PagePart {
+        let field = FormField.text(
+            "region", "Region", hint: "two letters, such as AU, if national numbers were rejected", problem: problem)
+        return PagePart(form: EntryForm(path + "/region", [field], button: "Read the file again", isQuiet: true))
+    }
+
+    /// The valid lines of the file.
+    private var valid: Int { result.imported + result.unchanged }
 
     private var summary: PagePart {
         let plan = result.plan
@@ -47,21 +81,33 @@ struct ImportPreview: Sendable {
         ])
         let isEmpty = plan.map { $0.addedCount + $0.changedCount + $0.removedCount + $0.brandCount == 0 } ?? true
         guard plan != nil else {
-            part.notices = [
-                .error("The file has invalid lines, so nothing can be imported. Correct them, or skip invalid lines.")
-            ]
+            part.notices = [.error(refusal)]
             part.linkList = .init(links: [PageLink(href: account.path + "/import", linkText: "Send the file again")])
             return part
         }
         if isEmpty || result.isEmpty {
-            part.notices = [.warning("This file would change nothing.")]
+            part.notices = [
+                .warning(result.isEmpty ? "No line of this file is valid." : "This file would change nothing.")
+            ]
             part.linkList = .init(links: [PageLink(href: account.path + "/import", linkText: "Send another file")])
             return part
         }
-        part.form = EntryForm(path, [], button: "Import these changes")
+        if result.rejected > 0 {
+            let rest = result.rejected == 1 ? "1 line is" : "\(Amount.count(result.rejected)) lines are"
+            part.notices = [.warning("\(rest) invalid and not imported. The reasons are below.")]
+        }
+        let lines = valid == 1 ? "Import the valid line" : "Import the \(Amount.count(valid)) valid lines"
+        part.form = EntryForm(path, [], button: result.rejected > 0 ? lines : "Import these changes")
         part.form?.other = .init(otherAction: path + "/cancel", otherButton: "Discard the file")
         part.texts = ["Nothing is written yet. Gateways and phones receive the changes with their next sync."]
         return part
+    }
+
+    /// The reason for which nothing of the file can be imported.
+    private var refusal: String {
+        valid == 0 && result.problems.first?.line == 1
+            ? "This is no file of brands. Correct its first line and send it again."
+            : "A replacement takes no file with invalid lines, because their numbers would go out of service. Correct the lines, or import without a replacement."
     }
 
     private func part(_ kind: String, _ changes: [ImportPlan.Change], _ count: Int) -> PagePart? {
@@ -87,15 +133,17 @@ struct ImportPreview: Sendable {
             count > problems.count ? "\(caption), the first \(problems.count) of \(Amount.count(count))" : caption
         var table = PageTable(more, ["#Line", "Column", "Reason"], empty: "")
         for problem in problems {
-            let reason = problem.reason.replacing("(--region)", with: "(field Region)")
-            table.add(.text("\(problem.line)"), .text(problem.column), .text(shown(reason)))
+            table.add(
+                .text("\(problem.line)"), .text(problem.column), .text(Self.shown(problem.reason, request)))
         }
         return PagePart(table: table)
     }
 
-    /// A reason with masked numbers, except for the example in it.
-    private func shown(_ reason: String) -> String {
+    /// A reason in the words of the pages, with masked numbers except for the example in it.
+    static func shown(_ reason: String, _ request: OperatorRequest) -> String {
         let example = "such as +61491570156"
-        return reason.components(separatedBy: example).map(request.shownText).joined(separator: example)
+        return reason.replacing("(--region)", with: "(field Region)").components(separatedBy: example).map {
+            request.shownText($0)
+        }.joined(separator: example)
     }
 }

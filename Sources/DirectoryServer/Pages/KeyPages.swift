@@ -39,14 +39,14 @@ struct KeyPages: Sendable {
             "API keys", ["Name", "Kind", "State", "Identifier", "Created", "Last used", "Action"],
             empty: "No key yet. A gateway or phone needs one.")
         for key in try await keys(request, account) {
-            let state = Self.state(key, now: request.now)
+            let state = Self.state(key, request)
             let path = account.path + "/keys/" + key.id
             let isUsable = state.text == "valid"
             let rotate = PageLink(href: path + "/rotate", linkText: "Rotate…")
             let revoke = PageLink(href: path + "/revoke", linkText: "Revoke…")
             table.add(
                 .text(key.name), .text(key.kind?.rawValue), .tag(state.text, state.color), .text(key.id),
-                .text(Amount.time(key.created)), .text(Amount.time(key.lastUsed)),
+                request.time(key.created), request.time(key.lastUsed),
                 isUsable ? .links(rotate, revoke) : state.color == "warn" ? .links(revoke) : .text(nil))
         }
         let parts = [
@@ -58,11 +58,11 @@ struct KeyPages: Sendable {
         return request.result("Keys", of: account, tab: "/keys", parts: parts, status: status)
     }
 
-    private static func state(_ key: AccountStore.KeyRow, now: Int64) -> (text: String, color: String) {
+    private static func state(_ key: AccountStore.KeyRow, _ request: OperatorRequest) -> (text: String, color: String) {
         if key.revoked != nil { return ("revoked", "bad") }
         guard let expires = key.expires else { return ("valid", "good") }
-        if let end = Timestamp.seconds(from: expires), end <= now { return ("ended", "bad") }
-        return ("ends \(Amount.time(expires))", "warn")
+        if let end = Timestamp.seconds(from: expires), end <= request.now { return ("ended", "bad") }
+        return ("ends \(request.zone.shown(expires))", "warn")
     }
 
     private static func newForm(
@@ -153,7 +153,7 @@ struct KeyPages: Sendable {
         }
         return shown(
             request, account, made.key, title: "New key \(key.name)",
-            ends: count == 0 ? nil : Amount.time(Timestamp.string(from: made.oldEnds)))
+            ends: count == 0 ? nil : request.zone.shown(Timestamp.string(from: made.oldEnds)))
     }
 
     private func askRevoke(_ request: OperatorRequest) async throws -> PageResult {
@@ -162,7 +162,7 @@ struct KeyPages: Sendable {
             account.path + "/keys/\(key.id)/revoke", [], button: "Revoke \(key.name)", isDanger: true,
             cancel: account.path + "/keys")
         let text =
-            "Requests with this key get 401 from now on. Last used: \(Amount.time(key.lastUsed)). This cannot be undone."
+            "Requests with this key get 401 from now on. Last used: \(request.zone.shown(key.lastUsed)). This cannot be undone."
         return request.result(
             "Revoke \(key.name)?", of: account, tab: "/keys", parts: [PagePart(texts: [text], form: form)])
     }

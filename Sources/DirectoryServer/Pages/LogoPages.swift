@@ -11,20 +11,13 @@ struct LogoPages: Sendable {
     let logos: ServedLogos
     /// The folder of logo files; nil for none.
     let folder: String?
-    let pending: PendingFiles<Upload>
-
-    /// A picture that waits for its confirmation.
-    struct Upload: Sendable {
-        let name: String
-        let data: Data
-        let type: String
-    }
+    let pending: PendingFiles<NewPicture>
 
     var pages: [Page] {
         [
             desk.page(.get, "/logos", entry: "Logos") { try await list($0, name: "", problem: nil) },
             desk.page(.get, "/picture") { try await picture($0) },
-            desk.page(.post, "/logo-file", limit: LogoStore.limit + 1, takesFile: true) { try await receive($0) },
+            desk.page(.post, "/logo-file", limit: LogoStore.limit + 64 * 1024) { try await receive($0) },
             desk.page(.get, "/logo-upload/:upload") { try await preview($0) },
             desk.page(.get, "/logo-upload/:upload/picture") { request in
                 let (_, upload) = try find(request)
@@ -55,19 +48,23 @@ struct LogoPages: Sendable {
             table.add(
                 PageTable.Cell(
                     cellText: logo.name, cellPicture: .init(source: Self.picture(logo.name), pictureText: "")),
-                .text(logo.type), .text(Amount.bytes(Int64(logo.size))), .text(Amount.time(logo.created)),
+                .text(logo.type), .text(Amount.bytes(Int64(logo.size))), request.time(logo.created),
                 .links(PageLink(href: PagePath.with("/logo-removal", ["name": logo.name]), linkText: "Remove…")))
         }
         let file = EntryForm(
-            "/logos",
+            "/logo-file",
             [
-                Self.with(problem, .file("Picture", hint: "PNG or JPEG, at most 1 MiB; metadata is removed")),
+                Self.with(
+                    problem,
+                    .file(
+                        "file", "Picture", hint: "PNG or JPEG, at most 1 MiB; metadata is removed",
+                        accepts: "image/png,image/jpeg", isRequired: true)),
                 Self.with(
                     problem,
                     .text(
                         "name", "Name", name, hint: "as in the brand's logo, such as acme-256x256.png", isRequired: true
                     )),
-            ], button: "Preview", fileTo: "/logo-file")
+            ], button: "Preview")
         var parts = [PagePart(table: table), PagePart(heading: "Upload a logo", form: file)]
         if let folder {
             var rows = PageTable("Files in \(folder)", ["Logo"], empty: "This folder has no logo, or cannot be read.")
@@ -97,18 +94,22 @@ struct LogoPages: Sendable {
     }
 
     private func receive(_ request: OperatorRequest) async throws -> PageResult {
-        let data = Data(request.form.body)
-        let name = request.page.query("name") ?? ""
-        func refused(_ field: String, _ error: LogoStoreError) async throws -> PageResult {
-            try await list(request, name: name, problem: (field, PageDesk.sentence(error)))
+        let name = request.form["name"]
+        func refused(_ field: String, _ text: String) async throws -> PageResult {
+            try await list(request, name: name, problem: (field, text))
         }
-        guard LogoRules.isPlainName(name) else { return try await refused("name", .badName) }
-        guard data.count <= LogoStore.limit else { return try await refused("file", .tooLarge) }
-        guard let type = LogoRules.contentType(data) else { return try await refused("file", .badType) }
-        return .redirect(to: "/logo-upload/" + pending.add(Upload(name: name, data: data, type: type)))
+        guard LogoRules.isPlainName(name) else {
+            return try await refused("name", PageDesk.sentence(LogoStoreError.badName))
+        }
+        guard let file = request.form.file("file") else { return try await refused("file", "Choose a picture.") }
+        do {
+            return .redirect(to: "/logo-upload/" + pending.add(try NewPicture(file, name: name)))
+        } catch let error as LogoStoreError {
+            return try await refused("file", PageDesk.sentence(error))
+        }
     }
 
-    private func find(_ request: OperatorRequest) throws -> (id: String, upload: Upload) {
+    private func find(_ request: OperatorRequest) throws -> (id: String, upload: NewPicture) {
         let id = request.page.pathPart("upload")
         guard let upload = pending.find(id) else {
             throw PageProblem(

@@ -14,6 +14,8 @@ struct OperatorRequest: Sendable {
     let admin: AdminRequest
     /// Seconds since 1970.
     let now: Int64
+    /// The zone of the times on pages.
+    let zone: LocalZone
 
     var database: DirectoryDatabase { admin.database }
     var form: PageForm { page.form }
@@ -47,6 +49,9 @@ struct OperatorRequest: Sendable {
 
     /// A telephone number as this session may see it.
     func shown(_ number: String) -> String { page.showsNumbers ? number : NumberMask.masked(number) }
+
+    /// A time in a cell of a table, local with UTC below.
+    func time(_ time: String?) -> PageTable.Cell { zone.cell(time) }
 
     /// A text in which telephone numbers appear as this session may see them.
     func shownText(_ text: String) -> String { page.showsNumbers ? text : NumberMask.masked(text) }

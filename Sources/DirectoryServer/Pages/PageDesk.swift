@@ -4,6 +4,7 @@ import DirectoryStore
 import HTTPTypes
 import Hummingbird
 import Logging
+import Primitives
 import WebPages
 
 /// Makes pages whose errors become texts for the operator.
@@ -11,16 +12,17 @@ struct PageDesk: Sendable {
     let database: DirectoryDatabase
     /// Seconds since 1970.
     let now: @Sendable () -> Int64
+    let zone: LocalZone
     let logger: Logger
 
     func page(
-        _ method: Page.Method, _ path: String, entry: String? = nil, limit: Int = 64 * 1024, takesFile: Bool = false,
+        _ method: Page.Method, _ path: String, entry: String? = nil, limit: Int = 64 * 1024,
         _ handler: @escaping @Sendable (OperatorRequest) async throws -> PageResult
     ) -> Page {
-        Page(method, path, entry: entry, limit: limit, takesFile: takesFile) { page in
+        Page(method, path, entry: entry, limit: limit) { page in
             let admin = AdminRequest(database: database, request: page.request, parameters: page.parameters)
             do {
-                return try await handler(OperatorRequest(page: page, admin: admin, now: now()))
+                return try await handler(OperatorRequest(page: page, admin: admin, now: now(), zone: zone))
             } catch {
                 throw problem(of: error, path: path) ?? error
             }

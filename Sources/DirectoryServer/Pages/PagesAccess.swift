@@ -16,8 +16,7 @@ struct PagesAccess: Sendable {
     let pause: @Sendable (Duration) async throws -> Void
     let logger: Logger
 
-    static let noKey =
-        "There is no admin key yet. Make one on this machine with: herald-directory admin-key create NAME"
+    static let noKey = "There is no admin key yet. Make one with the command below, then log in with it."
 
     func access(isSecure: Bool) -> PageAccess {
         .login(label: "admin key", isSecure: isSecure) { key, address in try await check(key, address) }

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryStore
+import Primitives
 import WebPages
 
 /// The first page, with accounts, feed, disk and backups; disk and backups update themselves.
@@ -18,7 +19,7 @@ struct StatusPages: Sendable {
                 let (database, now) = (request.database, desk.now)
                 return .live(
                     LiveParts(every: .seconds(5)) {
-                        try await request.blocking { Self.health(database, now: now()) }.map {
+                        try await request.blocking { Self.health(database, now: now(), request.zone) }.map {
                             .init(id: $0.partID ?? "", template: "partbody", values: $0)
                         }
                     })
@@ -28,7 +29,7 @@ struct StatusPages: Sendable {
 
     private func show(_ request: OperatorRequest) async throws -> PageResult {
         let (database, now) = (request.database, request.now)
-        var parts = Self.health(database, now: now)
+        var parts = Self.health(database, now: now, request.zone)
         do {
             let (accounts, feeds) = try await request.blocking {
                 let list = AccountList(database)
@@ -39,7 +40,7 @@ struct StatusPages: Sendable {
                 return (accounts, feeds)
             }
             parts.insert(PagePart(table: AccountPages.table(accounts)), at: 1)
-            parts.insert(PagePart(table: Self.table(feeds)), at: 2)
+            parts.insert(PagePart(table: Self.table(feeds, request.zone)), at: 2)
         } catch {
             // The page must come up to show the trouble.
             guard let trouble = database.trouble(of: error) else { throw error }
@@ -53,7 +54,7 @@ struct StatusPages: Sendable {
         return OperatorRequest.result("Status", parts: parts, live: "/status-live")
     }
 
-    private static func table(_ feeds: [(String, FeedSummary)]) -> PageTable {
+    private static func table(_ feeds: [(String, FeedSummary)], _ zone: LocalZone) -> PageTable {
         var table = PageTable(
             "Feed to gateways and phones",
             ["Account", "#Brands", "#Numbers", "#Held back", "Last change", "#Syncs today", "#Unchanged today"],
@@ -61,14 +62,14 @@ struct StatusPages: Sendable {
         for (name, feed) in feeds {
             table.add(
                 .text(name), .count(feed.brands), .count(feed.active), .count(feed.held),
-                .text(Amount.time(feed.changed), detail: "change \(feed.lastChange)"), .count(feed.deliveredToday),
+                zone.cell(feed.changed), .count(feed.deliveredToday),
                 .count(feed.unchangedToday))
         }
         return table
     }
 
     /// Problems, then disk and backups.
-    private static func health(_ database: DirectoryDatabase, now: Int64) -> [PagePart] {
+    private static func health(_ database: DirectoryDatabase, now: Int64, _ zone: LocalZone) -> [PagePart] {
         let health = database.health(now: now)
         var problems = PagePart(partID: "problems")
         problems.notices =
@@ -100,7 +101,7 @@ struct StatusPages: Sendable {
         for backup in health.backups {
             table.add(
                 .text(backup.name), .text(Amount.bytes(backup.bytes)),
-                .text(Amount.time(Timestamp.string(from: backup.written))))
+                zone.cell(Timestamp.string(from: backup.written)))
         }
         return [problems, disk, PagePart(partID: "backups", heading: "Backups", table: table)]
     }

@@ -16,15 +16,4 @@ enum Amount {
         }
         return "\(bytes) bytes"
     }
-
-    /// An ISO 8601 time as `2026-11-27 21:40:05`, in UTC.
-    static func time(_ text: String?) -> String {
-        guard let text else { return "never" }
-        return String(text.prefix(19)).replacing("T", with: " ")
-    }
-
-    /// True for a text of `time`.
-    static func isTime(_ text: String) -> Bool {
-        text.utf8.count == 19 && text.utf8.first.map { (0x30...0x39).contains($0) } ?? false && text.contains(":")
-    }
 }

@@ -4,8 +4,8 @@
 struct EntryForm: Sendable {
     let action: String
     var isGet = false
-    /// The path that takes the chosen file as the whole body; nil for a form of texts.
-    var fileTo: String?
+    /// True for a form with a field for a file.
+    let hasFile: Bool
     var fields: [FormField]
     let button: String
     /// False for a form of a button only.
@@ -24,16 +24,16 @@ struct EntryForm: Sendable {
 
     init(
         _ action: String, _ fields: [FormField], button: String, isGet: Bool = false, isDanger: Bool = false,
-        isQuiet: Bool = false, fileTo: String? = nil, cancel: String? = nil
+        isQuiet: Bool = false, cancel: String? = nil
     ) {
         self.action = action
         self.fields = fields
         self.button = button
         hasFields = fields.contains { !$0.isHidden }
         (self.isGet, self.isDanger, self.isQuiet) = (isGet, isDanger, isQuiet)
-        (self.fileTo, self.cancel) = (fileTo, cancel)
+        (hasFile, self.cancel) = (fields.contains { $0.fieldType == "file" }, cancel)
         // Labels refer to identifiers, and a page can have several forms with a field of one name.
-        let prefix = (fileTo ?? action).filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let prefix = action.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         for index in self.fields.indices { self.fields[index].fieldID = "\(prefix)-\(self.fields[index].fieldName)" }
     }
 
@@ -57,6 +57,9 @@ struct FormField: Sendable {
     private(set) var isArea = false
     private(set) var isTick = false
     private(set) var isChoice = false
+    private(set) var isPictures = false
+    /// The media types of a file; nil for any.
+    private(set) var fieldAccepts: String?
     private(set) var isHidden = false
     var hasSuggestions = false
 
@@ -64,6 +67,13 @@ struct FormField: Sendable {
         let choiceValue: String
         let choiceText: String
         let isChosen: Bool
+        /// The address of a picture beside the text.
+        let choicePicture: String?
+
+        init(choiceValue: String, choiceText: String, isChosen: Bool, picture: String? = nil) {
+            (self.choiceValue, self.choiceText, self.isChosen) = (choiceValue, choiceText, isChosen)
+            choicePicture = picture
+        }
     }
 
     static func text(
@@ -109,9 +119,22 @@ struct FormField: Sendable {
         return field
     }
 
-    static func file(_ label: String, hint: String) -> FormField {
-        var field = FormField.text("file", label, hint: hint, type: "file")
-        field.isRequired = true
+    /// One of several values, each with a picture or without.
+    static func pictures(
+        _ name: String, _ label: String, _ choices: [Choice], problem: String? = nil
+    ) -> FormField {
+        var field = FormField(fieldName: name, fieldLabel: label, isPictures: true)
+        (field.choices, field.fieldProblem) = (choices, problem)
+        return field
+    }
+
+    /// - Parameter accepts: media types that the browser offers; the server checks the bytes.
+    static func file(
+        _ name: String, _ label: String, hint: String, accepts: String? = nil, isRequired: Bool = false,
+        problem: String? = nil
+    ) -> FormField {
+        var field = FormField.text(name, label, hint: hint, type: "file", isRequired: isRequired, problem: problem)
+        field.fieldAccepts = accepts
         return field
     }
 }

@@ -27,6 +27,7 @@ struct PagePart: Sendable {
     var notices: [PartNotice] = []
     var tileList: TileList?
     var picture: Picture?
+    var phone: PhoneCard?
     /// A secret that this page shows once.
     var secret: String?
     var plot: DayPlot?
@@ -67,9 +68,11 @@ struct PagePart: Sendable {
         let tileLabel: String
         let tileValue: String
         let tileDetail: String?
+        /// True for a value that is no figure, in the size of text.
+        let isText: Bool
 
-        init(_ label: String, _ value: String, _ detail: String? = nil) {
-            (tileLabel, tileValue, tileDetail) = (label, value, detail)
+        init(_ label: String, _ value: String, _ detail: String? = nil, isText: Bool = false) {
+            (tileLabel, tileValue, tileDetail, self.isText) = (label, value, detail, isText)
         }
     }
 
@@ -110,13 +113,14 @@ struct PageTable: Sendable {
         emptyText = empty
     }
 
-    mutating func add(_ cells: Cell...) {
+    mutating func add(_ cells: Cell...) { add(cells) }
+
+    mutating func add(_ cells: [Cell]) {
         rows.append(
             Row(
                 cells: zip(columns, cells).map { column, cell in
                     var cell = cell
                     (cell.cellLabel, cell.isNumeric) = (column.columnText, column.isNumeric)
-                    cell.isWhole = cell.cellText.map(Amount.isTime) ?? false
                     return cell
                 }))
         hasRows = true
@@ -125,9 +129,9 @@ struct PageTable: Sendable {
     struct Cell: Sendable {
         fileprivate(set) var cellLabel = ""
         fileprivate(set) var isNumeric = false
-        /// True for a text that stays on one line.
-        fileprivate(set) var isWhole = false
         var cellText: String?
+        /// A time, which stays on one line.
+        var cellTime: String?
         var cellLink: PageLink?
         var cellTag: Tag?
         var cellPicture: PagePart.Picture?

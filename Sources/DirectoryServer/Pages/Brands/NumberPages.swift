@@ -110,7 +110,7 @@ enum NumberSearch {
                 .text(request.shown(row.number)),
                 .link(row.name, PagePath.with(account.path + "/brand", ["id": row.brandID])), .text(row.reason),
                 .tag(row.state.rawValue, row.state == .active ? "good" : row.state == .held ? "warn" : "soft"),
-                .text(Amount.time(row.updated)), action(row, account, request))
+                request.time(row.updated), action(row, account, request))
         }
         return table
     }
