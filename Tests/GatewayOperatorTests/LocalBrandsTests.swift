@@ -8,6 +8,7 @@ import GRDB
 import GatewayStore
 import GatewayTesting
 import Host
+import Primitives
 import Testing
 
 @testable import GatewayConfiguration

@@ -5,7 +5,7 @@ import BrandingAPI
 package import ConfigurationFiles
 import GatewayStore
 package import Host
-import Primitives
+package import Primitives
 
 /// `herald brands`: lists the brands of the local copy, or shows one with its numbers, logo, gates and last calls.
 package struct LocalBrands {
