@@ -18,7 +18,7 @@ struct DoctorTests {
         _ directory: RunningDirectory, version: String = "", logos: LogoCheck.Place = .nowhere
     ) -> OperatorSubject {
         var subject = subject(directory.folder, port: directory.port, logos: logos)
-        subject.version = version
+        (subject.version, subject.patience) = (version, .seconds(120))
         return subject
     }
 
@@ -88,7 +88,8 @@ struct DoctorTests {
     @Test func `another program at the address is an error`() async throws {
         try await RunningDirectory.run { directory in
             // The contract has no such path, as another program has no /readyz.
-            let outcome = await ServerProbe(Self.subject(directory).configuration.listen).get("/nothing")
+            let outcome = await ServerProbe(Self.subject(directory).configuration.listen, patience: .seconds(120)).get(
+                "/nothing")
             guard case .response(let code, let body) = outcome else {
                 Issue.record("\(outcome)")
                 return

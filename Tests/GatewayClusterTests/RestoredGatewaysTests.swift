@@ -31,18 +31,22 @@ struct RestoredGatewaysTests: ThreeGateways {
             .replacing("/var/lib/herald", with: isBackup ? folder : "\(folder)/restored")
             .replacing(" /etc", with: " \(folder)/\(isBackup ? "etc" : "new-etc")")
         let ended = try await ChildProgram.run(
-            "/bin/bash", ["-euc", "copy='\(folder)/copy'\n" + Self.machine + commands])
+            "/bin/bash", ["-euc", "copy='\(folder)/copy' restored='\(folder)/restored/'\n" + Self.machine + commands])
         try #require(ended.code == 0, "\(ended.errors)")
         if isBackup {
             let path = try String(contentsOfFile: folder + "/copy", encoding: .utf8)
-            try StateDatabase.ledger.copy(from: folder, to: path)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try StateDatabase.ledger.copy(from: folder, to: path + "/herald.sqlite")
         }
     }
 
-    /// A machine without the user `herald`, and with the gateway stopped; `herald backup` leaves the path of its copy.
+    /// A machine without the user `herald`, and with the gateway stopped; `herald backup` leaves the path of its copy, and
+    /// `herald restore` puts the ledger of one back.
     private static let machine = """
         sudo() { if [ "$1" = -u ]; then shift 2; fi; "$@"; }
-        herald() { if [ "$1" = backup ]; then printf %s "$2" >"$copy"; fi; }
+        herald() {
+            case "$1" in backup) printf %s "$2" >"$copy" ;; restore) cp "$2/herald.sqlite" "$restored" ;; esac
+        }
         systemctl() { :; }
         install() {
             local words=()

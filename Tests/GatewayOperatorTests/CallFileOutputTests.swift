@@ -72,7 +72,7 @@ struct CallFileOutputTests {
         let lines = try lines()
         let signed =
             "signature,attestation,signature_counts,diversions,signed_name,name_origin,signature_rejected,signature_marks,"
-            + "signature_causes,signature_code,origid,provider,signer"
+            + "signature_causes,signature_code,origid,provider,signer,link"
         #expect(lines.count == 3)
         #expect(lines[0] == LedgerCallRow.recordTitles.joined(separator: ","))
         #expect(lines[0].hasSuffix("caller_received,customer,gateway,written,also_called,\(signed)"))

@@ -299,8 +299,9 @@ struct DoctorTrustTests {
             try await ledger.write { [lab] database in
                 try database.execute(
                     sql: """
-                        INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, caller, brand_name)
-                        VALUES (?, ?, ?, 1, 'matched', ?, 12025551000, 'Acme')
+                        INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, caller, brand_id,
+                            brand_name)
+                        VALUES (?, ?, ?, 1, 'matched', ?, 12025551000, 'acme', 'Acme')
                         """,
                     arguments: [row, "\(row)", "\(row)", (lab.now - daysAgo * Self.day) * 1_000_000])
                 try database.execute(

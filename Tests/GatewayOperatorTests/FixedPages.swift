@@ -63,7 +63,7 @@ final class FixedPages: GatewayPageSource {
         content.withLock { $0.call?.callID == id.description ? $0.call : nil }
     }
     func presentBrand(of call: LedgerCallRow) -> PresentBrand? { content.withLock(\.brand) }
-    var links: CallLinks { CallLinks(content.withLock(\.pagesURL)) }
+    var links: CallLinks { CallLinks(content.withLock(\.pagesURL), gateway: "") }
     func customers() async throws -> [GatewayStatus.Customer] { content.withLock(\.customers) }
     func customerNames() -> [String] { content.withLock { $0.customers.map(\.name) } }
     func hasUsualBrands() -> Bool { content.withLock(\.hasUsualBrands) }

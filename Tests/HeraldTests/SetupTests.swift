@@ -193,14 +193,17 @@ final class SetupTests {
     }
 
     /// The program beside another `herald-directory`, which is a shell script.
-    private func program(besideDirectory script: String) throws -> String {
+    private func program(besideDirectory script: String) async throws -> String {
         // A folder of the build: a link to a program needs the same file system.
         let bin = Self.program("herald-setup-\(UUID().uuidString)")
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
         otherFolders.append(bin)
         guard link(Self.program("herald"), bin + "/herald") == 0 else { throw POSIXError(.EXDEV) }
-        try "#!/bin/sh\n\(script)\n".write(toFile: bin + "/herald-directory", atomically: true, encoding: .utf8)
-        chmod(bin + "/herald-directory", 0o755)
+        try "#!/bin/sh\n\(script)\n".write(toFile: bin + "/script", atomically: true, encoding: .utf8)
+        chmod(bin + "/script", 0o755)
+        // By a program, because a child that another test starts meanwhile keeps a file of this one open for writing.
+        let copied = try await ChildProgram.run("/bin/cp", [bin + "/script", bin + "/herald-directory"])
+        try #require(copied.code == 0, "\(copied.errors)")
         return bin + "/herald"
     }
 
@@ -220,7 +223,7 @@ final class SetupTests {
 
     @Test func `Ctrl-C while the directory makes the key comes through once both files are there`() async throws {
         try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
-        let herald = try program(besideDirectory: "echo making >/proc/$PPID/fd/2; sleep 2; echo hd_k3y")
+        let herald = try await program(besideDirectory: "echo making >/proc/$PPID/fd/2; sleep 2; echo hd_k3y")
         let ended = try await TerminalProgram.run(
             herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2),
             [Turn("making", TerminalProgram.interrupt)])
@@ -232,7 +235,7 @@ final class SetupTests {
 
     @Test func `a key file that appears meanwhile stays, and the lost key is named with its remedy`() async throws {
         try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
-        let herald = try program(besideDirectory: "echo theirs >'\(folder)/api-key'; echo hd_k3y")
+        let herald = try await program(besideDirectory: "echo theirs >'\(folder)/api-key'; echo hd_k3y")
         let ended = try await ChildProgram.run(
             herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2))
         #expect(ended.code == 1 && ended.errors.contains("key revoke gateway"), "\(ended.errors)")

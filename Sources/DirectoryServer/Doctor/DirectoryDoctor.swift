@@ -66,7 +66,7 @@ package struct DirectoryDoctor: Sendable {
     }
 
     private func silence(at address: EndpointAddress) async -> DoctorFinding {
-        switch await ServerProbe(address).get("/readyz") {
+        switch await ServerProbe(address, patience: subject.patience).get("/readyz") {
         case .refused:
             DoctorFinding(
                 "server", .note, "no server responds at \(address); start it with systemctl start herald-directory")
@@ -81,7 +81,7 @@ package struct DirectoryDoctor: Sendable {
     }
 
     private func admin(at address: EndpointAddress) async -> DoctorFinding {
-        guard case .response = await ServerProbe(address).connect() else {
+        guard case .response = await ServerProbe(address, patience: subject.patience).connect() else {
             return DoctorFinding(
                 "server", .warning,
                 "nobody listens at \(address) (admin.listen): restart herald-directory, as the address needs that")

@@ -16,6 +16,8 @@ package struct OperatorSubject: Sendable {
     package var open: @Sendable () throws -> DirectoryDatabase
     /// The version of this program.
     package var version: String
+    /// The longest wait for a response of the server.
+    var patience: Duration = .seconds(5)
 
     package init(
         file: String?, _ configuration: DirectoryConfiguration, logos: LogoCheck.Place, folder: String?,
@@ -34,7 +36,7 @@ package struct OperatorSubject: Sendable {
 
     /// The state of the running server; nil without a response of one.
     func server() async -> RunningServer? {
-        let probe = ServerProbe(configuration.listen)
+        let probe = ServerProbe(configuration.listen, patience: patience)
         guard case .response(let code, let body) = await probe.get("/readyz"), let readiness = Readiness(code, body)
         else {
             return nil

@@ -31,8 +31,8 @@ struct BrandReport {
     let origin: String
     /// False if `branding.enabled` is.
     let isEnabled: Bool
-    /// Nil where the ledger cannot be read.
-    let calls: Calls?
+    /// The calls, or why the ledger cannot be read.
+    let calls: Result<Calls, any Error>
 
     private var closed: [String] {
         gates.all.filter { !$0.isOpen }.map(\.gate) + (isEnabled ? [] : ["branding.enabled of herald.yaml"])
@@ -63,7 +63,11 @@ struct BrandReport {
     }
 
     private func summary(in zone: LocalZone) -> String {
-        guard let calls else { return "the ledger cannot be read" }
+        let calls: Calls
+        switch self.calls {
+        case .success(let found): calls = found
+        case .failure(let error): return "the ledger cannot be read: \(error)"
+        }
         let summary = CallSummary(calls.counts, since: calls.since, zone: zone)
         guard let total = summary.total?.calls else { return "none in the last 7 days" }
         let outcomes = summary.outcomes.map { "\($0.count.calls) \($0.value)" }.joined(separator: ", ")
@@ -71,7 +75,7 @@ struct BrandReport {
     }
 
     private func lastCalls(in zone: LocalZone) -> String {
-        guard let calls, !calls.last.isEmpty else { return "" }
+        guard let calls = try? calls.get(), !calls.last.isEmpty else { return "" }
         var table = CallTable(CallTable.Style(), in: zone)
         return "\n" + table.lines(calls.last.reversed())
     }
@@ -79,6 +83,7 @@ struct BrandReport {
     /// All facts; times in UTC, with the local time of each call.
     func json(in zone: LocalZone) -> [String: JSONValue?] {
         let brands = rows.map { JSONValue.object($0.json.compactMapValues { $0 }) }
+        let calls = try? calls.get()
         let last = calls.map { calls in
             JSONValue.array(calls.last.map { .object($0.json(in: zone).compactMapValues { $0 }) })
         }

@@ -66,18 +66,17 @@ package struct LocalBrands {
             allowsInsecure: branding.allowsInsecureLogos, copy: copy.logoCopy)
         return BrandReport(
             rows: rows, customer: customer, logo: logo, gates: copy.gates, origin: copy.origin,
-            isEnabled: branding.isEnabled, calls: calls(of: first, now: now))
+            isEnabled: branding.isEnabled, calls: Result { try calls(of: first, now: now) })
     }
 
-    /// The calls of the brand; nil where the ledger cannot be read.
-    private func calls(of brand: BrandRow, now: Int64) -> BrandReport.Calls? {
-        guard let ledger = try? LedgerReader(HeraldDatabase.ledgerReader(folder: ledger)) else { return nil }
+    private func calls(of brand: BrandRow, now: Int64) throws -> BrandReport.Calls {
+        let ledger = LedgerReader(try HeraldDatabase.ledgerReader(folder: ledger))
         var filter = CallFilter()
         filter.brand = brand.brandID.isEmpty ? brand.name : brand.brandID
         filter.customer = customer
-        guard let last = try? ledger.calls(matching: filter, limit: BrandReport.Calls.most) else { return nil }
+        let last = try ledger.calls(matching: filter, limit: BrandReport.Calls.most)
         filter.since = now - BrandReport.Calls.span
-        guard let counts = try? ledger.counts(matching: filter) else { return nil }
+        let counts = try ledger.counts(matching: filter)
         return BrandReport.Calls(counts: counts, since: now - BrandReport.Calls.span, last: last)
     }
 

@@ -145,7 +145,7 @@ package struct CallSimulator {
     private func arrival(of paste: PastedInvite, _ topology: GatewayTopology) throws -> Arrival {
         if let trunk {
             guard let peer = topology.trunks.first(where: { $0.name == trunk }) else {
-                throw CommandFailure(topology.noTrunk(named: trunk))
+                throw CommandFailure(configuration.noTrunk(named: trunk))
             }
             return Arrival(flow: flow(of: peer, at: source), origin: "--trunk")
         }

@@ -61,7 +61,7 @@ struct CallConditions {
             // The name of a signed call without an identifier is the signer's.
             require(
                 """
-                (brand_id = ? OR brand_name = ? COLLATE NOCASE AND (brand_id IS NOT NULL OR provider IS NULL))
+                (brand_id = ? OR brand_name = ? COLLATE NOCASE AND (brand_id IS NOT NULL OR \(Self.provider) IS NULL))
                 """, brand, brand)
         }
     }
