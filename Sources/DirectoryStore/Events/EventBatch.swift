@@ -267,16 +267,16 @@ extension EventBatch {
                 EventLedger.values(
                     event, reported.meta, of: attribution.brandID, as: response, part.account, now: part.now))
             if let key { known[key] = response }
+            if reported.warning == nil, let result = CallResult(event) {
+                calls[
+                    CallEnd(account: part.account, day: time.day, brandID: attribution.brandID ?? "", result: result),
+                    default: 0] += 1
+            }
         }
         outcomes[
             Outcome(
                 account: part.account, day: time.day, brandID: attribution.brandID ?? "",
                 outcome: event.outcome, reason: reason?.rawValue ?? ""), default: 0] += 1
-        if reported.warning == nil, let result = CallResult(event) {
-            calls[
-                CallEnd(account: part.account, day: time.day, brandID: attribution.brandID ?? "", result: result),
-                default: 0] += 1
-        }
         if reason == nil {
             counted[month, default: 0] += 1
             let used = configs[month]?.usedThisMonth ?? 0

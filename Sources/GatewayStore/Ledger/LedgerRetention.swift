@@ -120,13 +120,17 @@ struct LedgerRetention {
                                 AND id < (SELECT max(id) FROM \(rows.table)) AND \(rows.condition)
                             """, arguments: [passed[position], last])
                     deleted += database.changesCount
+                    if rows.table == "call" {
+                        try database.execute(
+                            sql: Self.deleteSignatures + " AND call > ? AND call <= ?",
+                            arguments: [passed[position], last])
+                    }
                     passed[position] = last
                     (isDone, isStuck) = (false, false)
                 }
                 let used = try Self.usedBytes(database)
                 if used <= limit / 10 * 9 { isDone = true }
                 if used <= limit { isStuck = false }
-                if isDone { try database.execute(sql: Self.deleteSignatures) }
             }
             if !between() { break }
         }

@@ -65,7 +65,8 @@ struct BrandForm: Sendable {
             if written != present { problems[field] = "Saved meanwhile: \(present.isEmpty ? "nothing" : present)" }
         }
         mark("brand_name", name, brand.name)
-        mark("logo_url", logo.text, brand.logo ?? "")
+        // A new picture has no address yet.
+        if logo.upload == nil { mark("logo_url", logo.text, brand.logo ?? "") }
         mark("call_reason", reason, brand.reason ?? "")
         mark("owner_state", owner, brand.owner.rawValue)
     }
