@@ -101,6 +101,41 @@ struct StateRestoreTests {
         #expect(mode as? Int == 0o600)
     }
 
+    @Test func `the lock is the gateway's own after a restore by root`() throws {
+        let lock = gateway.state + "/lock"
+        try gateway.put([], "lock")
+        try #require(chmod(lock, 0o600) == 0)
+        if geteuid() == 0 { try #require(chown(gateway.state, 12_345, 12_346) == 0) }
+        try restore()
+        let folder = try FileManager.default.attributesOfItem(atPath: gateway.state)
+        let file = try FileManager.default.attributesOfItem(atPath: lock)
+        for key in [FileAttributeKey.ownerAccountID, .groupOwnerAccountID] {
+            #expect(file[key] as? Int == folder[key] as? Int)
+        }
+        #expect(file[.posixPermissions] as? Int == 0o640)
+    }
+
+    @Test func `a file that cannot be replaced has its log again`() throws {
+        try gateway.put([7], "herald.sqlite-wal")
+        let restore = StateRestore(state: gateway.state, now: 0)
+        var hasKept = false
+        let error = #expect(throws: BackupProblem.self) {
+            try restore.put(
+                gateway.path("missing"), at: #require(StateFile("herald.sqlite")),
+                keepingIn: gateway.state + "/replaced", StateOwner(gateway.state), &hasKept)
+        }
+        #expect(error?.description.contains("cannot be replaced: No such file or directory") == true)
+        #expect(hasKept && gateway.content("herald.sqlite-wal") == [7])
+    }
+
+    @Test func `a restore that fails leaves no drafts`() throws {
+        try FileManager.default.removeItem(atPath: gateway.state + "/secret")
+        try FileManager.default.createDirectory(atPath: gateway.state + "/secret", withIntermediateDirectories: false)
+        #expect(throws: BackupProblem.self) { try restore() }
+        let names = try FileManager.default.subpathsOfDirectory(atPath: gateway.state)
+        #expect(!names.contains { $0.hasSuffix(".restored") })
+    }
+
     @Test func `a running gateway refuses`() throws {
         let lock = open(gateway.state + "/lock", O_RDWR | O_CREAT, 0o640)
         defer { close(lock) }

@@ -58,14 +58,12 @@ package struct StateRestore {
         let lock = try StateLock(state)
         defer { lock.release() }
         let owner = try StateOwner(state)
+        // A lock of root would keep the gateway from its own.
+        try owner.take(state + "/lock", mode: 0o640)
         var drafts: [String] = []
-        do {
-            for (file, entry) in zip(files, manifest.files) {
-                drafts.append(try draft(file, entry, from: folder, owner))
-            }
-        } catch {
-            for draft in drafts { unlink(draft) }
-            throw error
+        defer { for draft in drafts { unlink(draft) } }
+        for (file, entry) in zip(files, manifest.files) {
+            drafts.append(try draft(file, entry, from: folder, owner))
         }
         let kept = unusedFolder()
         var hasKept = false
@@ -122,22 +120,30 @@ package struct StateRestore {
     /// Keeps the present file with its companions, and puts the draft in its place.
     ///
     /// A link keeps the present file, so that its place is never empty. A restore that was killed is repeated.
-    private func put(
+    /// After an error the file has its companions again: a ledger without its log lacks calls.
+    func put(
         _ draft: String, at file: StateFile, keepingIn kept: String, _ owner: StateOwner, _ hasKept: inout Bool
     ) throws {
         let target = state + "/" + file.path
         let present = [file.path] + file.companions
+        var moved: [String] = []
+        func takeBack() { for path in moved { rename(kept + "/" + path, state + "/" + path) } }
         for path in present where FileManager.default.fileExists(atPath: state + "/" + path) {
             if !hasKept { try owner.makeFolder(kept) }
             hasKept = true
             try owner.makeFolders(above: path, in: kept)
             let (from, to) = (state + "/" + path, kept + "/" + path)
             guard (path == file.path ? link(from, to) : rename(from, to)) == 0 else {
-                throw BackupProblem("\(from) cannot be kept in \(kept): \(SystemError.text(errno))")
+                let problem = BackupProblem("\(from) cannot be kept in \(kept): \(SystemError.text(errno))")
+                takeBack()
+                throw problem
             }
+            if path != file.path { moved.append(path) }
         }
         guard rename(draft, target) == 0 else {
-            throw BackupProblem("\(target) cannot be replaced: \(SystemError.text(errno))")
+            let problem = BackupProblem("\(target) cannot be replaced: \(SystemError.text(errno))")
+            takeBack()
+            throw problem
         }
         owner.sync((target as NSString).deletingLastPathComponent)
     }
