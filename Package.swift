@@ -303,8 +303,8 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "GatewayOperator", "GatewayConfiguration", "SIPTransport", "GatewayStore", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "ChildPrograms",
-                "GatewaySyncTesting", "GatewayTesting", "Host", "KafkaTesting", "Primitives", "TestFixtures", grdb,
-                lifecycle, log, signals,
+                "GatewaySyncTesting", "GatewayTesting", "Host", "KafkaTesting", "Primitives", "TestFixtures",
+                "WebPages", grdb, lifecycle, log, signals,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,6 +8,7 @@ import GatewayTesting
 import SIPTransport
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayApp
 @testable import GatewayOperator
@@ -99,6 +100,24 @@ struct PageReportTests {
             #expect(found.callID == "\(id)" && found.sipCallID == "c0")
             #expect(try await report.call(imitation.call)?.sipCallID == "\(id)")
             #expect(try await report.call(CallIdentifier(high: 9, low: 9)) == nil)
+        }
+    }
+
+    @Test func `a long search for an identifier has an end, and few run at once`() async throws {
+        let id = Self.calls[0].call
+        let imitations = (1...20).map { Self.invite(100 + $0, caller: nil, .noMatch) }
+        let callIDs = Dictionary(uniqueKeysWithValues: (1...20).map { ($0, "\(id)") })
+        try await report([Self.calls[0]] + imitations, callIDs: callIDs, at: Self.start + 600) {
+            (report: GatewayPageReport) async throws -> Void in
+            #expect(try await report.call(id)?.sipCallID == "c0")
+            var short = report
+            short.longest = .zero
+            let late = await #expect(throws: PageProblem.self) { try await short.call(id) }
+            #expect(late?.text.contains("herald calls --show") == true)
+            let others = (0..<CallExports.most).map { _ in report.searches.open() }
+            let refused = await #expect(throws: PageProblem.self) { try await report.call(id) }
+            #expect(refused?.text.hasPrefix("Other long searches run") == true)
+            withExtendedLifetime(others) {}
         }
     }
 

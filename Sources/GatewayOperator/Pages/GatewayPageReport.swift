@@ -8,8 +8,10 @@ import Dispatch
 import Foundation
 package import GatewayConfiguration
 package import GatewayStore
+import HTTPTypes
 import Host
 import Synchronization
+import WebPages
 
 /// The source of the gateway's pages.
 ///
@@ -27,6 +29,10 @@ package struct GatewayPageReport: GatewayPageSource {
     let ledger: LedgerQueue
     let certificates = CertificateTroubles()
     let exports = CallExports()
+    /// The long searches for an identifier; each reads the ledger as an export does.
+    let searches = CallExports()
+    /// The time for which a search for an identifier goes on.
+    var longest = Duration.seconds(20)
     /// Seconds since 1970.
     var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
@@ -101,9 +107,14 @@ package struct GatewayPageReport: GatewayPageSource {
     /// Searches in pieces, so that a long search lets other pages read in between.
     ///
     /// A carrier may send the id of another call as its Call-ID. Such calls are passed over.
+    ///
+    /// - Throws: `PageProblem` for a search that takes too long, or besides other long ones; errors of the ledger.
     func call(_ id: CallIdentifier) async throws -> LedgerCallRow? {
         var filter = CallFilter()
         filter.callID = id.description
+        let end = ContinuousClock.now + longest
+        var slot: CallExportSlot?
+        defer { withExtendedLifetime(slot) {} }
         while !Task.isCancelled {
             let found = try await ledger.read { [filter] reader in
                 try reader.search(filter, limit: Self.searched, patience: Self.patience)
@@ -111,6 +122,16 @@ package struct GatewayPageReport: GatewayPageSource {
             if let call = found.calls.first(where: { $0.callID == id.description }) { return call }
             guard let next = found.rest?.before ?? (found.calls.count == Self.searched ? found.calls.last?.row : nil)
             else { return nil }
+            guard ContinuousClock.now < end else {
+                throw PageProblem(
+                    .serviceUnavailable,
+                    "The ledger was not read to its begin in time. Use herald calls --show.")
+            }
+            slot = slot ?? searches.open()
+            guard slot != nil else {
+                throw PageProblem(
+                    .serviceUnavailable, "Other long searches run. Open the link again in a minute.")
+            }
             filter.before = next
         }
         return nil
