@@ -39,6 +39,18 @@ struct NextHopResolverTests {
         }
     }
 
+    @Test func `a check of names asks for them and keeps nothing`() async {
+        let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1"))
+        await bench.run {
+            #expect(await bench.resolver.learn([Self.pbx, Self.trunk], keeps: false) == [Self.trunk])
+            bench.lookup.set("trunk.example A", .success([.address("192.0.2.9", ttl: 30)]))
+            #expect(await bench.resolver.learn([Self.pbx, Self.trunk], keeps: false).isEmpty)
+            #expect(bench.changes == [["pbx.example": ["192.0.2.1:5060"]]])
+            bench.lookup.set("trunk.example A", .failure(.notFound))
+            #expect(await bench.resolver.learn([Self.trunk]) == [Self.trunk], "the address was not stored")
+        }
+    }
+
     @Test(arguments: [(30, 29, 30), (0, 4, 5), (1_000_000, 3599, 3600)])
     func `a name is asked for again when its time is over, not before`(ttl: Int, before: Int, after: Int) async {
         let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1", ttl: ttl))

@@ -93,7 +93,7 @@ final class ConfigurationReload: Sendable {
     private func check(_ next: HeraldConfiguration) async throws {
         _ = try next.recorderSettings()
         for part in parts { try part.check(next) }
-        try await learnNames(of: next, asking: names.other(next.nameServers))
+        try await learnNames(of: next, asking: names.other(next.nameServers), keeps: false)
         try streams?.checkIdentities()
     }
 
@@ -136,7 +136,7 @@ final class ConfigurationReload: Sendable {
         let accounting = try next.recorderSettings()
         let steps = try parts.compactMap { try $0.prepare(next) }
         let otherLookup = names.other(next.nameServers)
-        try await learnNames(of: next, asking: otherLookup)
+        try await learnNames(of: next, asking: otherLookup, keeps: true)
         try streams?.reloadIdentities()
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
@@ -149,8 +149,10 @@ final class ConfigurationReload: Sendable {
     /// Asks for the addresses of new names.
     ///
     /// A peer without an address would become an unknown peer, even for its calls in progress.
-    private func learnNames(of next: HeraldConfiguration, asking lookup: (any NameLookup)?) async throws {
-        let unknown = await resolver.learn(next.nextHopNames, asking: lookup)
+    private func learnNames(
+        of next: HeraldConfiguration, asking lookup: (any NameLookup)?, keeps: Bool
+    ) async throws {
+        let unknown = await resolver.learn(next.nextHopNames, asking: lookup, keeps: keeps)
         guard unknown.isEmpty else {
             let hosts = unknown.map(\.host).joined(separator: ", ")
             throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")

@@ -60,16 +60,22 @@ public final class NextHopResolver: Sendable {
     ///
     /// Thread-safe, except inside `onChange` and `onNotice`.
     ///
-    /// - Parameter other: asked instead of the present name servers.
+    /// - Parameters:
+    ///   - other: asked instead of the present name servers.
+    ///   - keeps: false for a check, which neither stores nor publishes an address.
     /// - Returns: the unresolved names.
-    public func learn(_ names: [NextHopName], asking other: (any NameLookup)? = nil) async -> [NextHopName] {
+    public func learn(
+        _ names: [NextHopName], asking other: (any NameLookup)? = nil, keeps: Bool = true
+    ) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
         return await withTaskGroup(of: NextHopName?.self) { group in
-            for name in new { group.addTask { await self.learn(name, asking: other ?? self.lookup) ? nil : name } }
+            for name in new {
+                group.addTask { await self.learn(name, asking: other ?? self.lookup, keeps) ? nil : name }
+            }
             var unknown: Set<NextHopName> = []
             for await name in group { if let name { unknown.insert(name) } }
-            publish()
+            if keeps { publish() }
             return new.filter(unknown.contains)
         }
     }
@@ -93,8 +99,9 @@ public final class NextHopResolver: Sendable {
 }
 
 extension NextHopResolver {
-    private func learn(_ name: NextHopName, asking lookup: any NameLookup) async -> Bool {
+    private func learn(_ name: NextHopName, asking lookup: any NameLookup, _ keeps: Bool) async -> Bool {
         guard let response = try? await settings.resolution.resolve(name, using: lookup) else { return false }
+        guard keeps else { return true }
         var entry = NextHopEntry(due: time.elapsed())
         entry.take(response, at: time.elapsed(), wall: time.wallSeconds()) {
             settings.backoff.delay(afterFailures: $0, chance: 0)
