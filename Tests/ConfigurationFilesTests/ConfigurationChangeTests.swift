@@ -117,6 +117,17 @@ struct ConfigurationChangeTests {
     ])
     func `a URL is shown without its password and its query`(text: String, shown: String) {
         let change = ConfigurationChange(
+            "directory.url", from: nil, to: .init(elements: [text], isList: false))
+        #expect(change.new == shown)
+    }
+
+    @Test(arguments: [
+        ("https://hooks.slack.com/services/T0/B0/xyz", "https://hooks.slack.com/<redacted>"),
+        ("https://user:pass@crm.example.com?token=abc", "https://user:<redacted>@crm.example.com/<redacted>"),
+        ("https://crm.example.com/", "https://crm.example.com/"),
+    ])
+    func `the URL of a webhook is shown without its path`(text: String, shown: String) {
+        let change = ConfigurationChange(
             "outcomes.webhook.url", from: nil, to: .init(elements: [text], isList: false))
         #expect(change.new == shown)
     }

@@ -2,7 +2,7 @@
 
 /// A setting that differs between two configuration files.
 ///
-/// No text has a secret: the files have none, and passwords and queries of URLs are left out.
+/// No text has a secret: the files have none, and passwords and queries of URLs and the path of a webhook are left out.
 package struct ConfigurationChange: Hashable, Sendable {
     /// Its place, such as `trunks[carrier].region`.
     package let path: String
@@ -58,7 +58,7 @@ private struct ShownValue {
         return value.isList ? "[\(texts.joined(separator: ", "))]" : texts.first ?? ""
     }
 
-    func text(_ text: String) -> String { isSecret ? "<redacted>" : Self.withoutSecrets(text) }
+    func text(_ text: String) -> String { isSecret ? "<redacted>" : withoutSecrets(text) }
 
     /// Whether the key is that of a secret, which a schema refuses in a file.
     private var isSecret: Bool {
@@ -67,7 +67,9 @@ private struct ShownValue {
     }
 
     /// A URL without the password of its user and without the values of its query.
-    private static func withoutSecrets(_ text: String) -> String {
+    ///
+    /// That of a webhook is without its path too: in the URLs of Slack and others the path is the secret.
+    private func withoutSecrets(_ text: String) -> String {
         guard let scheme = text.firstRange(of: "://") else { return text }
         let rest = text[scheme.upperBound...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
@@ -76,6 +78,9 @@ private struct ShownValue {
             authority = authority[..<colon] + ":<redacted>" + authority[at...]
         }
         var tail = String(rest[end...])
+        if path.hasSuffix("webhook.url"), !["", "/"].contains(tail) {
+            return text[..<scheme.upperBound] + authority + "/<redacted>"
+        }
         if let query = tail.firstIndex(of: "?"), !text.hasPrefix("postgres") {
             tail = tail[..<query] + "?<redacted>"
         }
