@@ -297,12 +297,31 @@ struct SignedNameTests {
             $0.carrierName = policy
         }
         #expect(sent.name == name)
-        // A value without URI and with the mark would be a statement about the carrier's name (RFC 9796 §7).
-        let mark = policy == .replace ? ";verified=\"true\"" : ""
-        #expect(sent["Call-Info"] == ["<data:>;purpose=jcard;call-reason=\"Rendezvous for Little Nellie\"\(mark)"])
-        #expect(update.reason == .signedName)
+        // On an untrusted trunk the reason goes beside the signed name alone.
+        let value = "<data:>;purpose=jcard;call-reason=\"Rendezvous for Little Nellie\";verified=\"true\""
+        #expect(sent["Call-Info"] == (policy == .replace ? [value] : []))
+        #expect(update.reason == (policy == .replace ? .signedName : .policy))
         #expect(update.trust?.nameOrigin == (policy == .replace ? .signature : NameOrigin.none))
         #expect(texts.map { String(decoding: $0.carrierName, as: UTF8.self) } == (policy == .replace ? "WIRELESS" : ""))
+    }
+
+    /// From without a name, with the caller's number for one, and with a name that anybody can have written.
+    @Test(arguments: [("", true), ("\"+12025551000\" ", true), ("\"Your Bank\" ", false)])
+    func `a picture goes where the name is filled in`(from: String, isFilled: Bool) throws {
+        let picture =
+            #""icn":"https://example.com/photos/q-256x256.png"},"rcdi":{"/icn":"#
+            + #""sha256-RojgWwU6xUtI4q82+kHPyHm1JKbm7+663bMvzymhkl4"}"#
+        for name in [Self.brand, "Acme Signed"] {
+            let field = try TrustLab.shared.signed(TrustLab.claims(#","rcd":{"nam":"\#(name)",\#(picture)"#))
+            let caller = "\(from)<sip:+12025551000@carrier.example>"
+            let (sent, _, _, _) = try call(.rcdFirst, [field], hasBrand: name == Self.brand, from: caller) {
+                let files = ["https://logos.example/q.png": "4688e05b053ac54b48e2af36fa41cfc8-256x256.png"]
+                $0.carrierName = .fill
+                $0.hostedLogos = HostedLogos(publicURL: "http://gw.example", missing: .original, files: files)
+            }
+            #expect(sent.name == (isFilled ? name : "Your Bank"))
+            #expect(sent["Call-Info"].contains { $0.contains("q-256x256.png>;purpose=icon;verified") } == isFilled)
+        }
     }
 
     @Test func `From and P-Asserted-Identity get the name`() throws {

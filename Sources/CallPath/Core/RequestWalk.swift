@@ -134,7 +134,11 @@ extension ProxyCore {
             let other = verdict.otherVerification(than: identity.verification).map {
                 decideBranding(of: invite, facts, identity, $0, isSpiral, trunk, called, snapshot)
             }
-            named = weighNames(verdict, found, other ?? found, on: trunk, called, snapshot)
+            let replacesName =
+                invite.has(.identity)
+                && Decoration.replacesCallerName(in: invite, of: identity.number, from: trunk)
+            named = weighNames(
+                verdict, found, other ?? found, on: trunk, replacesName: replacesName, called, snapshot)
             if !verdict.evidence.isRejected { signed?.evidence.nameOrigin = named.origin }
             if named.hasVerifiedLogo { signed?.evidence.iconWasCompared() }
             signed?.evidence.changesCall = named.isChanged
@@ -196,15 +200,17 @@ extension ProxyCore {
     ///
     /// In shadow the directory decides, and a call that signed values would change is counted.
     ///
-    /// - Parameter other: the decision by the verification that was not taken.
+    /// - Parameters:
+    ///   - other: the decision by the verification that was not taken.
+    ///   - replacesName: whether the name of the call replaces the one that the carrier sent.
     private func weighNames(
         _ signed: SignedVerdict, _ found: BrandingDecision, _ other: BrandingDecision, on trunk: TrunkPeer,
-        _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
+        replacesName: Bool, _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
     ) -> NameDecision {
         guard let rules = trunk.signatures else { return NameDecision(found) }
         let counted = signed.evidence.counts ? found : other
         let named = signed.named(
-            counted, in: snapshot, on: trunk, under: rules, logo: called.pbx.logoKey)
+            counted, in: snapshot, on: trunk, replacesName: replacesName, under: rules, logo: called.pbx.logoKey)
         var taken = signed.evidence.counts ? named : NameDecision(found)
         taken.hasVerifiedLogo = named.card?.hasVerifiedLogo == true
         let changesCall = signed.isToBeRejected || other != found

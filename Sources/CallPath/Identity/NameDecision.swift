@@ -29,9 +29,11 @@ extension SignedVerdict {
     /// A signed name passes every gate of `decide` first: it is shown for a call that gets a brand, or would if the directory
     /// had one. It belongs to the number that was signed. Logo and reason of directory and signature are mixed only if both
     /// have the same name, or the signature has none: nobody gets the logo of another.
+    ///
+    /// - Parameter replacesName: whether the name of the call replaces the one that the carrier sent.
     func named(
-        _ found: BrandingDecision, in snapshot: BrandingSnapshot, on trunk: TrunkPeer, under rules: TrunkSignatures,
-        logo form: [UInt8]?
+        _ found: BrandingDecision, in snapshot: BrandingSnapshot, on trunk: TrunkPeer, replacesName: Bool,
+        under rules: TrunkSignatures, logo form: [UInt8]?
     ) -> NameDecision {
         let entry: BrandEntry?
         switch found {
@@ -42,12 +44,13 @@ extension SignedVerdict {
         let source = rules.nameSource
         let signed = isForShownNumber ? SignedValues(verdict) : SignedValues()
         guard !signed.isEmpty || entry != nil && source.needsSignature else { return NameDecision(found) }
-        return named(entry, signed, source, on: trunk, in: snapshot.index, logo: form)
+        return named(
+            entry, signed, source, on: trunk, replacesName: replacesName, in: snapshot.index, logo: form)
     }
 
     private func named(
         _ entry: BrandEntry?, _ signed: SignedValues, _ source: TrustRegime.Names, on trunk: TrunkPeer,
-        in index: BrandIndex, logo form: [UInt8]?
+        replacesName: Bool, in index: BrandIndex, logo form: [UInt8]?
     ) -> NameDecision {
         let hasName = signed.name.map { DisplayName($0, profile: index.profile) != nil } ?? false
         let agree = hasName && entry.map { signed.isNamed(as: $0, in: index) } ?? false
@@ -56,7 +59,7 @@ extension SignedVerdict {
         let isOfBrand = origin == .directory || origin == .both
         let mayMix = agree || !signed.hasName
         // Anybody can have written the name that stays on an untrusted trunk. Nothing signed goes beside it.
-        let isBacked = hasName || trunk.isTrusted || isOfBrand && trunk.carrierName == .replace
+        let isBacked = trunk.isTrusted || replacesName && (hasName || isOfBrand)
         let rules = CallerCard.Rules(
             takesSignedName: takesSignedName,
             takesDirectory: source.takesDirectory && isOfBrand,
@@ -66,7 +69,7 @@ extension SignedVerdict {
         if entry != nil, !isOfBrand { named.decision = .passThrough(.nameSource) }
         // A reason may be signed without a name.
         if origin != .none || source != .mustAgree {
-            let signed = isBacked ? signed : SignedValues()
+            let signed = isBacked ? signed : SignedValues(name: signed.name, hasName: signed.hasName)
             named.card = CallerCard(isOfBrand ? entry : nil, in: index, signed, rules, logo: form)
         }
         if !isOfBrand, named.card != nil { named.decision = .passThrough(.signedName) }
