@@ -138,8 +138,8 @@ extension Examination {
         if policy.fetches, signer.key == nil, passport.chain == nil {
             return passport.address.map { .fetch(address: $0) }
         }
-        // Only certificates that count are refreshed without a call.
-        return cause == .revoked || cause == .certificateExpired ? renewal(of: signer, for: passport) : nil
+        // Only certificates that count are refreshed without a call. A later decision alone mends these two causes.
+        return cause == .signerNotYetKnown || cause == .crlStale ? nil : renewal(of: signer, for: passport)
     }
 
     /// The request for the present certificate of a known signer; nil if it was made already, or if nothing is fetched.

@@ -293,7 +293,8 @@ struct CallRulesTests {
     }
 
     @Test(arguments: [
-        (TrustCause.revoked, true), (.certificateExpired, true), (.noAuthority, false), (.untrustedSigner, false),
+        (TrustCause.revoked, true), (.certificateExpired, true), (.noAuthority, true), (.untrustedSigner, true),
+        (.certificatePolicy, true), (.certificateMalformed, true), (.crlStale, false), (.signerNotYetKnown, false),
     ])
     func `a certificate that was replaced at its address is asked for once`(cause: TrustCause, asks: Bool) throws {
         let value = try Self.lab.signed(TrustLab.claims())

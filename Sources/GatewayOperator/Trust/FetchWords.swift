@@ -35,7 +35,7 @@ struct FetchWords {
         lines.append("  next fetch  not before \(OperatorTime.text(fetch.nextAt))")
         if fetch.isRenewed {
             lines.append(
-                "  renewed     fetched again for a wrong signature or its end; the next import permits another one")
+                "  renewed     fetched again for a call that it failed; the next import permits another one")
         }
         return lines
     }

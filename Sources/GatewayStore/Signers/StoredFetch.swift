@@ -19,7 +19,7 @@ package struct StoredFetch: Equatable, Sendable {
     /// The validators of the stored certificate.
     package var etag: String?
     package var lastModified: String?
-    /// Whether the certificate was fetched again after a wrong signature or its end.
+    /// Whether the certificate was fetched again after a wrong signature, or since it no longer counted.
     package var isRenewed = false
     /// Raw values of causes by regime for a chain that counts under none; empty otherwise.
     package var standings: [UInt8] = []
