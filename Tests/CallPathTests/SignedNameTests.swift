@@ -292,13 +292,10 @@ struct SignedNameTests {
 
     @Test(arguments: [(CarrierNamePolicy.keep, "WIRELESS"), (.fill, "WIRELESS"), (.replace, "Acme Signed")])
     func `a signed name goes where a brand's name goes`(policy: CarrierNamePolicy, name: String) throws {
-        let claims = SignedClaims(reason: "Rendezvous for Little Nellie")
-        let (sent, update, texts, _) = try call(.rcdFirst, [try claims.field()], hasBrand: false) {
-            $0.carrierName = policy
-        }
+        let field = try SignedClaims(reason: "Delivery").field()
+        let (sent, update, texts, _) = try call(.rcdFirst, [field], hasBrand: false) { $0.carrierName = policy }
         #expect(sent.name == name)
-        // On an untrusted trunk the reason goes beside the signed name alone.
-        let value = "<data:>;purpose=jcard;call-reason=\"Rendezvous for Little Nellie\";verified=\"true\""
+        let value = "<data:>;purpose=jcard;call-reason=\"Delivery\";verified=\"true\""
         #expect(sent["Call-Info"] == (policy == .replace ? [value] : []))
         #expect(update.reason == (policy == .replace ? .signedName : .policy))
         #expect(update.trust?.nameOrigin == (policy == .replace ? .signature : NameOrigin.none))
