@@ -92,6 +92,8 @@ struct PagePart: Sendable {
 struct PageTable: Sendable {
     let caption: String
     let columns: [Column]
+    /// Narrow cells, so that a table of many columns fits on a screen.
+    let isDense: Bool
     private(set) var rows: [Row] = []
     private(set) var hasRows = false
     /// Shown in place of rows.
@@ -110,6 +112,7 @@ struct PageTable: Sendable {
         self.columns = columns.map {
             Column(columnText: $0.hasPrefix("#") ? String($0.dropFirst()) : $0, isNumeric: $0.hasPrefix("#"))
         }
+        isDense = columns.count > 6
         emptyText = empty
     }
 
