@@ -42,7 +42,7 @@ struct DirectoryPages: Sendable {
             access: access.access(isSecure: options.pages == .secure), pages: pages, masksNumbers: true,
             loginNotice: { await access.notice() },
             loginHelp: LoginHelp(
-                "Admin keys are made with this command on the machine of the directory. NAME is free. The key is shown once.",
+                "Admin keys are made with this command on the machine of the directory. Choose any NAME. The key is shown once.",
                 command: options.keyCommand),
             ticket: access.ticket, limitsLogins: false, logger: logger)
     }
