@@ -50,7 +50,7 @@ extension GatewayPagesTests {
         try await run(FixedPages(content, status: status)) { person in
             let page = try await person.get("/").body
             let order = [
-                "Ready for calls.", "calls from trunks", "more often by 20 points", "Brands of the most calls",
+                "Ready for calls.", "calls from trunks", "more often by 20 points", "Brands with the most calls",
                 "Rejected senders",
                 "<caption>Trunks", "<caption>Targets", "Calls a second", "Outcomes of calls", "Numbers with a brand",
                 "Running for",

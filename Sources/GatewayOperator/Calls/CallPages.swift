@@ -26,6 +26,7 @@ struct CallsValues: Sendable {
         let caller: String
         let called: String
         let brand: String
+        let hasBrand: Bool
         let decision: String
         let outcome: String
         let tag: String
@@ -141,7 +142,7 @@ extension GatewayPages {
             customers: Self.options(
                 Self.choices(customers, address[.customer], "customer"), any: "any customer", address[.customer]),
             hasCustomers: !customers.isEmpty || found.calls.contains { $0.customer != nil },
-            decisions: Self.options(Self.decisions, any: "with or without a brand", address[.decision]),
+            decisions: Self.options(Self.decisions, any: "any decision", address[.decision]),
             reasons: Self.options(
                 CallQuery.reasons.map { ($0.name, $0.name) }, any: "any reason", address[.reason]),
             outcomes: Self.options(
@@ -159,13 +160,13 @@ extension GatewayPages {
     }
 
     private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
-        let began = call.inviteAt / 1_000_000
+        let (began, brand) = (call.inviteAt / 1_000_000, call.brandShown { shown($0, page) })
         return CallsValues.Row(
             path: "/calls/\(call.row)", time: zone.text(began), utc: PageTime.utc(began, beside: zone),
             isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
             caller: call.callerShown { shown($0, page) } ?? "–",
             called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
-            brand: call.brandShown { shown($0, page) } ?? "–", decision: call.decision, outcome: call.outcomeShown,
+            brand: brand ?? "–", hasBrand: brand != nil, decision: call.decision, outcome: call.outcomeShown,
             tag: call.decision == "matched" ? "good" : "soft",
             ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
     }
