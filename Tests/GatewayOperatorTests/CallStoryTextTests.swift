@@ -73,7 +73,7 @@ struct CallStoryTextTests {
                 "  │ +61255501001                 │",
                 "  └──────────────────────────────┘",
                 "  logo: https://logos.example/acme.png",
-                "  Logo and reason are the present ones of the brand. The ledger keeps that they",
+                "  Logo and reason are those of the brand now. The ledger keeps only that they",
             ])
         let first = lines.firstIndex { $0.contains("Herald") && $0.contains("PBX") }
         #expect(first != nil)

@@ -45,7 +45,7 @@ struct CallCard: Hashable, Sendable {
         if sent.isSigned { return "The ledger keeps that parts of the signature were written, and not their values." }
         return brand == nil
             ? "The brand is another one now or was removed. The ledger keeps which parts were sent, and not their values."
-            : "Logo and reason are the present ones of the brand. The ledger keeps that they were sent."
+            : "Logo and reason are those of the brand now. The ledger keeps only that they were sent."
     }
 
     private static func state(of sent: SentBrand, _ brand: PresentBrand?) -> String {
