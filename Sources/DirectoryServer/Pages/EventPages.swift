@@ -101,7 +101,8 @@ struct EventPages: Sendable {
                 .text("number", "Number", page.query("number") ?? "", type: "tel", problem: problems["number"]),
                 .choice(
                     "counted", "Counted", page.query("counted") ?? "",
-                    [("", "all"), ("yes", "counted"), ("no", "not counted")]),
+                    [("", "all"), ("yes", "counted"), ("no", "not counted")],
+                    hint: "on the bill; analytics_only is for reports alone"),
                 .text(
                     "since", "From", page.query("since") ?? "", hint: "local time", type: "datetime-local",
                     problem: problems["since"]),

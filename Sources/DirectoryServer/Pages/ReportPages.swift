@@ -77,6 +77,9 @@ struct ReportPages: Sendable {
             ]
             return [first]
         }
+        first.texts = [
+            "The share is that of answered calls among answered and missed ones. Declined, blocked and failed calls are in none of these figures."
+        ]
         let byDay = Dictionary(grouping: report.calls, by: \.day)
         let values = days(of: report.month).map { day, label in
             let sum = CallSum(byDay[day] ?? [])

@@ -120,7 +120,7 @@ enum NumberSearch {
         _ row: BrandNumbers.NumberRow, _ account: OperatorRequest.Account, _ request: OperatorRequest
     ) -> PageTable.Cell {
         guard row.state != .inactive else { return .text(nil) }
-        guard request.page.showsNumbers else { return .text("with Show numbers") }
+        guard request.page.showsNumbers else { return .text("press Show numbers") }
         return PageTable.Cell(
             cellForm: .init(
                 account.path + "/numbers/deactivate", ["number": row.number, "id": row.brandID],
