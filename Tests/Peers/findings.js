@@ -34,6 +34,12 @@ for (const e of document.querySelectorAll(".tile *, .card *, .wide *, .notice *"
     found.push("sticks out of its frame: " + e.textContent.trim().slice(0, 40));
   }
 }
+// A part that scrolls can be scrolled by keys.
+for (const e of document.querySelectorAll("pre, .wide, figure")) {
+  if (visible(e) && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0 && !e.querySelector("a, button, input")) {
+    found.push("scrolls by mouse alone: " + e.textContent.trim().slice(0, 40));
+  }
+}
 // Controls of one row have one height.
 for (const row of document.querySelectorAll("form.line, .buttons, .session")) {
   const heights = [...row.querySelectorAll("input:not([type=hidden]), select, button, a.button")].filter(visible)
