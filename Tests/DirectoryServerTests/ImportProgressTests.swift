@@ -52,7 +52,7 @@ struct ImportProgressTests {
             _ = try await Self.page(path, with: "Import these changes", visitor)
             let confirmed = try await visitor.post(path)
             let next = try #require(confirmed.headers["location"])
-            let done = try await Self.page(next, with: "1 numbers added or changed", visitor)
+            let done = try await Self.page(next, with: "1 number added or changed", visitor)
             #expect(done.contains("Acme"))
         }
     }

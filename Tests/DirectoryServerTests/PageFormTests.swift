@@ -153,7 +153,7 @@ struct PageFormTests {
             let csv = try await visitor.get(path + "/rejected.csv").text
             #expect(csv.hasPrefix("line,column,reason\r\n") && csv.contains("\r\n3,number,"))
             let done = try await visitor.submit(preview, path)
-            #expect(done.text.contains("1 numbers added or changed") && done.text.contains("2 lines were rejected"))
+            #expect(done.text.contains("1 number added or changed") && done.text.contains("2 lines were rejected"))
             #expect(try await visitor.directory.sync().branding.map(\.brandName) == ["Acme"])
             // The report stays for a while, and nothing is imported twice.
             #expect(try await visitor.get(path).text.contains("2 lines were rejected"))

@@ -187,7 +187,7 @@ struct ImportPages: Sendable {
             return ImportPreview(request: request, account: account, id: id, result: result).page(hasMoved: hasMoved)
         case .imported(let result):
             let text =
-                "Imported: \(Amount.count(result.imported)) numbers added or changed, \(Amount.count(result.deactivated)) taken out of service, \(Amount.count(result.unchanged)) unchanged."
+                "Imported: \(Amount.count(result.imported)) number\(result.imported == 1 ? "" : "s") added or changed, \(Amount.count(result.deactivated)) taken out of service, \(Amount.count(result.unchanged)) unchanged."
             guard result.rejected == 0 else {
                 // The report stays for an hour; the file is done with.
                 unlink(work.path)

@@ -45,9 +45,12 @@ struct ImportPreview: Sendable {
     /// - Parameter text: the result of the valid lines.
     func report(_ text: String) -> PageResult {
         let count = Amount.count(result.rejected)
-        let rest = result.rejected == 1 ? "1 line was rejected" : "\(count) lines were rejected"
+        let rest =
+            result.rejected == 1
+            ? "1 line was rejected. Correct it, and import it as a file of its own."
+            : "\(count) lines were rejected. Correct them, and import them as a file of their own."
         let first = PagePart(
-            notices: [.done(text), .warning("\(rest). Correct them, and import them as a file of their own.")],
+            notices: [.done(text), .warning(rest)],
             linkList: .init(links: [
                 PageLink(href: account.path + "/brands", linkText: "Brands"),
                 PageLink(href: account.path + "/import", linkText: "Import the corrected lines"),
