@@ -308,17 +308,15 @@ struct SignedNameTests {
         let picture =
             #""icn":"https://example.com/photos/q-256x256.png"},"rcdi":{"/icn":"#
             + #""sha256-RojgWwU6xUtI4q82+kHPyHm1JKbm7+663bMvzymhkl4"}"#
-        for name in [Self.brand, "Acme Signed"] {
-            let field = try TrustLab.shared.signed(TrustLab.claims(#","rcd":{"nam":"\#(name)",\#(picture)"#))
-            let caller = "\(from)<sip:+12025551000@carrier.example>"
-            let (sent, _, _, _) = try call(.rcdFirst, [field], hasBrand: name == Self.brand, from: caller) {
-                let files = ["https://logos.example/q.png": "4688e05b053ac54b48e2af36fa41cfc8-256x256.png"]
-                $0.carrierName = .fill
-                $0.hostedLogos = HostedLogos(publicURL: "http://gw.example", missing: .original, files: files)
-            }
-            #expect(sent.name == (isFilled ? name : "Your Bank"))
-            #expect(sent["Call-Info"].contains { $0.contains("q-256x256.png>;purpose=icon;verified") } == isFilled)
+        let field = try TrustLab.shared.signed(TrustLab.claims(#","rcd":{"nam":"Acme Signed",\#(picture)"#))
+        let caller = "\(from)<sip:+12025551000@carrier.example>"
+        let (sent, _, _, _) = try call(.rcdFirst, [field], hasBrand: false, from: caller) {
+            let files = ["https://logos.example/q.png": "4688e05b053ac54b48e2af36fa41cfc8-256x256.png"]
+            $0.carrierName = .fill
+            $0.hostedLogos = HostedLogos(publicURL: "http://gw.example", missing: .original, files: files)
         }
+        #expect(sent.name == (isFilled ? "Acme Signed" : "Your Bank"))
+        #expect(sent["Call-Info"].contains { $0.contains("q-256x256.png>;purpose=icon;verified") } == isFilled)
     }
 
     @Test func `From and P-Asserted-Identity get the name`() throws {

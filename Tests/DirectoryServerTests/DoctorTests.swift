@@ -15,7 +15,7 @@ import Testing
 struct DoctorTests {
     /// The directory of a running server, as its operator's commands see it.
     private static func subject(
-        _ directory: RunningDirectory, version: String = "", logos: LogoCheck.Place = .nowhere
+        _ directory: RunningDirectory, version: String = "0", logos: LogoCheck.Place = .nowhere
     ) -> OperatorSubject {
         var subject = subject(directory.folder, port: directory.port, logos: logos)
         (subject.version, subject.patience) = (version, .seconds(120))
