@@ -53,6 +53,8 @@ def counted(testbed):
     families = ("herald_calls_total", "herald_outbound_calls_total", "herald_calls_ended_total", "herald_open_calls",
                 "herald_signals_recorded_total", "herald_events_sent_total", "herald_call_records_sent_total",
                 "herald_ring_seconds", "herald_events_waiting")
+    # Events of calls before may still be on their way.
+    wait_until(lambda: testbed.metric("herald_events_waiting") == 0, 30, "events of earlier calls wait")
     found = probes.metrics(f"{HOST}:{testbed.ports.admin}")
     return {name: value for name, value in found.items() if probes.family_of(name) in families}
 
