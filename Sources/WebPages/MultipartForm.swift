@@ -71,15 +71,10 @@ enum MultipartForm {
         return (name, .file(PageFile(name: file, bytes: Array(bytes))))
     }
 
-    /// A parameter of a header field, quoted or not; browsers write a quote in it as `%22`.
+    /// A parameter of a header field, quoted or not; browsers write a quote in it as `%22`, and a semicolon as itself.
     private static func parameter(_ name: String, of field: String) -> String? {
-        for part in field.split(separator: ";").dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces).lowercased() == name else { continue }
-            let value = pair[1].trimmingCharacters(in: .whitespaces)
-            let isQuoted = value.hasPrefix("\"") && value.hasSuffix("\"") && value.utf8.count > 1
-            return isQuoted ? String(value.dropFirst().dropLast()) : value
-        }
-        return nil
+        let pairs = field.matches(of: /;[ \t]*([A-Za-z]+)=(?:"([^"]*)"|([^;]*))/)
+        guard let pair = pairs.first(where: { $0.1.lowercased() == name }) else { return nil }
+        return pair.2.map(String.init) ?? pair.3.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }

@@ -33,6 +33,7 @@ struct MultipartFormTests {
         #expect(form["brand_name"] == "Acme \u{e9}\r\nBank" && form["empty"] == "" && form.isTicked("empty"))
         #expect(form.file("none") == nil && form.file("brand_name") == nil)
         #expect(form.file("file")?.bytes == picture)
+        #expect(form.file("file")?.name == "a%22;b.png")
     }
 
     @Test func `the first of several equal names counts`() throws {
