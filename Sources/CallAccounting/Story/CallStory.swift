@@ -26,15 +26,4 @@ public struct CallStory: Hashable, Sendable {
             reason, trunk: record.trunk, evidence: record.evidence,
             caller: record.caller.map { StoryText(number: $0.description) })
     }
-
-    /// `12 s`, `1 min 1 s`, `2 h 3 min`, `4 d 5 h`: a duration in its two largest units.
-    public static func span(_ seconds: Int64) -> String {
-        let seconds = max(0, seconds)
-        switch seconds {
-        case ..<60: return "\(seconds) s"
-        case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
-        case ..<86_400: return "\(seconds / 3600) h \(seconds % 3600 / 60) min"
-        default: return "\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
-        }
-    }
 }

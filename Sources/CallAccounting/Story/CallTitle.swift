@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Primitives
 
 // The call in one sentence: caller, callee, end of the call, and the name on the phone.
 
@@ -63,13 +64,13 @@ extension CallStory {
     /// `rang reception for 12 s`; `called reception` where no phone is known to have rung.
     private var ringing: StoryText {
         guard hasRung else { return "called \(callee)" }
-        return record.ringSeconds.map { "rang \(callee) for \(Self.span(Int64($0)))" } ?? "rang \(callee)"
+        return record.ringSeconds.map { "rang \(callee) for \(SpanText.of(Int64($0)))" } ?? "rang \(callee)"
     }
 
     private var hasRung: Bool { record.alertedAt != nil && record.reach != nil }
 
     private var talk: StoryText {
-        record.callSeconds.map { "talked for \(Self.span(Int64($0)))" } ?? "was answered; the end was not seen"
+        record.callSeconds.map { "talked for \(SpanText.of(Int64($0)))" } ?? "was answered; the end was not seen"
     }
 
     private static func place(of machine: CallAnswerer) -> String {
@@ -80,7 +81,7 @@ extension CallStory {
     }
 
     /// The time at a queue or menu; a voicemail has none.
-    private var stay: String { record.callSeconds.map { " for \(Self.span(Int64($0)))" } ?? "" }
+    private var stay: String { record.callSeconds.map { " for \(SpanText.of(Int64($0)))" } ?? "" }
 
     private var missed: StoryText {
         if hasRung { return "\(ringing) and was not answered" }
@@ -121,7 +122,7 @@ extension CallStory {
     private var callBack: StoryText? {
         returnedAt.map { time in
             let since = record.endedAt ?? record.inviteAt
-            return "\(callee) called back \(Self.span((time - since) / 1_000_000)) later"
+            return "\(callee) called back \(SpanText.of((time - since) / 1_000_000)) later"
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import Primitives
 import WebPages
 
 /// The values of the page of customers.
@@ -42,7 +43,7 @@ extension CustomersValues.Row {
         numbers = customer.numbers
         brands = customer.brands
         account = customer.sharesAccountOf.map { "that of \($0)" } ?? "its own"
-        sync = customer.syncAge.map { "\(PageTime.span($0)) ago" } ?? "never"
+        sync = customer.syncAge.map { "\(SpanText.of($0)) ago" } ?? "never"
         problem = customer.problem.map(PageTroubles.sentence)
         waiting = customer.outbox.waiting
         refused = customer.outbox.refused == 0 ? nil : customer.outbox.refused

@@ -91,7 +91,7 @@ extension GatewayPages {
         func text(_ text: StoryText) -> String { text.text { shown($0, page) } }
         let path = CallIdentifier(call.callID).map { "/calls/\($0)" }
         let values = CallValues(
-            began: PageTime.text(call.inviteAt / 1_000_000, in: zone), trunk: call.trunk, customer: call.customer,
+            began: zone.withUTC(call.inviteAt / 1_000_000), trunk: call.trunk, customer: call.customer,
             outcome: call.outcomeShown,
             card: CallCard(story, brand).map { CallValues.Card($0, text) },
             decision: CallValues.Decision(

@@ -149,8 +149,8 @@ extension GatewayPages {
                 CallQuery.outcomes.map { ($0.lowercased(), $0 == "OPEN" ? "in progress" : $0) }, any: "any outcome",
                 address[.outcome].lowercased()),
             rows: found.calls.map { row($0, page) },
-            span: since.map { "since \(PageTime.text($0, in: zone))" } ?? "",
-            readSince: found.rest.map { PageTime.text($0.readSince, in: zone) },
+            span: since.map { "since \(zone.withUTC($0))" } ?? "",
+            readSince: found.rest.map { zone.withUTC($0.readSince) },
             older: last.map { address.path("/calls", before: $0) },
             latest: page.query("before") == nil ? nil : address.path("/calls"),
             csv: address.path("/calls.csv"), json: address.path("/calls.jsonl"))
@@ -162,7 +162,7 @@ extension GatewayPages {
     private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
         let (began, brand) = (call.inviteAt / 1_000_000, call.brandShown { shown($0, page) })
         return CallsValues.Row(
-            path: "/calls/\(call.row)", time: zone.text(began), utc: PageTime.utc(began, beside: zone),
+            path: "/calls/\(call.row)", time: zone.text(began), utc: zone.utc(beside: began),
             isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
             caller: call.callerShown { shown($0, page) } ?? "–",
             called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",

@@ -61,7 +61,7 @@ struct CallStoryText {
 
     private var facts: [String] {
         let link = call.link.map { "  \(Self.padded("page", 12)) \(TerminalText.visible($0))" }
-        return Self.named("began", PageTime.text(call.inviteAt / 1_000_000, in: zone))
+        return Self.named("began", zone.withUTC(call.inviteAt / 1_000_000))
             + call.facts.flatMap { Self.named($0.name, TerminalText.visible($0.value)) }
             // A link stays whole, so that a terminal can follow it.
             + [link].compactMap { $0 }

@@ -57,7 +57,7 @@ struct CallSummary {
 
     /// The summary for a terminal.
     var text: String {
-        let begin = since.map { " since \(PageTime.text($0, in: zone))" } ?? ""
+        let begin = since.map { " since \(zone.withUTC($0))" } ?? ""
         guard let total else { return "no calls\(begin)\n" }
         var table = TextTable(["BY", "VALUE", "CALLS", "SHARE", "FIRST", "LAST"])
         for group in groups {

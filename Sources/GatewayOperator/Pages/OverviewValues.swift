@@ -168,7 +168,7 @@ extension OverviewValues {
         moreRejected = more > 0 ? "\(more) more \(more == 1 ? "sender was" : "senders were") rejected before." : nil
         brands = Brands(status, at: now)
         up = """
-            Running for \(PageTime.span(now - status.startedAt)), since \(zone.both(status.startedAt)).
+            Running for \(SpanText.of(now - status.startedAt)), since \(zone.both(status.startedAt)).
             """
     }
 }
@@ -182,7 +182,7 @@ extension OverviewValues.Counted {
                 path: counts.path(brand: brand.name, customer: brand.customer), name: brand.name,
                 customer: brand.customer, calls: CountText.of(brand.sums.calls),
                 reached: CountText.of(brand.sums.reached), rate: AnswerRate(brand.sums).text,
-                talk: brand.sums.talks > 0 ? PageTime.span(brand.sums.talkSeconds / brand.sums.talks) : "–")
+                talk: brand.sums.talks > 0 ? SpanText.of(brand.sums.talkSeconds / brand.sums.talks) : "–")
         }
         outcomes = OverviewValues.OutcomeLine.all(counts)
         begin = "since \(zone.both(counts.hours.lowerBound * 3600))"
@@ -254,8 +254,8 @@ extension OverviewValues.Target {
         tag = ["up": "good", "down": "bad", "standby": "soft"][target.state] ?? "warn"
         inProgress = target.calls
         sent = CountText.of(target.callsSent)
-        since = target.since.map { PageTime.text($0) } ?? "the start"
-        lastResponse = target.lastResponse.map { PageTime.text($0) } ?? "never"
+        since = target.since.map { LocalZone.ofProcess.withUTC($0) } ?? "the start"
+        lastResponse = target.lastResponse.map { LocalZone.ofProcess.withUTC($0) } ?? "never"
     }
 }
 
@@ -267,7 +267,7 @@ extension OverviewValues.Rejected {
         response = sender.status.map { "\($0)" } ?? "dropped"
         cause = sender.cause
         count = sender.count
-        last = PageTime.text(sender.last)
+        last = LocalZone.ofProcess.withUTC(sender.last)
     }
 }
 
@@ -284,11 +284,11 @@ extension OverviewValues.Brands {
             : numbers > 0
                 ? "\(count), from branding.file"
                 : status.customers == nil ? "no directory, no file" : "only customers have brands"
-        lastSync = sync?.lastSuccess.map { "\(PageTime.span(now - $0)) ago" } ?? "never"
+        lastSync = sync?.lastSuccess.map { "\(SpanText.of(now - $0)) ago" } ?? "never"
         result = sync?.result ?? ""
         tag = sync?.result == "succeeded" ? "good" : sync?.result == "none" ? "soft" : "bad"
-        let last = sync?.lastSuccess.map { "\(PageTime.text($0)), " } ?? ""
-        syncTimes = last + "next " + (sync?.nextAt.map { PageTime.text($0) } ?? "not planned")
+        let last = sync?.lastSuccess.map { "\(LocalZone.ofProcess.withUTC($0)), " } ?? ""
+        syncTimes = last + "next " + (sync?.nextAt.map { LocalZone.ofProcess.withUTC($0) } ?? "not planned")
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }

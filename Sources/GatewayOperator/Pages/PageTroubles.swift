@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import Primitives
 
 /// Finds the problems at the top of the first page, the gravest first.
 ///
@@ -37,8 +38,8 @@ struct PageTroubles {
         }
         return found + unknownCallers(status)
             + status.targets.filter { $0.state != "up" && $0.state != "standby" }.map { target in
-                let since = target.since.map { " since \(PageTime.text($0))" } ?? ""
-                let last = target.lastResponse.map { "Its last response was at \(PageTime.text($0))." }
+                let since = target.since.map { " since \(LocalZone.ofProcess.withUTC($0))" } ?? ""
+                let last = target.lastResponse.map { "Its last response was at \(LocalZone.ofProcess.withUTC($0))." }
                 let title = "\(target.group): \(target.address) is \(target.state)\(since)"
                 let hasOther = status.targets.contains { $0.group == target.group && $0 != target && $0.isInUse }
                 let calls =

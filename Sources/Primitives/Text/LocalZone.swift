@@ -58,6 +58,11 @@ extension LocalZone {
         return text.prefix(10) == wall(seconds).prefix(10) ? String(text.dropFirst(11)) : text
     }
 
+    /// `2026-01-31 07:00:05 EST (12:00:05 UTC)`; where the wall shows UTC, that alone.
+    public func withUTC(_ seconds: Int64) -> String {
+        text(seconds) + (utc(beside: seconds).map { " (\($0))" } ?? "")
+    }
+
     /// `07:00:05`.
     public func timeOfDay(_ seconds: Int64) -> String { String(wall(seconds).suffix(8)) }
 

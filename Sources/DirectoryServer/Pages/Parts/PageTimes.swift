@@ -8,7 +8,7 @@ extension LocalZone {
     func shown(_ time: String?) -> String {
         guard let time else { return "never" }
         guard let seconds = Timestamp.seconds(from: time) else { return String(time.prefix(40)) }
-        return text(seconds) + (utc(beside: seconds).map { " (\($0))" } ?? "")
+        return withUTC(seconds)
     }
 
     /// The same in a cell of a table, with UTC below.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayStore
+import Primitives
 import WebPages
 
 /// Answered shares and talk time of branded against unbranded calls, as the attributes of SVG elements and as a table.
@@ -55,8 +56,8 @@ extension AnswersPlot.Line {
         self.rate = rate.text
         let (low, high) = (rate.interval.lowerBound, rate.interval.upperBound)
         interval = rate.reached > 0 ? "\(PlotScale.percent(low)) to \(PlotScale.percent(high)) %" : "–"
-        talk = sums.talks > 0 ? PageTime.span((sums.talkSeconds + sums.talks / 2) / sums.talks) : "–"
-        talked = sums.talks > 0 ? PageTime.span(sums.talkSeconds) : "–"
+        talk = sums.talks > 0 ? SpanText.of((sums.talkSeconds + sums.talks / 2) / sums.talks) : "–"
+        talked = sums.talks > 0 ? SpanText.of(sums.talkSeconds) : "–"
         (hasTalk, hasBar) = (sums.talks > 0, rate.reached > 0)
         let top = Double(place) * Self.step
         (labelY, y, lineY) = (PlotScale.places(top + 14), PlotScale.places(top + 20), PlotScale.places(top + 28))
