@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
 import CallAccounting
 import Foundation
 import GRDB
@@ -34,23 +33,9 @@ final class EndedCalls {
     func end(_ calls: Int) throws {
         for _ in 0..<calls {
             count += 1
-            let call = CallIdentifier(high: 7, low: count)
-            let texts = CallTexts(
-                sipCallID: Array("c\(count)".utf8), brandName: Array("Acme, \"Bank\"".utf8),
-                subscriber: Array("1001".utf8))
-            ring.append(update(.invite, call, 0), texts: texts)
-            ring.append(update(.provisional, call, 1, 180))
-            ring.append(update(.failed, call, 31, 480))
+            ring.appendMissed(count, brand: "Acme, \"Bank\"")
         }
         try recorder.drain()
-    }
-
-    private func update(
-        _ kind: CallUpdate.Kind, _ call: CallIdentifier, _ second: Int64, _ status: UInt16 = 0
-    ) -> CallUpdate {
-        CallUpdate(
-            kind: kind, direction: .inbound, call: call, wallMicroseconds: Self.start + second * 1_000_000,
-            status: status, caller: 61_255_501_001, destination: 61_255_502_000, reason: nil)
     }
 
     /// Lets the queue refuse removals, as a full disk does.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
 import CallAccounting
 import Foundation
 import GRDB
@@ -16,9 +15,6 @@ final class StateFixture {
     let state: String
     private var running: (database: HeraldDatabase, ring: UpdateRing, recorder: OutcomeRecorder)?
     private var count: UInt64 = 0
-
-    /// 2026-01-01T00:00:00Z in microseconds.
-    private static let start: Int64 = 1_767_225_600_000_000
 
     init() throws {
         state = temporary.path + "/state"
@@ -48,7 +44,8 @@ final class StateFixture {
         let database = try HeraldDatabase(folder: state)
         let ring = try UpdateRing(path: path("signals.ring"), capacity: 4_096)
         let recorder = OutcomeRecorder(
-            database: database, ring: ring, settings: OutcomeRecorder.Settings(), now: { Self.start + 100_000_000 })
+            database: database, ring: ring, settings: OutcomeRecorder.Settings(),
+            now: { EndedCalls.start + 100_000_000 })
         try recorder.drain()
         running = (database, ring, recorder)
     }
@@ -64,22 +61,9 @@ final class StateFixture {
     func end(_ calls: Int) throws {
         for _ in 0..<calls {
             count += 1
-            let call = CallIdentifier(high: 7, low: count)
-            let texts = CallTexts(
-                sipCallID: Array("c\(count)".utf8), brandName: Array("Acme".utf8), subscriber: Array("1001".utf8))
-            running?.ring.append(update(.invite, call, 0), texts: texts)
-            running?.ring.append(update(.provisional, call, 1, 180))
-            running?.ring.append(update(.failed, call, 31, 480))
+            running?.ring.appendMissed(count, brand: "Acme")
         }
         try running?.recorder.drain()
-    }
-
-    private func update(
-        _ kind: CallUpdate.Kind, _ call: CallIdentifier, _ second: Int64, _ status: UInt16 = 0
-    ) -> CallUpdate {
-        CallUpdate(
-            kind: kind, direction: .inbound, call: call, wallMicroseconds: Self.start + second * 1_000_000,
-            status: status, caller: 61_255_501_001, destination: 61_255_502_000, reason: nil)
     }
 
     /// The calls and the keys of the events in a file, each sorted.
