@@ -57,10 +57,24 @@ struct CallStoryTextTests {
         ).map(String.init)
     }
 
-    @Test func `it begins with the sentence and the card, and draws the ladder`() {
-        var call = Self.call()
-        call.link = "https://sbc.example/calls/\(Self.id)"
-        let lines = Self.lines(call, Self.brand)
+    private static func brandedLines() -> [String] {
+        var call = call()
+        call.link = "https://sbc.example/calls/\(id)"
+        return lines(call, brand)
+    }
+
+    /// Lines of the ladder begin with the time; those of the steps beside it, with blanks.
+    private static func ladder() -> (messages: [String], steps: [Substring]) {
+        let step = String(repeating: " ", count: 15) + "│  "
+        let lines = brandedLines().drop { !$0.contains("Herald") || !$0.contains("PBX") }.prefix { !$0.isEmpty }
+        return (
+            lines.filter { !$0.hasPrefix(step) },
+            lines.filter { $0.hasPrefix(step) }.map { $0.dropFirst(step.count) }
+        )
+    }
+
+    @Test func `it begins with the sentence and the card`() {
+        let lines = Self.brandedLines()
         #expect(
             lines.prefix(11) == [
                 "Acme Bank rang reception for 12 s and was not answered; the phone showed \"Acme",
@@ -75,24 +89,31 @@ struct CallStoryTextTests {
                 "  logo: https://logos.example/acme.png",
                 "  Logo and reason are those of the brand now. The ledger keeps only that they",
             ])
-        let first = lines.firstIndex { $0.contains("Herald") && $0.contains("PBX") }
-        #expect(first != nil)
-        let ladder = lines.dropFirst(first ?? 0).prefix { !$0.isEmpty }
+    }
+
+    @Test func `the ladder has the messages between trunk, Herald and PBX`() {
         #expect(
-            ladder.filter { !$0.hasPrefix(String(repeating: " ", count: 15) + "│  ") } == [
+            Self.ladder().messages == [
                 "             trunk         Herald           PBX",
                 "             carrier",
                 "      0.000 s  │─ INVITE ────▶│─ INVITE ────▶│  INVITE with the brand",
                 "      1.200 s  │◀─────── 180 ─│◀─────── 180 ─│  180, the phone rings",
                 "     13.200 s  │◀─────── 480 ─│◀─────── 480 ─│  ended: MISSED, final status 480",
             ])
-        let detail = ladder.filter { $0.hasPrefix(String(repeating: " ", count: 15) + "│  ") }.map { $0.dropFirst(18) }
-        #expect(detail.first == "identity     caller +61255501001 from From")
+    }
+
+    @Test func `evidence and changed header lines are beside the INVITE`() {
+        let steps = Self.ladder().steps
+        #expect(steps.first == "identity     caller +61255501001 from From")
         #expect(
-            detail.suffix(4) == [
+            steps.suffix(4) == [
                 "- From: \"WIRELESS CALLER\" <…>", "+ From: \"Acme Bank\" <…>",
                 "+ Call-Info: <https://logos.example/acme.png>;purpose=icon", "  ;call-reason=\"Your appointment\"",
             ])
+    }
+
+    @Test func `events, times and identifiers follow, and no remedy`() {
+        let lines = Self.brandedLines()
         #expect(lines.contains("  event missed: waiting"))
         #expect(lines.contains("  began        2026-01-01 01:00:00 CET (00:00:00 UTC)"))
         #expect(lines.contains("  SIP Call-ID  a84b4c76@carrier.example"))

@@ -27,32 +27,60 @@ extension GatewayPagesTests {
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    @Test func `the page of a branded call is its story`() async throws {
+    /// Reads the page of a branded call whose brand has a copy of its logo, with and without markup.
+    private func readStory(_ body: @escaping @Sendable (_ html: String, _ page: String) throws -> Void) async throws {
         var brand = CallStoryTextTests.brand
         brand.copy = "acme-128x128.png"
         try await run(Self.content(CallStoryTextTests.call(), brand: brand), numbers: .full) { person in
             let html = try await person.get("/calls/7").body
+            try body(html, Self.read(html))
+        }
+    }
+
+    @Test func `the title of a call's page is its sentence`() async throws {
+        try await readStory { html, _ in
             let sentence =
                 "Acme Bank rang reception for 12 s and was not answered; the phone showed &quot;Acme Bank&quot;"
-            #expect(html.contains("<h1>\(sentence)</h1>") && html.contains("<title>\(sentence) · "), "\(html)")
+            #expect(html.contains("<h1>\(sentence)</h1>"))
+            #expect(html.contains("<title>\(sentence) · "))
+        }
+    }
+
+    @Test func `the card is what the phone got`() async throws {
+        try await readStory { html, page in
             #expect(html.contains("<img class=\"logo\" src=\"/logos/acme-128x128.png\" alt=\"Logo of Acme Bank\""))
-            let page = Self.read(html)
+            let card = "On the phone Acme Bank Your appointment +61255501001 Logo: https://logos.example/acme.png"
+            #expect(page.contains(card), "\(page)")
+        }
+    }
+
+    @Test func `the ladder has times, messages, evidence and the changed header lines`() async throws {
+        try await readStory { html, page in
             for part in [
-                "On the phone Acme Bank Your appointment +61255501001 Logo: https://logos.example/acme.png",
-                "Decision matched The INVITE goes on with the brand.",
                 "0.000 s 00:00:00 INVITE from trunk to Herald INVITE from Herald to PBX INVITE with the brand",
                 "identity caller +61255501001 from From", "- From: \"WIRELESS CALLER\" <…>",
                 "+ From: \"Acme Bank\" <…>",
                 "+ Call-Info: <https://logos.example/acme.png>;purpose=icon;call-reason=\"Your appointment\"",
                 "1.200 s 00:00:01 180 from Herald to trunk 180 from PBX to Herald 180, the phone rings",
                 "13.200 s 00:00:13 480 from Herald to trunk 480 from PBX to Herald ended: MISSED, final status 480",
-                "Event State missed waiting", "SIP Call-ID a84b4c76@carrier.example",
             ] {
                 #expect(page.contains(part), "\(part)\n\(page)")
             }
-            #expect(!page.contains("what to do") && !html.contains("<script>"))
             let classes = html.matches(of: /class="leg (\w*)"/).map { String($0.1) }
             #expect(classes == ["toPBX", "toPBX", "toTrunk", "toTrunk", "toTrunk", "toTrunk"])
+        }
+    }
+
+    @Test func `a branded call has decision, events and identifiers, and no remedy`() async throws {
+        try await readStory { html, page in
+            for part in [
+                "Decision matched The INVITE goes on with the brand.", "Event State missed waiting",
+                "SIP Call-ID a84b4c76@carrier.example",
+            ] {
+                #expect(page.contains(part), "\(part)\n\(page)")
+            }
+            #expect(!page.contains("what to do"))
+            #expect(!html.contains("<script>"))
         }
     }
 

@@ -41,22 +41,33 @@ struct StateRestoreTests {
         #expect(try gateway.everything() == before, "a refused restore changes nothing")
     }
 
-    @Test func `the files are those of the backup, and the replaced ones are kept`() throws {
-        let before = try gateway.accounts()
+    /// The folder of the replaced files of the first restore.
+    private static let kept = "replaced-20260131T120000Z"
+
+    @Test func `the files are those of the backup`() throws {
         try gateway.put([7], "secret")
-        try gateway.put([8], "brands.index")
         let result = try restore()
-        #expect(result.restored == manifest.files.map(\.path) && result.at == manifest.at)
+        #expect(result.restored == manifest.files.map(\.path))
+        #expect(result.at == manifest.at)
         #expect(try gateway.accounts()[0] == ["c1", "c2", "c3"])
         #expect(gateway.content("secret") == [1, 2, 3])
-        let kept = gateway.state + "/replaced-20260131T120000Z"
-        #expect(result.replaced == kept)
-        #expect(try StateFixture.accounts(in: kept + "/herald.sqlite") == before)
-        #expect(FileManager.default.contents(atPath: kept + "/secret") == Data([7]))
-        // The saved index belongs to the replaced records.
+    }
+
+    @Test func `the replaced files are kept, those of each restore in a folder of their own`() throws {
+        let before = try gateway.accounts()
+        try gateway.put([7], "secret")
+        let folder = gateway.state + "/" + Self.kept
+        #expect(try restore().replaced == folder)
+        #expect(try StateFixture.accounts(in: folder + "/herald.sqlite") == before)
+        #expect(gateway.content(Self.kept + "/secret") == [7])
+        #expect(try restore().replaced == folder + "-2")
+    }
+
+    @Test func `the saved index goes with the records that it was made of`() throws {
+        try gateway.put([8], "brands.index")
+        try restore()
         #expect(gateway.content("brands.index") == nil)
-        #expect(FileManager.default.contents(atPath: kept + "/brands.index") == Data([8]))
-        #expect(try restore().replaced == kept + "-2", "a second restore keeps its files beside the first")
+        #expect(gateway.content(Self.kept + "/brands.index") == [8])
     }
 
     @Test func `the gateway goes on exactly: calls after the backup come from its ring, each once`() throws {
