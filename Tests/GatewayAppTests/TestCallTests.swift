@@ -231,6 +231,44 @@ struct TestCallTests {
         }
     }
 
+    @Test func `from the caller's address the INVITE with the ordered Call-ID alone is the test's`() async throws {
+        let pbx = try fixture.pbx()
+        let host = fixture.folder.address
+        let caller = try UDPPeer(host, port: 40_711)
+        try await run { [fixture] client, _ in
+            let (signs, begun) = AsyncStream<Void>.makeStream()
+            let test = Task {
+                defer { begun.finish() }
+                do {
+                    try await client.begin(
+                        TestCallOrder(to: "2001"), caller: "\(host):40711", callID: Self.callID
+                    ) { _ in begun.yield() }
+                } catch  where !Task.isCancelled {
+                    Issue.record(error)
+                }
+            }
+            for await _ in signs { break }
+            func invite(_ callID: String) -> String {
+                fixture.request("INVITE", callID, user: "2001@").replacing(
+                    "UDP \(fixture.trunkAddress):5060", with: "UDP \(host):40711")
+            }
+            caller.send(invite("herald-test-stuvwxyzabcdefgh"), to: host)
+            #expect(await caller.receive().hasPrefix("SIP/2.0 403 "))
+            caller.send(invite(Self.callID), to: host)
+            #expect(await caller.receive().hasPrefix("SIP/2.0 100 "))
+            let ringing = await pbx.receive()
+            #expect(ringing.hasPrefix("INVITE ") && ringing.contains("Call-ID: \(Self.callID)\r"), "\(ringing)")
+            pbx.send(Self.response("486 Busy Here", to: ringing, fixture.pbxAddress), to: host)
+            var end = await caller.receive()
+            while end.hasPrefix("SIP/2.0 1") { end = await caller.receive() }
+            #expect(end.hasPrefix("SIP/2.0 486 "))
+            let state = try await client.state()
+            #expect(state.gateway.unknownCallers == nil, "no carrier is at a new address")
+            test.cancel()
+        }
+        try expectNothingStored()
+    }
+
     @Test func `the caller takes datagrams of the gateway's address and port alone`() async throws {
         let host = fixture.folder.address
         let gateway = try UDPPeer(host, port: 5060)
