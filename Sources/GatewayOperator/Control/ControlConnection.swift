@@ -21,22 +21,25 @@ struct ControlConnection: Sendable {
         _ read: @escaping @Sendable (HTTPResponseStatus, inout ControlBody) async throws -> Value
     ) async throws -> Value {
         let channel = try await connected()
+        var value: Value?
         do {
-            return try await channel.executeThenClose { inbound, outbound in
-                try await outbound.write(.head(request.head))
-                if !request.body.isEmpty {
-                    try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: request.body))))
-                }
-                try await outbound.write(.end(nil))
-                return try await response(from: inbound, read)
+            try await channel.executeThenClose { inbound, outbound in
+                // All at once: a gateway that has responded may close before a part that follows is written.
+                try await outbound.write(contentsOf: [
+                    .head(request.head), .body(.byteBuffer(ByteBuffer(bytes: request.body))), .end(nil),
+                ])
+                value = try await response(from: inbound, read)
             }
         } catch let error as ControlFailure {
             throw error
         } catch  where Task.isCancelled {
             throw CancellationError()
         } catch is ChannelError, is IOError, is HTTPParserError, is CancellationError {
-            throw ended
+            // A complete response counts, however the connection ends.
+            if value == nil { throw ended }
         }
+        guard let value else { throw ended }
+        return value
     }
 
     private func response<Value>(
