@@ -4,7 +4,6 @@ import Branding
 import CallAccounting
 import CallPath
 import ConfigurationFiles
-import Dispatch
 import Foundation
 package import GatewayConfiguration
 package import GatewayStore
@@ -15,9 +14,9 @@ import WebPages
 
 /// The source of the gateway's pages.
 ///
-/// Reads of the ledger have a queue of their own, one at a time: a slow disk must not hold the threads of other services.
+/// Reads of the ledger have a queue of their own (`LedgerQueue`): a slow disk must not hold the threads of other services.
 package struct GatewayPageReport: GatewayPageSource {
-    /// The time for which one search reads: other pages wait for it.
+    /// The time for which one search reads.
     private static let patience = Duration.seconds(2)
     /// Calls with one id that are read at once.
     private static let searched = 20
@@ -81,19 +80,17 @@ package struct GatewayPageReport: GatewayPageSource {
 
     func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {
         let secret = settings.current.load().secret
-        return try await ledger.read { reader in
-            let found = try reader.search(filter, limit: limit, patience: Self.patience)
-            guard found.calls.isEmpty else { return found }
-            for filter in filter.ofWithheldCallers(secret) {
-                let other = try reader.search(filter, limit: limit, patience: Self.patience)
-                if !other.calls.isEmpty { return other }
-            }
-            return found
+        let found = try await ledger.search(filter, limit: limit, patience: Self.patience)
+        guard found.calls.isEmpty else { return found }
+        for filter in filter.ofWithheldCallers(secret) {
+            let other = try await ledger.search(filter, limit: limit, patience: Self.patience)
+            if !other.calls.isEmpty { return other }
         }
+        return found
     }
 
     func counts(_ filter: CallFilter) async throws -> CallCounts {
-        try await ledger.read { try $0.counts(matching: filter, patience: Self.patience) }
+        try await ledger.counts(matching: filter, patience: Self.patience)
     }
 
     var links: CallLinks { CallLinks(settings.configuration) }
@@ -104,8 +101,6 @@ package struct GatewayPageReport: GatewayPageSource {
         return try await ledger.read { [filter] in try $0.calls(matching: filter, limit: 1) }.first
     }
 
-    /// Searches in pieces, so that a long search lets other pages read in between.
-    ///
     /// A carrier may send the id of another call as its Call-ID. Such calls are passed over.
     ///
     /// - Throws: `PageProblem` for a search that takes too long, or besides other long ones; errors of the ledger.
@@ -116,9 +111,7 @@ package struct GatewayPageReport: GatewayPageSource {
         var slot: CallExportSlot?
         defer { withExtendedLifetime(slot) {} }
         while !Task.isCancelled {
-            let found = try await ledger.read { [filter] reader in
-                try reader.search(filter, limit: Self.searched, patience: Self.patience)
-            }
+            let found = try await ledger.search(filter, limit: Self.searched, patience: Self.patience)
             if let call = found.calls.first(where: { $0.callID == id.description }) { return call }
             guard let next = found.rest?.before ?? (found.calls.count == Self.searched ? found.calls.last?.row : nil)
             else { return nil }
@@ -196,36 +189,6 @@ package struct GatewayPageReport: GatewayPageSource {
                     """))
         }
         return found
-    }
-}
-
-/// Reads the ledger on a queue of its own, and keeps the counts of the first page for a while.
-package final class LedgerQueue: Sendable {
-    /// Seconds for which counts are kept.
-    private static let freshness: Int64 = 15
-
-    private let reader: LedgerReader
-    private let queue = DispatchQueue(label: "herald.pages")
-    private let kept = Mutex<[CountSpan: (at: Int64, counts: SpanCounts)]>([:])
-
-    package init(_ reader: LedgerReader) { self.reader = reader }
-
-    /// Reads without holding a thread of the caller.
-    func read<Value: Sendable>(_ work: @escaping @Sendable (LedgerReader) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { done in
-            queue.async { [reader] in done.resume(with: Result { try work(reader) }) }
-        }
-    }
-
-    /// The calls of a span: those of the last reading while they are fresh.
-    ///
-    /// - Parameter now: seconds since 1970.
-    func counts(of span: CountSpan, at now: Int64) async throws -> SpanCounts {
-        if let (at, counts) = kept.withLock({ $0[span] }), (0..<Self.freshness).contains(now - at) { return counts }
-        let hours = span.hours(at: now)
-        let counts = SpanCounts(span: span, hours: hours, counts: try await read { try $0.counts(of: hours) })
-        kept.withLock { $0[span] = (now, counts) }
-        return counts
     }
 }
 
