@@ -54,7 +54,8 @@ public struct TargetLine: Hashable, Sendable {
         switch event {
         case .silent: "calls had no response within health.patience"
         case .unreachable: "calls could not be delivered (no route, or nothing listens there)"
-        case .probeRefused: "OPTIONS could not be delivered, or had 408 or 503 for a response"
+        case .probeRefused(let status): "OPTIONS got \(status)"
+        case .probeUndelivered: "OPTIONS could not be delivered (no route, or nothing listens there)"
         default: "OPTIONS had no response"
         }
     }
@@ -76,8 +77,12 @@ extension GatewayTopology {
         for pbx in pbxs where !names.contains(pbx.name) { names.append(pbx.name) }
         let targets = pbxs.flatMap(\.targets.targets).map(\.targetState)
         let group = "pbx \(names.joined(separator: ", "))"
+        guard !targets.isEmpty else {
+            return "\(group) has no address: DNS has none, or does not respond; herald doctor names the cause. "
+                + "Calls are rejected with 503"
+        }
         let enabling = "herald targets --enable puts a disabled one into service"
-        if !targets.isEmpty, targets.allSatisfy(\.isDisabled) {
+        if targets.allSatisfy(\.isDisabled) {
             return "every target of \(group) is disabled: calls are rejected with 503; \(enabling)"
         }
         let problem = "no target of \(group) is up: calls are rejected with 503 until one responds"

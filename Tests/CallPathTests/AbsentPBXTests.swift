@@ -235,7 +235,7 @@ struct AbsentPBXTests {
     @Test func `a carrier's OPTIONS get 503 while no target of its PBX is up, and 200 when one is`() throws {
         let (gateway, targetState) = try gateway()
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
-        for _ in 0..<3 { targetState.record(.probeRefused, at: gateway.now.milliseconds) }
+        for _ in 0..<3 { targetState.record(.probeRefused(status: 503), at: gateway.now.milliseconds) }
         let refused = try #require(gateway.receive(options("2"), from: trunk).to(trunk).first)
         #expect(refused.hasPrefix("SIP/2.0 503 ") && !refused.contains("Retry-After"))
         #expect(gateway.receive(options("3"), from: pbx).to(pbx).first?.hasPrefix("SIP/2.0 200") == true)
@@ -250,7 +250,7 @@ struct AbsentPBXTests {
 
     @Test func `OPTIONS may speak of the gateway alone`() throws {
         let (gateway, targetState) = try gateway { $0.reportsPBX = false }
-        for _ in 0..<3 { targetState.record(.probeRefused, at: gateway.now.milliseconds) }
+        for _ in 0..<3 { targetState.record(.probeRefused(status: 503), at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
     }
 

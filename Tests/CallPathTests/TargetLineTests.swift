@@ -25,6 +25,19 @@ struct TargetLineTests {
         #expect(line(.down, .silent, hasOther: false).isWarning)
     }
 
+    @Test func `a failed probe has its cause`() {
+        func cause(_ event: TargetHealth.Event) -> String? {
+            var health = TargetHealth(rules: TargetHealthRules())
+            health.show(event, at: 0)
+            return health.failure.map(TargetLine.cause)
+        }
+        #expect(cause(.probeFailed) == "OPTIONS had no response")
+        #expect(cause(.probeRefused(status: 503)) == "OPTIONS got 503")
+        #expect(cause(.probeRefused(status: 408)) == "OPTIONS got 408")
+        #expect(
+            cause(.probeUndelivered) == "OPTIONS could not be delivered (no route, or nothing listens there)")
+    }
+
     @Test func `a disabled target that goes down has no calls to lose`() {
         targetState.disable(true)
         #expect(line(.down, .silent, hasOther: false).text.hasSuffix("; it is disabled and has no new calls"))

@@ -76,7 +76,10 @@ struct ReloadPlanTests {
 
     @Test(arguments: [
         ("strangers", "nobody", "\"nobody\" is not one of refuse, drop"),
-        ("pbx", "[{name: office, address: 'pbx.example:5060'}]", "no address for pbx.example yet; try again"),
+        (
+            "pbx", "[{name: office, address: 'pbx.example:5060'}]",
+            "no address for pbx.example yet: DNS has none, or does not respond; herald doctor names the cause"
+        ),
         ("trunks", "[", "is not valid YAML here"),
     ])
     func `a file that a reload would refuse has its problem`(section: String, value: String, problem: String)

@@ -165,7 +165,12 @@ struct ReloadTests {
         _ = try await fixture.reload("streams", "{connections: 10}")
         #expect(fixture.last.entry?.result == .applied(waiting: ["streams"]))
         _ = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
-        #expect(fixture.last.entry?.result == .refused(problem: "no address for pbx.example yet; try again"))
+        #expect(
+            fixture.last.entry?.result
+                == .refused(
+                    problem:
+                        "no address for pbx.example yet: DNS has none, or does not respond; herald doctor names the cause"
+                ))
     }
 
     @Test func `systemd sees each reload, applied or refused`() async throws {
@@ -191,7 +196,11 @@ struct ReloadTests {
         let fixture = try ReloadFixture()
         let before = fixture.settings.current
         let lines = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
-        #expect(lines == [Self.refused + " [problem: no address for pbx.example yet; try again]"])
+        #expect(
+            lines == [
+                Self.refused
+                    + " [problem: no address for pbx.example yet: DNS has none, or does not respond; herald doctor names the cause]"
+            ])
         #expect(fixture.settings.current === before)
     }
 

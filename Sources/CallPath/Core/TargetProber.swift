@@ -74,13 +74,14 @@ public final class TargetProber: Sendable {
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
         guard status >= 200, let targetState = change({ $0.responded(number) }) else { return true }
-        targetState.record(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
+        let isRefused = status == 408 || status == 503
+        targetState.record(isRefused ? .probeRefused(status: status) : .probeSucceeded, at: now.milliseconds)
         return true
     }
 
     /// Records that a probe could not be delivered.
     func undelivered(_ number: UInt64, at now: Moment) {
-        change { $0.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
+        change { $0.undelivered(number) }?.record(.probeUndelivered, at: now.milliseconds)
     }
 }
 

@@ -155,7 +155,9 @@ final class ConfigurationReload: Sendable {
         let unknown = await resolver.learn(next.nextHopNames, asking: lookup, keeps: keeps)
         guard unknown.isEmpty else {
             let hosts = unknown.map(\.host).joined(separator: ", ")
-            throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
+            throw ReloadRefusal(
+                problem: "no address for \(hosts) yet: DNS has none, or does not respond; herald doctor names the cause"
+            )
         }
     }
 

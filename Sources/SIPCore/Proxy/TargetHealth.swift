@@ -47,8 +47,10 @@ public struct TargetHealth: Hashable, Sendable {
         case probeSucceeded
         /// A probe got no response.
         case probeFailed
-        /// A probe could not be delivered, or got 408 or 503.
-        case probeRefused
+        /// A probe got 408 or 503.
+        case probeRefused(status: Int)
+        /// A probe could not be delivered: a refused connection or no route.
+        case probeUndelivered
         /// A request got any response but 503.
         case responded
         /// A request got 503, perhaps with a Retry-After in seconds.
@@ -132,7 +134,7 @@ public struct TargetHealth: Hashable, Sendable {
         switch event {
         case .probeSucceeded: probeSucceeded(at: now)
         case .probeFailed: probeFailed(isRefused: false, at: now)
-        case .probeRefused: probeFailed(isRefused: true, at: now)
+        case .probeRefused, .probeUndelivered: probeFailed(isRefused: true, at: now)
         case .responded: responded(at: now)
         case .refused(let seconds): refused(seconds, at: now)
         case .silent: silent(isUnreached: false, at: now)
@@ -145,7 +147,7 @@ public struct TargetHealth: Hashable, Sendable {
     public mutating func show(_ event: Event, at now: UInt64) {
         switch event {
         case .probeSucceeded, .responded: failure = nil
-        case .probeFailed, .probeRefused, .refused, .silent, .unreachable:
+        case .probeFailed, .probeRefused, .probeUndelivered, .refused, .silent, .unreachable:
             failure = Failure(event: event, since: failure?.since ?? now)
         }
     }

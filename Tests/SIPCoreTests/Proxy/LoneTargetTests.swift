@@ -42,7 +42,7 @@ struct LoneTargetTests {
     }
 
     @Test func `where nothing listens it is down whatever it did before`() {
-        let health = health(probes(.probeRefused, [0, 10_000, 20_000]))
+        let health = health(probes(.probeRefused(status: 503), [0, 10_000, 20_000]))
         #expect(health.state == .down)
         #expect(health.fitFrom == .max, "it stays down until a probe succeeds")
         #expect(health.isUp(at: 21_000), "a call may try")

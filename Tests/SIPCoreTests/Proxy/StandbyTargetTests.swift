@@ -6,7 +6,7 @@ import Testing
 @Suite("A target while the gateway lacks the address that it is reached from")
 struct StandbyTargetTests {
     private static let failures: [TargetHealth.Event] = [
-        .probeFailed, .probeRefused, .silent, .unreachable, .refused(retryAfter: 60),
+        .probeFailed, .probeRefused(status: 503), .probeUndelivered, .silent, .unreachable, .refused(retryAfter: 60),
     ]
 
     @Test(arguments: failures)
