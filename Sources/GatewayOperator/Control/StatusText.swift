@@ -36,6 +36,7 @@ struct StatusText {
         }
         return [("calls", "\(state.callsInProgress) in progress; \(share)")]
             + (gateway.unknownCallers.map { [("rejected", $0.sentence)] } ?? [])
+            + gateway.rejectedCalls(at: state.at).map { ("rejected", $0) }
             + (gateway.firstSteps ?? []).filter { !$0.done }.map { ("step", "\($0.step): \($0.sentence)") }
     }
 

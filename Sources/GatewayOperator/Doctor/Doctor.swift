@@ -39,7 +39,8 @@ package struct Doctor: Sendable {
         async let peers = names.resolved()
         let local = await Self.onThread {
             Self.gateway(running, configuration) + DoctorPorts(configuration, isRunning: running != nil).findings
-                + DoctorState(configuration).findings + DoctorReturns(configuration).findings
+                + DoctorState(configuration).findings + DoctorCalls(configuration).findings
+                + DoctorReturns(configuration).findings
                 + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
                 + Self.certificates(configuration) + DoctorTrust.findings(configuration)
                 + DoctorTrust.running(running?.gateway.trust) + Self.firstSteps(running?.gateway.firstSteps ?? [])
@@ -63,6 +64,7 @@ package struct Doctor: Sendable {
         }
         var findings: [DoctorFinding] = []
         if let obstacle = state.obstacle { findings.append(DoctorFinding("gateway", .error, "not ready: \(obstacle)")) }
+        findings += reload(state.reload)
         findings += state.gateway.stateProblems.map { DoctorFinding("gateway", .warning, $0) }
         if let problem = state.gateway.ledgerProblem {
             findings.append(DoctorFinding("gateway", .warning, "outcomes cannot be stored: \(problem)"))
@@ -76,6 +78,7 @@ package struct Doctor: Sendable {
         if let unknown = state.gateway.unknownCallers {
             findings.append(DoctorFinding("gateway", .warning, unknown.sentence))
         }
+        findings += state.gateway.rejectedCalls(at: state.at).map { DoctorFinding("gateway", .warning, $0) }
         if let error = state.gateway.sync?.lastError {
             findings.append(DoctorFinding("gateway", .warning, "the last sync failed: \(error)"))
         }
@@ -94,6 +97,22 @@ package struct Doctor: Sendable {
         guard findings.allSatisfy({ $0.level == .note }) else { return findings }
         let work = state.gateway.isStandby ? "waits for its address" : "takes calls"
         return findings + [DoctorFinding("gateway", .ok, "runs and \(work), herald \(state.gateway.version)")]
+    }
+
+    /// A file that the gateway refused, or keys that wait for its restart.
+    static func reload(_ reload: ControlledReload?) -> [DoctorFinding] {
+        guard let reload else { return [] }
+        if let problem = reload.problem {
+            return [
+                DoctorFinding(
+                    "gateway", .warning,
+                    "the last reload was refused, and the earlier configuration is in force: \(problem)")
+            ]
+        }
+        guard !reload.waiting.isEmpty else { return [] }
+        let keys = reload.waiting.joined(separator: ", ")
+        let text = "the last reload left out \(keys): restart herald for \(reload.waiting.count == 1 ? "it" : "them")"
+        return [DoctorFinding("gateway", .warning, text)]
     }
 
     /// A gateway without a shared address, and targets that such an address cuts off.
@@ -121,7 +140,7 @@ package struct Doctor: Sendable {
         let report = CertificateReport(configuration, at: Int64(Date().timeIntervalSince1970))
         let wrong =
             report.problems.map { DoctorFinding("certificates", .error, $0) }
-            + report.remarks.map { DoctorFinding("certificates", .warning, $0) }
+            + report.remarks.map { DoctorFinding("certificates", $0.contains(" expires in ") ? .warning : .error, $0) }
         guard wrong.isEmpty else { return wrong }
         return report.summary.map {
             DoctorFinding("certificates", .ok, $0.replacing("tls     ", with: "", maxReplacements: 1))

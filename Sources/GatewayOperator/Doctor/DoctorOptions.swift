@@ -71,6 +71,11 @@ struct DoctorOptions: Sendable {
         case .success(let status) where probe.transport != .udp:
             return DoctorFinding(
                 "options", .ok, "\(name) accepts \(probe.transport.word.uppercased()) connections\(status)")
+        case .success(let status) where status.hasPrefix("503") || status.hasPrefix("408"):
+            return DoctorFinding(
+                "options", isPBX ? .error : .warning,
+                "\(name) responds to OPTIONS with \(status), so Herald counts it as down; see its log, and whether it is "
+                    + "overloaded or stops")
         case .success(let status): return DoctorFinding("options", .ok, "\(name) responds to OPTIONS with \(status)")
         case .failure(let failure) where failure.isSilence:
             return DoctorFinding(

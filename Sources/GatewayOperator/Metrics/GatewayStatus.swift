@@ -207,7 +207,9 @@ struct GatewayStatus: Hashable, Sendable, Codable {
     /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
     /// A PBX without a target that is up is one, unless `health.report_pbx` is false.
     var obstacle: String? {
-        if isDraining { return "the gateway drains: calls in progress end, new ones are refused" }
+        if isDraining {
+            return "the gateway drains: new calls get 503; herald drain --off ends that, unless the gateway stops"
+        }
         if listening.isEmpty { return "no socket is listening" }
         if !branding.isSettled { return "no brands yet: the first sync with the directory has not ended" }
         return pbxProblem

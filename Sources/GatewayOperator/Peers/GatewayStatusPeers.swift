@@ -152,3 +152,21 @@ extension GatewayStatus {
         }
     }
 }
+
+extension GatewayStatus {
+    /// Calls of trunks and PBXs that were rejected in the last ten minutes: one sentence for each peer and cause, the newest
+    /// first.
+    ///
+    /// Such a call is in no ledger. Unknown peers are in `unknownCallers`.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func rejectedCalls(at now: Int64) -> [String] {
+        var known: Set<String> = []
+        return rejected.compactMap { sender in
+            guard sender.method == "INVITE", let peer = sender.peer, let status = sender.status,
+                (0...600).contains(now - sender.last), known.insert("\(peer) \(sender.cause)").inserted
+            else { return nil }
+            return "a call of \(peer) got \(status) \(AgeText.text(now - sender.last)) ago: \(sender.cause)"
+        }
+    }
+}
