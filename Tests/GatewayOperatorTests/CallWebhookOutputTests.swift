@@ -90,9 +90,28 @@ struct CallWebhookOutputTests {
         var output = output(receiver.url + "/calls", timeout: .milliseconds(300))
         try calls.end(1)
         let error = await #expect(throws: CallWebhookError.self) { try await output.round(at: 0) }
-        #expect(error?.description.hasSuffix("the call waits in the ledger and is sent again") == true)
+        #expect(
+            error?.description == """
+                outcomes.webhook no response: Connection refused; check outcomes.webhook.url, the service behind it and the \
+                firewall; the call waits in the ledger and is sent again
+                """)
         #expect(try calls.waiting(.webhook) == 1)
         await output.shutdown()
+    }
+
+    @Test func `a request that a reload ends is no error of the receiver`() async throws {
+        let receiver = try FaultyPeer { _, _ in .silence }
+        let first = output(receiver.url + "/calls", timeout: .seconds(30))
+        try calls.end(1)
+        let round = Task {
+            var output = first
+            return try await output.round(at: 0)
+        }
+        while receiver.requests.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        round.cancel()
+        #expect(try await round.value == CallOutputRound())
+        #expect(try calls.waiting(.webhook) == 1)
+        await first.shutdown()
     }
 
     @Test func `a queue that refuses removals does not post a call twice`() async throws {

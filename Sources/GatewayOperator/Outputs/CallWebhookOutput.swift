@@ -25,7 +25,8 @@ struct CallWebhookOutput: CallRecordOutput {
 
     /// Sends the calls that are due; ends early when the receiver accepts none of a group.
     ///
-    /// - Throws: the receiver's or the network's error when no call was accepted; errors of the queue.
+    /// - Throws: the receiver's or the network's error when no call was accepted, unless the task is cancelled; errors of
+    ///   the queue.
     mutating func round(at now: Int64) async throws -> CallOutputRound {
         try settle()
         let limit = 10 * Self.concurrency
@@ -44,7 +45,8 @@ struct CallWebhookOutput: CallRecordOutput {
                 try queue.postpone(output.id, until: now + Self.delay(afterAttempts: output.attempts))
             }
             guard isAway, let problem = problems.values.first else { continue }
-            if round.sent == 0 { throw problem }
+            // A reload or a stop ends requests: the next output repeats them.
+            if round.sent == 0, !Task.isCancelled { throw problem }
             break
         }
         return round

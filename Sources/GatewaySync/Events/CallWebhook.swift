@@ -43,7 +43,12 @@ package final class CallWebhook: Sendable {
         do {
             status = Int(try await http.execute(message, timeout: TimeAmount(timeout)).status.code)
         } catch {
-            throw CallWebhookError(problem: "no response: \(error)")
+            let cause = ConnectionFailure.text(error, url: "outcomes.webhook.url", roots: "the roots of this machine")
+            throw CallWebhookError(
+                problem: """
+                    no response: \(cause ?? ServerText.clean("\(error)")); check outcomes.webhook.url, the service behind it and \
+                    the firewall
+                    """)
         }
         guard (200..<300).contains(status) else { throw CallWebhookError(problem: "returned \(status)") }
     }
