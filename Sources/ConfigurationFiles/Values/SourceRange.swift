@@ -20,6 +20,14 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
     /// True if the range is a single address.
     package var isSingle: Bool { prefixLength == (isIPv6 ? 128 : 32) }
 
+    /// The address, or the first one of a network that a machine may have.
+    package var firstHost: String {
+        guard !isSingle, let address = AddressBytes(host) else { return host }
+        if isIPv6 { return host.hasSuffix("::") ? host + "1" : host }
+        let bytes = address.bytes.dropLast() + [address.bytes[3] | 1]
+        return bytes.map { "\($0)" }.joined(separator: ".")
+    }
+
     /// Parses an address or a network, with an optional port.
     package static func read(_ text: String) throws(AddressProblem) -> SourceRange {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

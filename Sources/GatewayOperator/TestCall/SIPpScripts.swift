@@ -47,7 +47,7 @@ package struct SIPpScripts {
     /// - Throws: `CommandFailure` for an unknown trunk, and without a caller.
     package init(_ configuration: HeraldConfiguration, _ wish: TestCallWish) throws(CommandFailure) {
         guard let caller = wish.from, TestCallOrder.isUser(caller) else {
-            throw CommandFailure("--sipp needs --from NUMBER, a number with a brand, such as +61255501001")
+            throw CommandFailure("--sipp needs --from NUMBER, a number with a brand, such as +61491570156")
         }
         guard let trunk = configuration.trunks.first(where: { wish.trunk == nil || $0.name == wish.trunk }) else {
             throw CommandFailure(configuration.noTrunk(named: wish.trunk ?? ""))
@@ -56,12 +56,20 @@ package struct SIPpScripts {
         guard let target = pbx.targets.first, let hop = trunk.targets.first else {
             throw CommandFailure("trunk \(trunk.name) or pbx \(pbx.name) has no target")
         }
-        let source = trunk.sources.first
-        carrier = Self.side(
-            source?.host ?? hop.address.host, source?.port ?? hop.address.port, configuration.listen[trunk.listener])
+        let (host, port) = Self.carrier(trunk.sources, hop.address)
+        carrier = Self.side(host, port, configuration.listen[trunk.listener])
         self.pbx = Self.side(target.address.host, target.address.port, configuration.listen[target.listener])
         (self.trunk, office) = (trunk.name, pbx.name)
         (self.caller, called) = (caller, wish.to)
+    }
+
+    /// The address from which a carrier may send: that of the next hop, whose calls back arrive there, if it is a source.
+    static func carrier(_ sources: [SourceRange], _ hop: EndpointAddress) -> (host: String, port: UInt16) {
+        guard let first = sources.first else { return (hop.host, hop.port) }
+        let own = SourceRange(
+            host: hop.host, isIPv6: hop.isIPv6, prefixLength: hop.isIPv6 ? 128 : 32, port: hop.port)
+        if !hop.isName, sources.contains(where: { $0.covers(own) }) { return (hop.host, hop.port) }
+        return (first.firstHost, first.port ?? hop.port)
     }
 
     private static func side(_ host: String, _ port: UInt16, _ listener: HeraldConfiguration.Listener) -> Side {
@@ -75,12 +83,18 @@ package struct SIPpScripts {
     ///
     /// - Throws: `CommandFailure` if the folder exists or cannot be written.
     package func write(to folder: String) throws(CommandFailure) {
-        try CommandFailure.reported {
+        do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             for file in Self.files { try Data(file.bytes).write(to: URL(fileURLWithPath: folder + "/" + file.name)) }
             try Data(script.utf8).write(to: URL(fileURLWithPath: folder + "/run"))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/run")
             try Data(readme.utf8).write(to: URL(fileURLWithPath: folder + "/README"))
+        } catch {
+            throw CommandFailure(
+                """
+                the folder \(folder) cannot be made: \(SystemError.text(error) ?? "\(error)"); name a new one in a folder that \
+                this user may write to, such as /tmp/sipp
+                """)
         }
         Output.write("\(folder) has a carrier and a PBX for SIPp: see \(folder)/README\n")
     }
