@@ -36,7 +36,10 @@ struct LogoCommand: ParsableCommand {
         func run() throws {
             guard let handle = FileHandle(forReadingAtPath: file),
                 let data = try? handle.read(upToCount: LogoStore.limit + 1)
-            else { throw CommandFailure("\(file) cannot be read, or is empty") }
+            else {
+                let cause = SystemError.ofReading(file)
+                throw CommandFailure("\(file) cannot be read: \(cause == SystemError.changed ? "it is empty" : cause)")
+            }
             let logos = LogoStore(try options.open(creates: true))
             let name = name ?? URL(fileURLWithPath: file).lastPathComponent
             try Output.write(json: try reportingRefusals { try logos.add(data, name: name, now: secondsNow()) })

@@ -49,7 +49,15 @@ package struct StateBackup {
                     + "command as its user: sudo -u herald")
         }
         guard mkdir(folder, 0o700) == 0 else {
-            let reason = errno == EEXIST ? "it exists already; name a new folder" : SystemError.text(errno)
+            let code = errno
+            let parent = (folder as NSString).deletingLastPathComponent
+            let reason =
+                code == EEXIST
+                ? "it exists already; name a new folder"
+                : """
+                \(SystemError.text(code)); make the folder around it for the user of the gateway: \
+                sudo install -d -m 700 -o herald -g herald \(parent.isEmpty ? "." : parent)
+                """
             throw BackupProblem("the backup \(folder) cannot be made: \(reason)")
         }
         do {

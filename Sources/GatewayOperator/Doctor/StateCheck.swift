@@ -15,7 +15,8 @@ struct StateCheck {
         var problems: [String] = []
         for (key, path) in [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)] {
             if let reason = Self.reason(againstWriting: path) {
-                problems.append("the folder \(path) cannot be written: \(reason); see \(key)")
+                problems.append(
+                    "the folder \(path) cannot be written: \(reason); \(Self.ownership(of: path) ?? "see \(key)")")
             }
         }
         for path in [
@@ -42,6 +43,22 @@ struct StateCheck {
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { return nil }
         guard isFolder.boolValue else { return SystemError.text(ENOTDIR) }
         return access(folder, W_OK | X_OK) == 0 ? nil : SystemError.text(errno)
+    }
+
+    /// The remedy for a folder of another user; nil for one of this user.
+    private static func ownership(of folder: String) -> String? {
+        var status = stat()
+        guard stat(folder, &status) == 0, status.st_uid != geteuid() else { return nil }
+        let (owner, user) = (name(status.st_uid), name(geteuid()))
+        return """
+            it belongs to \(owner), and this is \(user). Run the command as \(owner). If herald itself runs as \(user), \
+            give it back: sudo chown -R \(user): \(folder)
+            """
+    }
+
+    /// The name of a user, or its number without a name.
+    private static func name(_ id: uid_t) -> String {
+        getpwuid(id).map { String(cString: $0.pointee.pw_name) } ?? "user \(id)"
     }
 
     private static func problem(ofDatabase path: String, in folder: String) -> String? {
