@@ -85,6 +85,33 @@ struct DoctorTests {
         #expect(!overview.isRunning && overview.text.hasPrefix("ready      no server responds at 127.0.0.1:\(port)\n"))
     }
 
+    @Test func `an account without brands is named with the gate and the command that opens it`() throws {
+        let folder = TemporaryFolder()
+        let accounts = AccountList(try DirectoryDatabase(folder: folder.path + "/state"))
+        func create(_ name: String, _ edit: (inout AccountStore.Change) -> Void) throws {
+            var change = AccountStore.Change()
+            edit(&change)
+            try accounts.create(name: name, change, now: 0)
+        }
+        try create("late") { $0.status = "past_due" }
+        try create("full") { $0.cap = 0 }
+        try create("off") { $0.brandingEnabled = false }
+        try create("gone") { $0.status = "closed" }
+        let lines = DirectoryDoctor.findings(try accounts.all(now: 1_800_000_000)).map { "\($0.level) \($0.text)" }
+        #expect(
+            lines == [
+                "note late gets no brands: its status is past_due; herald-directory account change --account late "
+                    + "--status active ends that",
+                "warning full gets no brands until the next month: 0 events are counted, and its cap is 0; raise it with "
+                    + "herald-directory account change --account full --cap NUMBER",
+                "note off gets no brands: its branding is off; herald-directory account change --account off "
+                    + "--enable-branding ends that",
+            ])
+        for number in 1...30 { try create("more\(number)") { $0.status = "suspended" } }
+        let many = DirectoryDoctor.findings(try accounts.all(now: 1_800_000_000)).map(\.text)
+        #expect(many.count == 21 && many.last == "13 more accounts get no brands: herald-directory account list")
+    }
+
     @Test func `another program at the address is an error`() async throws {
         try await RunningDirectory.run { directory in
             // The contract has no such path, as another program has no /readyz.

@@ -132,7 +132,9 @@ package struct DirectoryDoctor: Sendable {
         }
         do {
             let figures = try await database.operatorFigures(logos: subject.logos, now: now)
-            return health(database) + backups(database) + keys(figures) + events(figures) + logos(figures)
+            let accounts = try AccountList(database).all(now: now)
+            return health(database) + backups(database) + Self.findings(accounts) + keys(figures) + events(figures)
+                + logos(figures)
         } catch {
             let trouble = database.trouble(of: error) ?? "\(database.place) cannot be read: \(error)"
             return [DoctorFinding("database", .error, trouble)]
@@ -172,6 +174,38 @@ package struct DirectoryDoctor: Sendable {
     }
 
     // MARK: Content
+
+    /// Most accounts without brands that have a line.
+    private static let mostAccounts = 20
+
+    /// A finding for each account whose gateways get no brands; closed ones are left out.
+    static func findings(_ accounts: [AccountList.Summary]) -> [DoctorFinding] {
+        let stopped = accounts.filter { !$0.isBranding && $0.status != "closed" && $0.status != "cancelled" }
+        let lines = stopped.prefix(mostAccounts).map { account in
+            let change = "herald-directory account change --account \(account.name)"
+            if !AccountState.isOpen(account.status) {
+                return DoctorFinding(
+                    "accounts", .note,
+                    "\(account.name) gets no brands: its status is \(account.status); \(change) --status active ends that"
+                )
+            }
+            if !account.brandingEnabled {
+                return DoctorFinding(
+                    "accounts", .note,
+                    "\(account.name) gets no brands: its branding is off; \(change) --enable-branding ends that")
+            }
+            return DoctorFinding(
+                "accounts", .warning,
+                """
+                \(account.name) gets no brands until the next month: \(account.used) events are counted, and its cap is \
+                \(account.cap ?? 0); raise it with \(change) --cap NUMBER
+                """)
+        }
+        let left = stopped.count - lines.count
+        let others = left == 1 ? "1 more account gets" : "\(left) more accounts get"
+        return lines
+            + (left > 0 ? [DoctorFinding("accounts", .note, "\(others) no brands: herald-directory account list")] : [])
+    }
 
     private func keys(_ figures: OperatorFigures) -> [DoctorFinding] {
         var findings = figures.endingKeys.map { key in
