@@ -61,7 +61,10 @@ struct OperatorTests {
         #expect(shown.text.contains("decision  show: matched\n") && shown.text.contains("brand     Acme Bank (b-7)\n"))
         #expect(shown.json["shown"] == .bool(true))
         #expect(try report("+61255501001", .failed).json["shown"] == .bool(false))
-        #expect(try report("+61255501002").text.contains("decision  pass through: "))
+        let missing = try report("+61255501002").text
+        #expect(missing.contains("decision  pass through: no_match\n"))
+        #expect(missing.contains("do        Add +61255501002 at the directory, then run herald sync.\n"))
+        #expect(!shown.text.contains("do      "))
         // As people paste it from a log or a phone: RFC 3261 §20.20, RFC 3966 §3, RFC 3325 §9.1.
         for pasted in [
             "sip:+61255501001@203.0.113.5", "sips:+61255501001@sbc.example:5061;user=phone", "tel:+61-2-5550-1001",

@@ -2,6 +2,7 @@
 
 import Branding
 package import BrandingAPI
+import CallAccounting
 import ConfigurationFiles
 import Primitives
 
@@ -47,12 +48,26 @@ package struct LookupReport {
                 (brand == nil ? "pass through: " : "show: ") + decision
                     + (isEnabled ? "" : destination?.brands == false ? " (brands of the route)" : " (branding.enabled)")
             ))
+        if let remedy { lines.append(("do", remedy)) }
         if let brand {
             lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
             lines.append(("logo", logo.text))
         }
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
         return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
+    }
+
+    /// The remedy of a missing brand, as in the story of a call; nil where another line shows it.
+    private var remedy: String? {
+        guard brand == nil, destination?.brands != false else { return nil }
+        guard isEnabled else { return "Set branding.enabled: true, then run herald reload." }
+        guard let reason = PassThroughReason.allCases.first(where: { $0.description == decision }) else { return nil }
+        if reason == .policy {
+            return "Ask the carrier for a better attestation, or set another policy. Then run herald reload."
+        }
+        guard reason.isGate || [.noMatch, .untrusted, .stale].contains(reason) else { return nil }
+        let number = result.number.map { StoryText(number: $0.description) }
+        return MissingBrand(reason, trunk: trunk.name, caller: number).remedy.text { $0 }
     }
 
     /// How a number without a plus sign was read, so that a wrong region is seen; nil for other texts.

@@ -29,7 +29,7 @@ struct FirstSteps {
             open("gateway", "start it: \(start)"),
             open("carrier", "let the carrier send calls to \(addresses.outside) instead of the PBX"),
             open("pbx", "make \(addresses.inside) the outbound proxy of the PBX's trunk"),
-            open("directory", configuration.directory == nil ? noDirectory : noNumbers),
+            open("directory", configuration.directory == nil ? noDirectory : "if it has no brands yet, \(noNumbers)"),
             open("call", callSomebody),
         ]
     }
