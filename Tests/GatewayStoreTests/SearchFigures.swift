@@ -25,8 +25,8 @@ struct SearchFigures {
                         brand_id, brand_name, carrier_name, decision, invite_at, ringing_at, answered_at, ended_at, status, outcome,
                         ring_seconds, call_seconds, evidence)
                     SELECT n, printf('%08x-1111-4222-8333-%012x', n, n), printf('%016x%016x@sbc.carrier.example', n, n * 7), 1,
-                        'carrier', 61255000000 + n % 90000, 61255500000 + n % 500, '61255500' || n % 500, '61255500' || n % 500,
-                        'b-' || n % 800, 'Brand number ' || n % 800, 'WIRELESS CALLER',
+                        'carrier', 61255000000 + n % 90000, 61255500000 + n % 500, '61255500' || (n % 500), '61255500' || (n % 500),
+                        'b-' || (n % 800), 'Brand number ' || (n % 800), 'WIRELESS CALLER',
                         CASE WHEN n % 10000 = 0 THEN 'emergency' WHEN n % 3 = 0 THEN 'no_match' ELSE 'matched' END,
                         ?2 + n * 100000, ?2 + n * 100000 + 50000, ?2 + n * 100000 + 70000, ?2 + n * 100000 + 90000, 200,
                         CASE WHEN n % 4 = 0 THEN 'MISSED' ELSE 'ANSWERED' END, 5, 60, 77
