@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import Foundation
 import GatewayStore
+import Glibc
 import Host
 
 /// Checks the folders, databases and secret of a gateway without changing them, for `herald check-config`.

@@ -47,8 +47,8 @@ package final class LedgerQueue: Sendable {
         var counts = CallCounts()
         repeat {
             let piece = try await read { [filter] in try $0.counts(matching: filter, patience: .zero) }
-            for (kind, count) in piece.counts where counts.counts[kind]?.add(count) == nil {
-                counts.counts[kind] = count
+            for (kind, count) in piece.counts {
+                if counts.counts[kind]?.add(count) == nil { counts.counts[kind] = count }
             }
             counts.rest = piece.rest
             guard let rest = piece.rest else { break }
