@@ -107,7 +107,7 @@ struct CallWebhookOutputTests {
             var output = first
             return try await output.round(at: 0)
         }
-        while receiver.requests.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        await until { !receiver.requests.isEmpty }
         round.cancel()
         #expect(try await round.value == CallOutputRound())
         #expect(try calls.waiting(.webhook) == 1)
