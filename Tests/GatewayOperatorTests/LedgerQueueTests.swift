@@ -34,7 +34,7 @@ struct LedgerQueueTests {
                     var filter = CallFilter()
                     filter.decisions = ["stale"]
                     let found = try await queue.search(filter, limit: 50, patience: .seconds(3_600))
-                    #expect(found.calls.isEmpty && found.rest != nil, "it ended before its begin of the ledger")
+                    #expect(found.calls.isEmpty && found.rest != nil, "the search read the whole ledger")
                     ended.withLock { $0 += 1 }
                 }
             }
