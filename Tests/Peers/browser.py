@@ -22,6 +22,15 @@ LOOKS = [(WIDE, False), (WIDE, True), (PHONE, False), (PHONE, True)]
 with open(os.path.join(os.path.dirname(__file__), "findings.js"), encoding="utf-8") as script:
     FINDINGS = script.read()
 
+# axe-core 4.12, which the steps prepare, and one text for each rule that it finds broken.
+AXE = os.path.join(os.environ.get("PEERS", ""), "axe", "axe.min.js")
+AXE_FINDINGS = """
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ["violations"] }).then(
+  (found) => done(found.violations.map((rule) => `axe ${rule.id}: ${rule.nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`)),
+  (error) => done([`axe does not run: ${error.message}`]));
+"""
+
 
 def named(width, dark):
     """A look as a part of a file's name."""
@@ -91,7 +100,11 @@ class Browser:
         return [text for text in heard if not any(part in text for part in but)]
 
     def findings(self):
-        return self.driver.execute_script(FINDINGS)
+        """What is wrong with the open page, by our own script and by axe-core."""
+        if not self.driver.execute_script("return typeof axe === 'object'"):
+            with open(AXE, encoding="utf-8") as script:
+                self.driver.execute_script(script.read())
+        return self.driver.execute_script(FINDINGS) + self.driver.execute_async_script(AXE_FINDINGS)
 
     # What the page has.
 

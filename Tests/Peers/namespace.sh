@@ -12,6 +12,7 @@ prepare_peers() {
             asterisk16) asterisk16_tree ;;
             sipp-tls) sipp_tls_tree ;;
             pjsua2) pjsua2_venv ;;
+            axe) axe_script ;;
             *) echo "there is no peer '$part'"; return 1 ;;
         esac || return 1
     done

@@ -80,3 +80,14 @@ pjsua2_venv() {
     python3 -m venv "$PEERS/pj.new" && timeout 300 "$PEERS/pj.new/bin/pip" install -q pjsua2-python || return 1
     mv "$PEERS/pj.new" "$PEERS/pj"
 }
+
+# axe-core, the accessibility rules of Deque Systems, out of a Python package that carries the script.
+axe_script() {
+    [ ! -s "$PEERS/axe/axe.min.js" ] || return 0
+    rm -rf "$PEERS/axe.new"
+    mkdir -p "$PEERS/axe.new"
+    timeout 300 python3 -m pip download -q --no-deps -d "$PEERS/axe.new" axe-playwright-python==0.1.8 || return 1
+    python3 -m zipfile -e "$PEERS"/axe.new/*.whl "$PEERS/axe.new" || return 1
+    mv "$PEERS/axe.new/axe_playwright_python" "$PEERS/axe"
+    rm -rf "$PEERS/axe.new"
+}
