@@ -39,6 +39,7 @@ package struct Page: Sendable {
     let method: Method
     let path: String
     let entry: String?
+    let isListed: @Sendable () -> Bool
     /// The largest body in bytes.
     let limit: Int
     let handle: @Sendable (PageRequest) async throws -> PageResult
@@ -46,14 +47,16 @@ package struct Page: Sendable {
     /// - Parameters:
     ///   - path: a path of Hummingbird's router, such as `/calls/:id`.
     ///   - entry: the label in the navigation; nil leaves the page out of it.
+    ///   - isListed: whether the navigation has the entry now.
     ///   - limit: the largest body of a form in bytes, with its files.
     package init(
-        _ method: Method, _ path: String, entry: String? = nil, limit: Int = 64 * 1024,
+        _ method: Method, _ path: String, entry: String? = nil, isListed: @escaping @Sendable () -> Bool = { true },
+        limit: Int = 64 * 1024,
         handle: @escaping @Sendable (PageRequest) async throws -> PageResult
     ) {
         self.method = method
         self.path = path
-        self.entry = entry
+        (self.entry, self.isListed) = (entry, isListed)
         self.limit = limit
         self.handle = handle
     }

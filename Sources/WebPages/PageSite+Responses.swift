@@ -130,7 +130,7 @@ extension PageSite {
     ) -> PageFrame {
         let path = request.uri.path
         let query = request.uri.query.map { "?\($0)" } ?? ""
-        let entries = pages.compactMap { other in
+        let entries = pages.filter { $0.isListed() }.compactMap { other in
             other.entry.map { label in
                 PageFrame.Entry(
                     label: label, path: other.path,

@@ -68,6 +68,7 @@ extension GatewayPagesTests {
         try await run(source) { person in
             let page = try await person.get("/calls?" + query)
             #expect(page.status == 400 && page.body.contains(problem), "\(page.body)")
+            #expect(!page.body.contains("<table>") && !page.body.contains("/calls.csv"), "nothing was searched")
             #expect(try await person.get("/calls.csv?" + query).status == 400)
         }
         #expect(source.searches.isEmpty)

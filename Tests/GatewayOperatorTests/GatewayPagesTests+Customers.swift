@@ -26,6 +26,7 @@ extension GatewayPagesTests {
         try await run(source) { person in
             #expect(try await person.get("/").body.contains("<a href=\"/customers\">2, 1 set of brands</a>"))
             #expect(try await person.get("/").body.contains("1 of 2 customers has a problem"))
+            #expect(try await person.get("/calls").body.contains("<li><a href=\"/customers\">Customers</a></li>"))
             let page = try await person.get("/customers").body
             for text in [
                 "<a href=\"/calls?customer=acme%20%26%20co\">acme &amp; co</a>", "The key is &lt;refused&gt;.", "75 %",

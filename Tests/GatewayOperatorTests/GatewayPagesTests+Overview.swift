@@ -68,6 +68,19 @@ extension GatewayPagesTests {
         }
     }
 
+    @Test func `one call, one number and one address are not written as several`() async throws {
+        var content = FixedPages.Content()
+        content.hours = HourCounts(kinds: [Self.kind("matched", CallSums(calls: 1))])
+        let status = FixedStatus()
+        status.change { $0.trust = .init(signers: 1_200, unknownAddresses: 1, calls: ["passed_a": 2]) }
+        try await run(FixedPages(content, status: status)) { person in
+            let page = try await person.get("/").body
+            #expect(page.contains("<strong>1</strong> call from a trunk, <strong>100 % branded</strong>"))
+            #expect(page.contains("<dd>1,200</dd><dd class=\"small\">1 address without a certificate</dd>"))
+            #expect(page.contains("<dd class=\"small\">2 passed_a since the start</dd>"))
+        }
+    }
+
     @Test func `a page without calls has plots with axes, and says that there are none`() async throws {
         try await run(FixedPages()) { person in
             for path in ["/", "/?span=7d"] {

@@ -195,6 +195,7 @@ struct GatewayPagesTests {
                 #expect(try await person.get(path).status == 303, "\(path)")
             }
             #expect(try await person.post("/sync", "token=x", nil).hasPrefix("HTTP/1.1 401"))
+            #expect(try await person.get("/login").body.contains("admin.token_file"), "where the token is")
         }
     }
 

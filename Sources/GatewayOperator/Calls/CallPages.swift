@@ -50,6 +50,8 @@ struct CallsValues: Sendable {
     let reasons: [Option]
     let outcomes: [Option]
     let rows: [Row]
+    /// False for a search with a mistake, which has no calls.
+    let isSearched: Bool
     let span: String
     /// The time since which calls were read, if older ones were not read in time.
     let readSince: String?
@@ -148,7 +150,7 @@ extension GatewayPages {
             outcomes: Self.options(
                 CallQuery.outcomes.map { ($0.lowercased(), $0 == "OPEN" ? "in progress" : $0) }, any: "any outcome",
                 address[.outcome].lowercased()),
-            rows: found.calls.map { row($0, page) },
+            rows: found.calls.map { row($0, page) }, isSearched: since != nil,
             span: since.map { "since \(zone.withUTC($0))" } ?? "",
             readSince: found.rest.map { zone.withUTC($0.readSince) },
             older: last.map { address.path("/calls", before: $0) },

@@ -97,19 +97,20 @@ struct FirstSteps {
             return Self.open("directory", "\(trouble); see herald customers --problems")
         }
         let numbers = status.branding.numbers
+        let counted = numbers == 1 ? "1 number" : "\(numbers) numbers"
         guard let sync = status.sync else {
             if configuration.brandsFile == nil, !configuration.customers.isEmpty {
                 return Self.done("directory", "the accounts of the customers are in use")
             }
             guard configuration.brandsFile != nil else { return Self.open("directory", Self.noDirectory) }
             return numbers > 0
-                ? Self.done("directory", "\(numbers) numbers with a brand, from brands.file")
+                ? Self.done("directory", "\(counted) with a brand, from brands.file")
                 : Self.open("directory", "brands.file has no number with a brand")
         }
         if let error = sync.lastError { return Self.open("directory", "the last sync failed: \(error)") }
         guard sync.lastSuccess != nil else { return Self.open("directory", "the first sync has not ended") }
         return numbers > 0
-            ? Self.done("directory", "in sync, \(numbers) numbers with a brand")
+            ? Self.done("directory", "in sync, \(counted) with a brand")
             : Self.open("directory", "in sync, and no number has a brand; \(Self.noNumbers)")
     }
 

@@ -64,7 +64,10 @@ struct GatewayPages: Sendable {
             }
         return PageSite(
             name: "herald \(name)", version: version, templates: try PageTemplates(Self.templates), access: access,
-            pages: pages, masksNumbers: numbers != .full, logger: logger)
+            pages: pages, masksNumbers: numbers != .full,
+            loginHelp: LoginHelp(
+                "The token is in the file on the gateway that admin.token_file of herald.yaml names."),
+            logger: logger)
     }
 
     private var pages: [Page] {
@@ -79,7 +82,9 @@ struct GatewayPages: Sendable {
             Page(.get, "/calls.csv") { page in try export(.csv, page) },
             Page(.get, "/calls.jsonl") { page in try export(.json, page) },
             Page(.get, "/calls/:row") { page in try await call(page) },
-            Page(.get, "/customers") { _ in try await customers() },
+            Page(.get, "/customers", entry: "Customers", isListed: { !source.customerNames().isEmpty }) { _ in
+                try await customers()
+            },
             Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },
             Page(.get, "/logos/:name") { page in try logo(page) },
         ]

@@ -107,6 +107,8 @@ struct OverviewValues: Sendable {
         let cause: String
         let count: UInt64
         let last: String
+        /// Nil where `last` is in UTC.
+        let lastUTC: String?
     }
 
     struct Brands: Sendable {
@@ -129,6 +131,7 @@ struct OverviewValues: Sendable {
         let refused: Int
         let logos: String?
         let signers: String?
+        let unknownSigners: String?
         /// Verified calls by result.
         let signedCalls: String?
         let customers: String?
@@ -267,7 +270,7 @@ extension OverviewValues.Rejected {
         response = sender.status.map { "\($0)" } ?? "dropped"
         cause = sender.cause
         count = sender.count
-        last = LocalZone.ofProcess.withUTC(sender.last)
+        (last, lastUTC) = (LocalZone.ofProcess.text(sender.last), LocalZone.ofProcess.utc(beside: sender.last))
     }
 }
 
@@ -292,7 +295,11 @@ extension OverviewValues.Brands {
         waiting = status.outbox.waiting
         refused = status.outbox.refused
         logos = status.logos.map { "\($0.ready) of \($0.known), \($0.failed) failed" }
-        signers = status.trust.map { "\($0.signers), \($0.unknownAddresses) addresses without a certificate" }
+        signers = status.trust.map { CountText.of($0.signers) }
+        unknownSigners = status.trust.map { trust in
+            let count = trust.unknownAddresses
+            return "\(CountText.of(count)) \(count == 1 ? "address" : "addresses") without a certificate"
+        }
         signedCalls = status.trust?.callsText
         customers = status.customers.map { customers in
             let sets = customers.brandSets == 1 ? "1 set" : "\(customers.brandSets) sets"

@@ -22,10 +22,10 @@ package struct LoginTicket: Sendable {
 /// The origin of the secret, shown below the login.
 package struct LoginHelp: Hashable, Sendable {
     let text: String
-    /// The command that makes a secret; a person copies it whole.
-    let command: String
+    /// The command that makes a secret, for a person to copy whole; nil without one.
+    let command: String?
 
-    package init(_ text: String, command: String) { (self.text, self.command) = (text, command) }
+    package init(_ text: String, command: String? = nil) { (self.text, self.command) = (text, command) }
 }
 
 /// The access to the pages of a site.
@@ -42,7 +42,7 @@ package enum PageAccess: Sendable {
     ///
     /// - Parameter isSecure: whether browsers reach the site by TLS.
     package static func token(_ token: String, isSecure: Bool) -> PageAccess {
-        .login(label: "Token", isSecure: isSecure) { typed, _ in PageSessions.isEqual(typed, token) }
+        .login(label: "token", isSecure: isSecure) { typed, _ in PageSessions.isEqual(typed, token) }
     }
 
     var hasLogin: Bool {

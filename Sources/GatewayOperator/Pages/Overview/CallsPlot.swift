@@ -55,6 +55,7 @@ struct CallsPlot: Sendable {
     }
 
     let total: String
+    let isOne: Bool
     let share: String
     let unit: String
     let marks: [PlotScale.Mark]
@@ -89,7 +90,7 @@ extension CallsPlot {
         let bars = Self.bars(counts, inbound, zone)
         let order = DecisionKind.ordered(decisions.keys)
         let scale = PlotScale(highest: bars.map(\.all).max() ?? 0)
-        total = CountText.of(all)
+        (total, isOne) = (CountText.of(all), all == 1)
         share = all == 0 ? "no calls" : "\(Self.percent(decisions["matched"]?.calls ?? 0, of: all)) branded"
         unit = counts.span.hoursOfBar == 1 ? "calls an hour" : "calls in \(counts.span.hoursOfBar) hours"
         marks = scale.marks

@@ -31,7 +31,7 @@ struct RatePlot: Sendable {
         let highest = rates.map(\.calls).max() ?? 0
         let top = Double(PlotScale(highest: Int64(highest.rounded(.up))).top)
         marks = [1, 0.5].map { part in
-            Mark(y: PlotScale.places(8 + Self.height * (1 - part)), label: PlotScale.places(top * part))
+            Mark(y: PlotScale.places(8 + Self.height * (1 - part)), label: Self.label(top * part))
         }
         points = rates.enumerated().map { position, sample in
             let x = (position + CallRates.kept - rates.count) * 2
@@ -45,6 +45,11 @@ struct RatePlot: Sendable {
                 calls: Self.tenths(samples.map(\.calls).reduce(0, +) / Double(samples.count)),
                 inbound: samples.map(\.inbound).reduce(0, +), branded: samples.map(\.branded).reduce(0, +))
         }
+    }
+
+    /// A mark of the scale, such as `5` and `2.5`.
+    private static func label(_ value: Double) -> String {
+        value == value.rounded() ? CountText.of(Int64(value)) : tenths(value)
     }
 
     static func tenths(_ value: Double) -> String {
