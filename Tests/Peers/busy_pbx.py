@@ -59,25 +59,30 @@ class BusyPBX:
             server.sendto("\r\n".join(lines).encode(), sender)
 
 
-def call():
-    """One call of the carrier from the brand's number; returns the final status."""
+def call(caller=CALLER, called="+49300000001", *, name="", lines=(), method="INVITE", sender=CARRIER, call_id=""):
+    """One request of the carrier, by default a call from the brand's number; returns the final status.
+
+    `name`: the display name with its quotes; `lines`: further header lines; `sender`: another address.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as carrier:
-        carrier.bind((CARRIER, 5060))
+        carrier.bind((sender, 5060))
         carrier.settimeout(20)
-        name = uuid.uuid4().hex
-        head = (f"Via: SIP/2.0/UDP {CARRIER}:5060;branch=z9hG4bK{name}\r\nMax-Forwards: 70\r\n"
-                f"From: <sip:{CALLER}@{CARRIER}>;tag={name[:8]}\r\nCall-ID: {name}@{CARRIER}\r\n")
-        target = f"sip:+49300000001@{GATEWAY}"
+        mark = uuid.uuid4().hex
+        head = (f"Via: SIP/2.0/UDP {sender}:5060;branch=z9hG4bK{mark}\r\nMax-Forwards: 70\r\n"
+                f"From: {name}<sip:{caller}@{sender}>;tag={mark[:8]}\r\nCall-ID: {call_id or mark}@{sender}\r\n")
+        target = f"sip:{called}@{GATEWAY}"
+        more = "".join(f"{line}\r\n" for line in lines)
         carrier.sendto(
-            (f"INVITE {target} SIP/2.0\r\n{head}To: <{target}>\r\nCSeq: 1 INVITE\r\n"
-             f"Contact: <sip:{CARRIER}:5060>\r\nContent-Length: 0\r\n\r\n").encode(), (GATEWAY, 5060))
+            (f"{method} {target} SIP/2.0\r\n{head}To: <{target}>\r\nCSeq: 1 {method}\r\n{more}"
+             f"Contact: <sip:{sender}:5060>\r\nContent-Length: 0\r\n\r\n").encode(), (GATEWAY, 5060))
         while True:
             text = carrier.recv(65535).decode("utf-8", "replace")
             status = int(text.split(" ")[1]) if text.startswith("SIP/2.0 ") else 0
             if status >= 200:
                 break
-        to = fields(text)[0]["to"]
-        carrier.sendto(
-            f"ACK {target} SIP/2.0\r\n{head}To: {to}\r\nCSeq: 1 ACK\r\nContent-Length: 0\r\n\r\n".encode(),
-            (GATEWAY, 5060))
+        if method == "INVITE":
+            to = fields(text)[0]["to"]
+            carrier.sendto(
+                f"ACK {target} SIP/2.0\r\n{head}To: {to}\r\nCSeq: 1 ACK\r\nContent-Length: 0\r\n\r\n".encode(),
+                (GATEWAY, 5060))
         return status
