@@ -220,11 +220,12 @@ class Browser:
 
     def press(self, text):
         """A button or a link by its text; returns when the next page is there."""
-        for element in self.all("button, a"):
-            if element.text.strip() == text:
-                self.leave(element.click)
-                return
-        raise Failed(f"there is no button or link {text!r} on {self.path}")
+        # One step of the browser, because a page that renews itself replaces its elements.
+        element = self.driver.execute_script(
+            "return [...document.querySelectorAll('button, a')].find(e => e.innerText?.trim() === arguments[0]) || null", text)
+        if element is None:
+            raise Failed(f"there is no button or link {text!r} on {self.path}")
+        self.leave(element.click)
 
     def link(self, text):
         """A link by a part of its text."""
