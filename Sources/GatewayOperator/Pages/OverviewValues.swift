@@ -96,7 +96,10 @@ struct OverviewValues: Sendable {
         let inProgress: Int
         let sent: String
         let since: String
+        /// Nil where `since` is no time or in UTC, like that of the last response.
+        let sinceUTC: String?
         let lastResponse: String
+        let lastResponseUTC: String?
     }
 
     struct Rejected: Sendable {
@@ -257,8 +260,11 @@ extension OverviewValues.Target {
         tag = ["up": "good", "down": "bad", "standby": "soft"][target.state] ?? "warn"
         inProgress = target.calls
         sent = CountText.of(target.callsSent)
-        since = target.since.map { LocalZone.ofProcess.withUTC($0) } ?? "the start"
-        lastResponse = target.lastResponse.map { LocalZone.ofProcess.withUTC($0) } ?? "never"
+        let zone = LocalZone.ofProcess
+        since = target.since.map { zone.text($0) } ?? "the start"
+        sinceUTC = target.since.flatMap { zone.utc(beside: $0) }
+        lastResponse = target.lastResponse.map { zone.text($0) } ?? "never"
+        lastResponseUTC = target.lastResponse.flatMap { zone.utc(beside: $0) }
     }
 }
 
@@ -270,7 +276,8 @@ extension OverviewValues.Rejected {
         response = sender.status.map { "\($0)" } ?? "dropped"
         cause = sender.cause
         count = sender.count
-        (last, lastUTC) = (LocalZone.ofProcess.text(sender.last), LocalZone.ofProcess.utc(beside: sender.last))
+        let zone = LocalZone.ofProcess
+        (last, lastUTC) = (zone.text(sender.last), zone.utc(beside: sender.last))
     }
 }
 
