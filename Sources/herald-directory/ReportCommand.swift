@@ -4,6 +4,7 @@ import ArgumentParser
 import DirectoryStore
 import Foundation
 import Host
+import Primitives
 
 /// `herald-directory report`: the monthly reports of accounts.
 struct ReportCommand: ParsableCommand {
@@ -44,6 +45,9 @@ struct ReportCommand: ParsableCommand {
         if csv { return Output.write(MonthReport.csv(reports)) }
         for report in reports {
             if json { try Output.write(json: report) } else { write(report) }
+        }
+        if !json, let month = reports.first?.month {
+            Output.write(ReportDays(of: month, in: .ofProcess).text + "\n")
         }
     }
 

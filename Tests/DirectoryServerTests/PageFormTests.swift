@@ -323,6 +323,7 @@ struct PageFormTests {
             let month = String(Timestamp.string(from: visitor.directory.time.now).prefix(7))
             let page = try await visitor.get("/report?month=\(month)")
             #expect(page.text.contains("<svg class=\"plot\"") && page.text.contains("Acme"))
+            #expect(page.text.contains("Days and months are in UTC, as on the bill."))
             #expect(page.text.components(separatedBy: "class=\"bar\"").count - 1 == ReportPages.length(of: month))
             let csv = try await visitor.get("/report.csv?month=\(month)")
             #expect(csv.text == MonthReport.csv(try MonthReports(visitor.directory.database).reports(month: month)))

@@ -36,6 +36,7 @@ struct ReportTests {
                 Issue.record("\(response.text)")
                 return
             }
+            #expect(first["time_zone"] == .string("UTC"))
             #expect(first["imprints_counted"] == .int(2) && first["deliveries"] == .int(0))
             let csv = try await admin.ask("reports/2026-01?format=csv")
             #expect(csv.text.contains("main,2026-01-02,acme,Acme Bank,displayed,yes,,1,live\r\n"))

@@ -51,7 +51,10 @@ struct ReportPages: Sendable {
             PageLink(href: csv("calls"), linkText: "Calls as CSV"),
             PageLink(href: csv(nil), linkText: "Events for the bill as CSV"),
         ]
-        var parts = [PagePart(form: form(nil), linkList: .init(links: links))]
+        var parts = [
+            PagePart(
+                texts: [ReportDays(of: month, in: request.zone).text], form: form(nil), linkList: .init(links: links))
+        ]
         for report in reports { parts += Self.parts(report) }
         return OperatorRequest.result("Month report", parts: parts)
     }

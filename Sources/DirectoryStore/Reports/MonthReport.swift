@@ -10,6 +10,8 @@ package struct MonthReport: Codable, Hashable, Sendable {
     package let mode: String
     /// Such as `2026-01`.
     package let month: String
+    /// The zone of month and days: `UTC`.
+    package let timeZone: String
     /// Events that count towards the month.
     package let counted: Int
     package let uncounted: Int
@@ -31,6 +33,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
 
     package enum CodingKeys: String, CodingKey {
         case account, mode, month, reasons, deliveries, rows, calls
+        case timeZone = "time_zone"
         case counted = "imprints_counted"
         case uncounted = "not_counted"
         case returned = "return_calls"
@@ -65,7 +68,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
         func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
         self.account = account
         self.mode = mode
-        self.month = month
+        (self.month, timeZone) = (month, ReportDays.zone)
         self.deliveries = deliveries
         acknowledgements = signals[.acknowledged, default: 0]
         matched = signals[.matched, default: 0]
