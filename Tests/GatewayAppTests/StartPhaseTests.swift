@@ -25,6 +25,31 @@ struct StartPhaseTests {
 
     // First phase: files and sockets.
 
+    @Test func `a start puts the files back that an interrupted restore has replaced`() async throws {
+        let earlier = [UInt8](repeating: 1, count: Secret.size)
+        try folder.put(earlier, in: "state/replaced-20260131T120000Z/secret")
+        try folder.put([UInt8](repeating: 2, count: Secret.size), in: "state/secret")
+        var status = stat()
+        try #require(stat(folder.path + "/state/secret", &status) == 0)
+        let plan = """
+            {"format": 1, "kept": "replaced-20260131T120000Z",
+             "files": [{"path": "secret", "draft": \(status.st_ino), "present": ["secret"]}]}
+            """
+        try folder.put(Array(plan.utf8), in: "state/restoring/plan.json")
+        let resources = try await fixture.resources()
+        #expect(folder.bytes(of: "state/secret") == earlier && resources.troubles.texts.isEmpty)
+        #expect(fixture.log.text.contains("1 replaced files were put back"), "\(fixture.log.text)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/restoring"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/replaced-20260131T120000Z"))
+    }
+
+    @Test func `a plan of a restore that cannot be read is a problem of the running gateway`() async throws {
+        try folder.put(Array("{}".utf8), in: "state/restoring/plan.json")
+        let resources = try await fixture.resources()
+        #expect(resources.troubles.texts.count == 1, "\(resources.troubles.texts)")
+        #expect(resources.troubles.texts.first?.contains("plan.json is no plan of a restore; move the files") == true)
+    }
+
     @Test func `a UDP address in use ends the first phase, and leaves the folder to the next start`() async throws {
         let other = try UDPPeer(folder.address, port: 5060)
         let error = await #expect(throws: UDPSocketError.self) { _ = try await fixture.resources() }

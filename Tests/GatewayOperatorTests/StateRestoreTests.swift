@@ -126,27 +126,6 @@ struct StateRestoreTests {
         #expect(file[.posixPermissions] as? Int == 0o640)
     }
 
-    @Test func `a file that cannot be replaced has its log again`() throws {
-        try gateway.put([7], "herald.sqlite-wal")
-        let restore = StateRestore(state: gateway.state, now: 0)
-        var hasKept = false
-        let error = #expect(throws: BackupProblem.self) {
-            try restore.put(
-                gateway.path("missing"), at: #require(StateFile("herald.sqlite")),
-                keepingIn: gateway.state + "/replaced", StateOwner(gateway.state), &hasKept)
-        }
-        #expect(error?.description.contains("cannot be replaced: No such file or directory") == true)
-        #expect(hasKept && gateway.content("herald.sqlite-wal") == [7])
-    }
-
-    @Test func `a restore that fails leaves no drafts`() throws {
-        try FileManager.default.removeItem(atPath: gateway.state + "/secret")
-        try FileManager.default.createDirectory(atPath: gateway.state + "/secret", withIntermediateDirectories: false)
-        #expect(throws: BackupProblem.self) { try restore() }
-        let names = try FileManager.default.subpathsOfDirectory(atPath: gateway.state)
-        #expect(!names.contains { $0.hasSuffix(".restored") })
-    }
-
     @Test func `a running gateway refuses`() throws {
         let lock = open(gateway.state + "/lock", O_RDWR | O_CREAT, 0o640)
         defer { close(lock) }

@@ -32,6 +32,7 @@ struct GatewayResources {
         troubles = StateTroubles(logger: start.logger)
         claims = try StateFolder.claim(
             [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)], reporting: troubles)
+        Self.takeRestoreBack(configuration.state, troubles, start.logger)
         // The slowest step of a start runs beside all others.
         savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         secret = GatewaySecret(in: configuration.state, spare: configuration.runtime, reporting: troubles)
@@ -41,6 +42,15 @@ struct GatewayResources {
             configuration, streamConnections: connections, memory: memory, onTrouble: reachability.streamFailed)
         try await transport.start()
         self.transport = transport
+    }
+
+    /// Puts the files back that an interrupted `herald restore` has replaced.
+    private static func takeRestoreBack(_ state: String, _ troubles: StateTroubles, _ logger: Logger) {
+        do throws(BackupProblem) {
+            if let text = try InterruptedRestore.takeBack(in: state) { logger.warning("\(text)") }
+        } catch {
+            troubles.add("\(error)")
+        }
     }
 
     /// Raises the limit of open files and returns the number of TCP and TLS connections it allows.

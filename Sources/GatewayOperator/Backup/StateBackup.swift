@@ -42,6 +42,7 @@ package struct StateBackup {
     ///
     /// - Throws: `BackupProblem`, and the errors of a database.
     func write(to folder: String) throws -> BackupManifest {
+        try InterruptedRestore.refuse(in: state)
         let files = StateFile.all(in: state)
         guard files.contains(where: { $0.database == .ledger }) else {
             throw BackupProblem(

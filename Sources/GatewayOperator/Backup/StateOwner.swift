@@ -46,12 +46,4 @@ struct StateOwner {
             try makeFolder(made)
         }
     }
-
-    /// Waits until the names of a folder are on the disk; a folder that cannot be synced is left.
-    func sync(_ folder: String) {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
 }

@@ -9,19 +9,22 @@ import Primitives
 
 /// `herald restore`: puts the files of a backup into the state folder of a stopped gateway.
 ///
-/// Everything is checked before the first change. The replaced files are kept in a folder beside them. The ring of the last
-/// second stays: the gateway reads again what the restored ledger has not stored.
+/// Everything is checked before the first change. All files are replaced or none. The replaced files are kept in a folder
+/// beside them. The ring of the last second stays: the gateway reads again what the restored ledger has not stored.
 package struct StateRestore {
     private let state: String
     /// Seconds since 1970.
     private let now: Int64
+    private let changes: StateChanges
 
     /// - Parameter configuration: names the state folder.
     package init(_ configuration: HeraldConfiguration) {
         self.init(state: configuration.state, now: Int64(Date().timeIntervalSince1970))
     }
 
-    init(state: String, now: Int64) { (self.state, self.now) = (state, now) }
+    init(state: String, now: Int64, _ changes: StateChanges = StateChanges()) {
+        (self.state, self.now, self.changes) = (state, now, changes)
+    }
 
     /// The result of a restore.
     struct Result: Hashable, Sendable, Codable {
@@ -52,7 +55,8 @@ package struct StateRestore {
 
     /// Restores a backup.
     ///
-    /// - Throws: `BackupProblem`, and the errors of a database. Before the first change nothing is touched.
+    /// - Throws: `BackupProblem`, and the errors of a database. The state is then the one before it, unless the text names
+    ///   a file that could not be put back.
     func run(from folder: String) throws -> Result {
         let (manifest, files) = try checked(folder)
         let lock = try StateLock(state)
@@ -60,15 +64,52 @@ package struct StateRestore {
         let owner = try StateOwner(state)
         // A lock of root would keep the gateway from its own.
         try owner.take(state + "/lock", mode: 0o640)
-        var drafts: [String] = []
-        defer { for draft in drafts { unlink(draft) } }
-        for (file, entry) in zip(files, manifest.files) {
-            drafts.append(try draft(file, entry, from: folder, owner))
+        _ = try InterruptedRestore.takeBack(in: state, changes)
+        let swap = try unchanged { try prepared(files, manifest, from: folder, owner) }
+        do {
+            try swap.run(owner)
+        } catch {
+            let state = try takenBack(swap, after: error)
+            throw BackupProblem("\(error); \(state)")
         }
-        let kept = unusedFolder()
-        var hasKept = false
-        for (file, draft) in zip(files, drafts) { try put(draft, at: file, keepingIn: kept, owner, &hasKept) }
-        return Result(restored: files.map(\.path), replaced: hasKept ? kept : nil, at: manifest.at)
+        return Result(restored: files.map(\.path), replaced: swap.kept, at: manifest.at)
+    }
+
+    /// Copies all files beside their places.
+    private func prepared(
+        _ files: [StateFile], _ manifest: BackupManifest, from folder: String, _ owner: StateOwner
+    ) throws -> StateSwap {
+        try changes.allow(state + "/" + RestorePlan.folder)
+        try owner.makeFolder(state + "/" + RestorePlan.folder)
+        for (file, entry) in zip(files, manifest.files) { try writeDraft(of: file, entry, from: folder, owner) }
+        return StateSwap(of: files, in: state, keptIn: unusedFolder(), changes)
+    }
+
+    /// Runs the steps before the first change, and removes what they made after an error.
+    private func unchanged<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            StateSwap.removeDrafts(in: state)
+            throw BackupProblem("\(error); nothing was changed")
+        }
+    }
+
+    /// Takes a failed swap back.
+    ///
+    /// - Returns: the state of the folder, for the text of the error.
+    /// - Throws: `BackupProblem` with both causes, if a file cannot be put back.
+    private func takenBack(_ swap: StateSwap, after cause: any Error) throws(BackupProblem) -> String {
+        guard StateChanges.number(of: state + "/" + RestorePlan.path) != nil else {
+            StateSwap.removeDrafts(in: state)
+            return "nothing was changed"
+        }
+        do {
+            let count = try swap.takeBack()
+            return count == 0 ? "nothing was changed" : "the \(count) files replaced so far were put back"
+        } catch {
+            throw BackupProblem("\(cause); \(error); \(InterruptedRestore.remedy(state))")
+        }
     }
 
     /// Checks a backup as a whole: manifest, names, checksums and versions.
@@ -94,65 +135,30 @@ package struct StateRestore {
     }
 
     /// Copies a file beside its place, and checks the copy.
-    private func draft(
-        _ file: StateFile, _ entry: BackupManifest.Entry, from folder: String, _ owner: StateOwner
-    ) throws -> String {
-        let target = state + "/" + file.path
-        try owner.makeFolders(above: file.path, in: state)
-        let draft = target + ".restored"
-        unlink(draft)
+    private func writeDraft(
+        of file: StateFile, _ entry: BackupManifest.Entry, from folder: String, _ owner: StateOwner
+    ) throws {
+        let draft = StateSwap.draft(of: file.path, in: state)
+        try owner.makeFolders(above: file.path, in: state + "/" + RestorePlan.folder)
+        try changes.allow(draft)
         do {
             try FileManager.default.copyItem(atPath: folder + "/" + file.path, toPath: draft)
-            try owner.take(draft, mode: file.path.hasSuffix("secret") ? 0o600 : 0o640)
         } catch {
-            unlink(draft)
-            throw error as? BackupProblem
-                ?? BackupProblem("\(draft) cannot be written: \(SystemError.text(error) ?? "\(error)")")
+            throw BackupProblem("\(draft) cannot be written: \(SystemError.text(error) ?? "\(error)")")
         }
-        let copied = try BackupManifest.entry(file.path + ".restored", in: state)
-        guard (copied.bytes, copied.sha256) == (entry.bytes, entry.sha256) else {
-            unlink(draft)
-            throw BackupProblem("\(folder)/\(file.path) changed while it was restored; nothing was changed")
+        try owner.take(draft, mode: file.path.hasSuffix("secret") ? 0o600 : 0o640)
+        let copied = try BackupManifest.entry(file.path, in: state + "/" + RestorePlan.folder)
+        guard copied == entry else {
+            throw BackupProblem("\(folder)/\(file.path) changed while it was restored")
         }
-        return draft
     }
 
-    /// Keeps the present file with its companions, and puts the draft in its place.
-    ///
-    /// A link keeps the present file, so that its place is never empty. A restore that was killed is repeated.
-    /// After an error the file has its companions again: a ledger without its log lacks calls.
-    func put(
-        _ draft: String, at file: StateFile, keepingIn kept: String, _ owner: StateOwner, _ hasKept: inout Bool
-    ) throws {
-        let target = state + "/" + file.path
-        let present = [file.path] + file.companions
-        var moved: [String] = []
-        func takeBack() { for path in moved { rename(kept + "/" + path, state + "/" + path) } }
-        for path in present where FileManager.default.fileExists(atPath: state + "/" + path) {
-            if !hasKept { try owner.makeFolder(kept) }
-            hasKept = true
-            try owner.makeFolders(above: path, in: kept)
-            let (from, to) = (state + "/" + path, kept + "/" + path)
-            guard (path == file.path ? link(from, to) : rename(from, to)) == 0 else {
-                let problem = BackupProblem("\(from) cannot be kept in \(kept): \(SystemError.text(errno))")
-                takeBack()
-                throw problem
-            }
-            if path != file.path { moved.append(path) }
-        }
-        guard rename(draft, target) == 0 else {
-            let problem = BackupProblem("\(target) cannot be replaced: \(SystemError.text(errno))")
-            takeBack()
-            throw problem
-        }
-        owner.sync((target as NSString).deletingLastPathComponent)
-    }
-
-    /// A folder for the replaced files with the time in its name: `replaced-20260131T120000Z`.
+    /// The name of a folder for the replaced files, with the time: `replaced-20260131T120000Z`.
     private func unusedFolder() -> String {
-        let folder = state + "/replaced-" + OperatorTime.utc(now).filter { $0 != "-" && $0 != ":" }
-        guard FileManager.default.fileExists(atPath: folder) else { return folder }
-        let next = (2...).first { !FileManager.default.fileExists(atPath: "\(folder)-\($0)") } ?? 2
-        return "\(folder)-\(next)"
+        let name = RestorePlan.keptPrefix + OperatorTime.utc(now).filter { $0 != "-" && $0 != ":" }
+        func isUnused(_ name: String) -> Bool { StateChanges.number(of: state + "/" + name) == nil }
+        if isUnused(name) { return name }
+        let next = (2...).first { isUnused("\(name)-\($0)") } ?? 2
+        return "\(name)-\(next)"
     }
 }
