@@ -233,6 +233,27 @@ final class SetupTests {
         #expect(ended.output.hasSuffix("herald.yaml written\n"), "no doctor runs after it")
     }
 
+    @Test func `a directory program that hangs is stopped after 20 s, with cause and remedy, and nothing is written`()
+        async throws
+    {
+        try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
+        let herald = try await program(besideDirectory: "sleep 300 & echo $$ $! >'\(folder)/processes'; wait")
+        let ended = try await ChildProgram.run(
+            herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2))
+        #expect(ended.code == 1, "\(ended)")
+        #expect(ended.errors.contains("the directory on this machine makes no key: "), "\(ended.errors)")
+        #expect(ended.errors.contains("/herald-directory did not end within 20 s and was stopped"), "\(ended.errors)")
+        #expect(ended.errors.contains("see herald-directory doctor") && ended.errors.contains("Nothing was written"))
+        #expect(try files() == ["herald-directory.yaml", "processes"])
+        let processes = try text("processes").split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
+        #expect(processes.count == 2)
+        for process in processes {
+            // Empty for one that has ended and that nobody has waited for.
+            let command = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+            #expect(command.isEmpty, "process \(process) is left")
+        }
+    }
+
     @Test func `a key file that appears meanwhile stays, and the lost key is named with its remedy`() async throws {
         try put("listen: 127.0.0.1:1\nstate: directory\n", in: "herald-directory.yaml")
         let herald = try await program(besideDirectory: "echo theirs >'\(folder)/api-key'; echo hd_k3y")

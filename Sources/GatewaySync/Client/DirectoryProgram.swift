@@ -9,6 +9,8 @@ import SystemPackage
 package struct DirectoryProgram: Sendable {
     /// Largest output in bytes that is read.
     private static let largestOutput = 65_536
+    /// Longest run in seconds; a key takes less than one.
+    private static let limit = 20
 
     private let path: String
 
@@ -29,13 +31,13 @@ package struct DirectoryProgram: Sendable {
     /// - Parameters:
     ///   - config: the directory's configuration file.
     ///   - user: the owner of the database, whose files would belong to root otherwise; nil for the user of this process.
-    /// - Throws: the program's own reason.
+    /// - Throws: the program's own reason. A program that does not end within 20 s is stopped, with all that it started.
     package func makeKey(
         named name: String, config: String, as user: String?
     ) async throws(CommandFailure) -> String {
         var command = [path, "key", "create", name, "--config", config]
         if let user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
-        let (end, output, errors) = try await Self.run(command)
+        let (end, output, errors) = try await run(command)
         let key = Self.trimmed(output)
         guard end.isSuccess, !key.isEmpty else {
             let reason = Self.trimmed(errors).replacing("Error: ", with: "", maxReplacements: 1)
@@ -44,16 +46,35 @@ package struct DirectoryProgram: Sendable {
         return key
     }
 
-    private static func run(_ command: [String]) async throws(CommandFailure) -> (TerminationStatus, String, String) {
+    private typealias Ended = (TerminationStatus, String, String)
+
+    private func run(_ command: [String]) async throws(CommandFailure) -> Ended {
         // A Ctrl-C at the terminal is for this program alone: a key that is made must also be printed.
         var options = PlatformOptions()
         options.createSession = true
-        return try await finished(command, options)
+        options.teardownSequence = [
+            .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+        ]
+        let ended = await within(.seconds(Self.limit)) { [options] () async -> Result<Ended, CommandFailure> in
+            do throws(CommandFailure) {
+                return .success(try await Self.finished(command, options))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let ended else {
+            throw CommandFailure(
+                """
+                \(path) did not end within \(Self.limit) s and was stopped; its database or its disk may not respond: \
+                see herald-directory doctor, and run herald setup again, or give a file with its key: --key-file FILE
+                """)
+        }
+        return try ended.get()
     }
 
     private static func finished(
         _ command: [String], _ options: PlatformOptions
-    ) async throws(CommandFailure) -> (TerminationStatus, String, String) {
+    ) async throws(CommandFailure) -> Ended {
         try await CommandFailure.reported {
             let result = try await Subprocess.run(
                 .path(FilePath(command[0])), arguments: Arguments(Array(command.dropFirst())),
