@@ -10,8 +10,8 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup",
         abstract: "Write a copy of the database to a new file; the server keeps running.",
         discussion: """
-            To restore, stop the server and put the file in place of directory.sqlite, without directory.sqlite-wal and
-            directory.sqlite-shm. Uploaded logos are in the folder logos beside it; copy that too.
+            herald-directory restore puts it back. Uploaded logos and long logs are in the folders logos and uploads of the
+            state folder; copy them beside the file.
 
             Example:
               herald-directory backup /var/backups/directory-2026-01-31.sqlite

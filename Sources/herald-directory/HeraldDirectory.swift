@@ -33,7 +33,8 @@ struct HeraldDirectory: AsyncParsableCommand {
             ExportCommand.self, BrandCommand.self,
             NumberCommand.self,
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
-            AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, CopyCommand.self,
+            AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, RestoreCommand.self,
+            CopyCommand.self,
         ])
 }
 

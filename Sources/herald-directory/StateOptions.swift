@@ -65,6 +65,15 @@ struct StateOptions: ParsableArguments {
         }
     }
 
+    /// The state folder of a directory on SQLite, whether there is a database or not.
+    ///
+    /// - Throws: `CommandFailure` for a directory on PostgreSQL, with its own tools.
+    func stateFolder() throws -> String {
+        let configuration = try configuration()
+        if let server = server(configuration) { throw CommandFailure("\(ServerRestoreError(server))") }
+        return state ?? configuration?.state ?? DirectoryConfiguration().state
+    }
+
     /// The directory of these options, for commands that look at all of it.
     ///
     /// - Parameter file: the configuration file; nil without one.

@@ -10,8 +10,9 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Put a backup into the state folder of a stopped gateway; the replaced files are kept.",
         discussion: """
             Checks the manifest, every checksum and the version of each database before the first change. A running \
-            gateway, a damaged backup or one of a newer herald changes nothing and ends with 1. --check stops after \
-            the checks, also beside a running gateway.
+            gateway, a damaged backup or one of a newer herald changes nothing and ends with 1. All files are replaced \
+            or none: after a failure or a kill the earlier files are put back. --check stops after the checks, also \
+            beside a running gateway.
 
             Examples:
               sudo -u herald herald restore --check /var/backups/herald/2026-01-31

@@ -140,6 +140,12 @@ struct CommandTests {
         #expect(try await run("number", "list").output.contains("inactive"))
         #expect(try await run("backup", folder.path + "/copy.sqlite").code == 0)
         #expect(try await run("backup", folder.path + "/copy.sqlite").code != 0)
+        #expect(try await run("brand", "change", "acme", "--name", "Other Bank").code == 0)
+        let check = try await run("restore", "--check", folder.path + "/copy.sqlite")
+        #expect(check.code == 0 && check.output.contains("/copy.sqlite can be restored: 1 accounts, "), "\(check)")
+        let restored = try await run("restore", folder.path + "/copy.sqlite")
+        #expect(restored.code == 0 && restored.output.contains("the replaced database is in "), "\(restored)")
+        #expect(try await run("brand", "list").output.contains("Acme Bank"))
         let january = try await run("report", "2026-01").output
         #expect(
             january.hasPrefix(
@@ -222,6 +228,16 @@ struct CommandTests {
         #expect(!refused.errors.contains("PRAGMA"))
     }
 
+    @Test func `a restore refuses what is no backup, and a directory on a server, each with the remedy`() async throws {
+        try folder.write("no database", to: "notes.txt")
+        let file = try await run("restore", folder.path + "/notes.txt")
+        #expect(file.code == 1 && file.errors.contains("notes.txt is no SQLite database"), "\(file)")
+        let url = "postgres://herald@db.example.com/herald"
+        let server = try await Self.program(["restore", "--database", url, folder.path + "/notes.txt"])
+        #expect(server.code == 1 && server.errors.contains("on PostgreSQL at db.example.com/herald"), "\(server)")
+        #expect(server.errors.contains("pg_restore") && server.errors.contains("herald-directory account renew-feed"))
+    }
+
     @Test func `a folder of logos that is not there does not start a server without logos`() async throws {
         let refused = try await run("run", "--listen", "192.0.2.1:8088", "--logos", "/nowhere")
         #expect(refused.code == 1)
@@ -230,7 +246,7 @@ struct CommandTests {
 
     @Test(arguments: [
         "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
-        "debug", "backup", "copy", "check-config",
+        "debug", "backup", "restore", "copy", "check-config",
     ]) func `the help of every command has an example`(command: String) async throws {
         let help = try await Self.program([command, "--help"])
         #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))

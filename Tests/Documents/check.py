@@ -167,7 +167,7 @@ class Checker:
 # Programs that Tests/Peers/steps/documents runs from the page, on all pages or on one.
 EXECUTED = {
     "*": ("curl", "systemctl"),
-    "docs/backup.md": ("install", "cp", "rm"),
+    "docs/backup.md": ("install", "cp"),
     "docs/recipes/asterisk.md": ("asterisk",),
 }
 

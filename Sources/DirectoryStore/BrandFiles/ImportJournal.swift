@@ -86,6 +86,11 @@ struct ImportJournal {
     /// True for the name of a file with rows.
     static func owns(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(ending) }
 
+    /// True for the name of any file of a journal, with those that SQLite makes beside the rows.
+    static func ownsAny(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && [ending, ".merge"].contains { name.contains($0) }
+    }
+
     private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Seconds since 1970.

@@ -9,6 +9,8 @@ package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible 
         case newer
         /// A version before 0.2.0 wrote it.
         case tooOld
+        /// `herald-directory restore` runs.
+        case restoring
         /// A PostgreSQL server, its address or its password; the text has cause and remedy.
         case server(String)
     }
@@ -29,6 +31,7 @@ package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible 
             "\(path) cannot be opened: \(reason); is the state folder right, writable, and not full?"
         case .owner(let reason): "\(path) cannot be opened: \(reason)"
         case .server(let reason): reason
+        case .restoring: "\(path) is being restored by herald-directory restore; start again after its end"
         case .newer: "\(path) was written by a newer herald-directory; install that version again"
         case .tooOld:
             "\(path) was written by a herald-directory before 0.2.0; run account list of version 0.2.0 with it once"

@@ -20,6 +20,9 @@ package struct DatabaseServer: Hashable, Sendable {
 
     package init(url: String) { self.url = url }
 
+    /// Hosts and database, without user and password.
+    package var place: String { (try? PostgreSQLAddress(url))?.description ?? "the server of the configuration" }
+
     /// - Throws: `DirectoryDatabaseError` for an invalid URL, or a password file that cannot be read.
     fileprivate func address(_ url: String, primary: Bool) throws(DirectoryDatabaseError) -> PostgreSQLAddress {
         var password: String?

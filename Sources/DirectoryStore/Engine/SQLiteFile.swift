@@ -14,6 +14,8 @@ final class SQLiteFile: StoreEngine {
     let connections: SQLitePool
     let folder: String
     let damage: DamageRecord
+    /// Keeps a restore away; nil where the folder has no lock.
+    private let use: StateUse?
     /// A connection for the key lookup of every request.
     private let keys: KeyReader
 
@@ -26,9 +28,13 @@ final class SQLiteFile: StoreEngine {
         let path = folder + "/directory.sqlite"
         damage = DamageRecord(of: path)
         do {
+            // Before the file is made: a restore may be about to make it.
+            var use = try StateUse.beside(in: folder, creates: FileManager.default.fileExists(atPath: path))
             if !FileManager.default.fileExists(atPath: path) {
                 try Self.create(path, in: folder, isAllowed: creates)
+                if use == nil { use = try StateUse.beside(in: folder, creates: true) }
             }
+            self.use = use
             let database = try DatabasePool(path: path, configuration: Self.configuration)
             guard try !database.read(Self.isNewer) else { throw DirectoryDatabaseError(path: path, problem: .newer) }
             // An acknowledged event must survive a power cut, because its sender deletes it. Only the writer gets a

@@ -19,7 +19,7 @@ enum SQLiteMigrations {
     }()
 
     /// The steps that every file of version 0.2.0 has.
-    private static let released = [
+    static let released = [
         "v1", "contract 2", "operator 2", "operator 3", "operator 4", "operation 1", "operation 2", "operation 3",
         "operation 4", "phones 5",
     ]
