@@ -311,4 +311,18 @@ struct TestCallMachineTests {
         #expect(TestCallOrder.isUser(user) == isGood)
         #expect((TestCallWish(to: user).problem == nil) == isGood)
     }
+
+    @Test func `by TCP the messages name it, and nothing is repeated`() {
+        var plan = Self.plan
+        plan.transport = .tcp
+        let messages = TestCallMessages(
+            plan, port: 40_711, mediaPort: 40_712, attestation: .none, token: "abcdefghijkmnpqr")
+        var machine = TestCallMachine(messages, TestCallMachine.Times(), branch: "zyxwv")
+        let invite = machine.begin(at: 0).joined()
+        #expect(invite.contains("Via: SIP/2.0/TCP 127.0.0.1:40711;branch=z9hG4bKzyxwvi;rport\r\n"), "\(invite)")
+        #expect(invite.contains("Contact: <sip:+61255501001@127.0.0.1:40711;transport=tcp>\r\n"), "\(invite)")
+        for now in stride(from: UInt64(0), to: 32_000, by: 50) { #expect(machine.tick(at: now).isEmpty, "\(now)") }
+        _ = machine.tick(at: 32_000)
+        #expect(machine.isOver && machine.result.isSilent)
+    }
 }

@@ -33,7 +33,7 @@ public final class TestTrunk: Sendable {
     /// - Parameters:
     ///   - model: the configured trunk whose rules hold.
     ///   - caller: the only address and port of the caller.
-    ///   - socket: position of the local UDP socket that the caller sends to.
+    ///   - socket: position of the local UDP or TCP address that the caller sends to.
     ///   - callID: the Call-ID of the ordered call.
     ///   - callBack: nil where no call back is awaited.
     public init(
@@ -43,9 +43,9 @@ public final class TestTrunk: Sendable {
         (self.socket, self.callID, self.callBack) = (socket, Array(callID.utf8), callBack)
     }
 
-    /// Whether a message came from the caller's address and port to the local UDP socket of the test.
+    /// Whether a message came from the caller's address and port to the local address of the test.
     ///
-    /// The same port number of TCP may belong to another program.
+    /// The same port number of another transport may belong to another program.
     func isCaller(_ flow: Flow) -> Bool { flow.socket == socket && isCaller(at: flow.source) }
 
     /// Whether an address is the caller's.

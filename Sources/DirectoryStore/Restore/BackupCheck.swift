@@ -32,11 +32,14 @@ struct BackupCheck {
     ///
     /// A gateway that has seen changes after the backup then receives the whole set.
     ///
-    /// - Parameter epochs: those of the replaced database, by account.
-    func complete(after epochs: [Int64: Int64], as name: String) throws(RestoreProblem) {
+    /// - Parameter epochs: those of the replaced database by account; nil if they are unknown. Then chance avoids those of an
+    ///   earlier restore of the same backup.
+    func complete(after epochs: [Int64: Int64]?, as name: String) throws(RestoreProblem) {
         do {
             let queue = try queue(readOnly: false)
             try SQLiteMigrations.migrator.migrate(queue)
+            // The last digit of an epoch is in the cursors.
+            let step = epochs == nil ? Int64.random(in: 2...9) : 1
             try queue.write { database in
                 try database.execute(sql: "PRAGMA user_version = \(SQLiteFile.version)")
                 try checkTables(database, name)
@@ -44,7 +47,7 @@ struct BackupCheck {
                     let (account, epoch): (Int64, Int64) = (row[0], row[1])
                     try database.execute(
                         sql: "UPDATE feed_head SET epoch = ? WHERE account = ?",
-                        arguments: [max(epoch, epochs[account] ?? 0) + 1, account])
+                        arguments: [max(epoch, epochs?[account] ?? 0) + step, account])
                 }
             }
             try queue.close()
@@ -83,7 +86,8 @@ struct BackupCheck {
 
     private func checkIntegrity(_ database: Database, _ name: String) throws {
         let found = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "ok"
-        guard found == "ok" else { throw damaged(name, String(found.prefix(200))) }
+        // A heading is in the first line.
+        guard found == "ok" else { throw damaged(name, String(found.split(separator: "\n").last?.prefix(200) ?? "")) }
         if let row = try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") {
             throw damaged(name, "a row of \(row[0] as String? ?? "a table") names a missing row")
         }

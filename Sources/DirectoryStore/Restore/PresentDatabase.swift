@@ -16,10 +16,10 @@ struct PresentDatabase {
 
     /// Writes the log into the file, so that the file alone is the database.
     ///
-    /// - Returns: the epochs of the feeds by account; none for a damaged or missing database.
+    /// - Returns: the epochs of the feeds by account; nil for a damaged or missing database.
     /// - Throws: `RestoreProblem` if the disk fails, or another program has just opened the file.
-    func fold() throws(RestoreProblem) -> [Int64: Int64] {
-        guard access(path, F_OK) == 0 else { return [:] }
+    func fold() throws(RestoreProblem) -> [Int64: Int64]? {
+        guard access(path, F_OK) == 0 else { return nil }
         do {
             var configuration = Configuration()
             configuration.qos = .default
@@ -34,7 +34,7 @@ struct PresentDatabase {
                 return Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: max)
             }
         } catch {
-            if DamageRecord.cause(of: error) != nil { return [:] }
+            if DamageRecord.cause(of: error) != nil { return nil }
             let reason = (error as? DatabaseError)?.message ?? "\(error)"
             throw RestoreProblem(
                 "the present \(path) cannot be put aside: \(reason); check its disk, or restore into a new folder")

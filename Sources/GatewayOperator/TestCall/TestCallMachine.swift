@@ -259,7 +259,9 @@ struct TestCallMachine: Sendable {
     }
 
     private mutating func send(_ text: String, at now: UInt64) -> [String] {
-        pending = Pending(text: text, nextAt: now + Self.t1, pause: Self.t1, until: now + Self.timeout)
+        // RFC 3261 §17.1.1.2: nothing is repeated on a reliable transport.
+        let pause = messages.plan.transport == .tcp ? Self.timeout : Self.t1
+        pending = Pending(text: text, nextAt: now + pause, pause: pause, until: now + Self.timeout)
         return [text]
     }
 }

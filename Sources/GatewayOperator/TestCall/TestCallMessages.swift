@@ -34,6 +34,11 @@ struct TestCallMessages: Hashable, Sendable {
     /// The phone shows this name where no brand replaces it.
     private var from: String { "\"Herald test call\" <\(caller)>;tag=\(tag)" }
 
+    /// Requests of the PBX come by the connection of the INVITE, whose port it names (RFC 3261 §18.1.1).
+    private var contact: String {
+        "Contact: <sip:\(plan.from)@\(local)\(plan.transport == .tcp ? ";transport=tcp" : "")>"
+    }
+
     /// The methods that the caller takes.
     static let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "UPDATE", "INFO", "NOTIFY", "MESSAGE"]
 
@@ -45,7 +50,7 @@ struct TestCallMessages: Hashable, Sendable {
         return request(
             "INVITE", to: calledURI, branch, sequence: 1,
             [
-                "Contact: <sip:\(plan.from)@\(local)>",
+                contact,
                 "P-Asserted-Identity: \"Herald test call\" <\(asserted)>",
                 Self.allow,
                 "User-Agent: herald/\(HeraldVersion.current) test call",
@@ -74,7 +79,7 @@ struct TestCallMessages: Hashable, Sendable {
         routes: [String] = [], _ fields: [String] = [], body: String = ""
     ) -> String {
         let head = [
-            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(local);branch=\(branch);rport",
+            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/\(plan.transport.rawValue) \(local);branch=\(branch);rport",
         ]
         let dialog = [
             "Max-Forwards: 70", "From: \(from)", "To: <\(calledURI)>\(remoteTag)", "Call-ID: \(callID)",
@@ -94,7 +99,7 @@ struct TestCallMessages: Hashable, Sendable {
             return field.name == .to && !request.isInDialog ? line + ";tag=\(tag)" : line
         }
         let body = hasSession ? session : ""
-        let session = hasSession ? ["Contact: <sip:\(plan.from)@\(local)>", "Content-Type: application/sdp"] : []
+        let session = hasSession ? [contact, "Content-Type: application/sdp"] : []
         let allow = status.hasPrefix("405") ? [Self.allow] : []
         return (["SIP/2.0 \(status)"] + copied + allow + session + ["Content-Length: \(body.utf8.count)", ""])
             .joined(separator: "\r\n") + "\r\n" + body

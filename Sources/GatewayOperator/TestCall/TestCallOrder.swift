@@ -83,9 +83,14 @@ struct TestCallPlan: Hashable, Sendable, Codable {
     var host: String
     /// The port of the gateway's address.
     var port: Int
+    /// The transport of the gateway's address.
+    var transport = Transport.udp
+
+    /// A transport of test calls, as in Via.
+    enum Transport: String, Hashable, Sendable, Codable { case udp = "UDP", tcp = "TCP" }
 
     enum CodingKeys: String, CodingKey {
-        case trunk, policy, pbx, from, brand, to, host, port
+        case trunk, policy, pbx, from, brand, to, host, port, transport
         case isTrusted = "trusted"
         case returnsAnswered = "returns_answered"
     }

@@ -165,7 +165,9 @@ package struct TestCallReport: Sendable {
         guard !isAsExpected, result.interruption == nil else {
             return isBranded || decision == nil ? nil : "no brand was shown; docs/reasons.md has cause and remedy"
         }
-        if result.isSilent { return "a firewall of this machine drops UDP to \(plan.host) port \(plan.port)" }
+        if result.isSilent {
+            return "a firewall of this machine drops \(plan.transport.rawValue) to \(plan.host) port \(plan.port)"
+        }
         switch result.status {
         case 401, 407: return "pbx \(plan.pbx) asks for a password: it must know the gateway by its address"
         case 404, 484, 604: return "pbx \(plan.pbx) does not know \(plan.to): write it as the carrier does"

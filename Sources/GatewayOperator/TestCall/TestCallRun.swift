@@ -65,9 +65,11 @@ package struct TestCallRun: Sendable {
     private static let restartPatience = Duration.seconds(30)
 
     private enum Event: Sendable {
-        case datagram([UInt8])
+        case message([UInt8])
         case tick
         case interrupted
+        /// The connection to the gateway has ended.
+        case disconnected
         case sign(TestCallSign)
         /// The gateway has ended without a sign, and may come again.
         case away
@@ -104,7 +106,11 @@ package struct TestCallRun: Sendable {
         let plan = try await client.plan(wish.order)
         let (events, inbox) = AsyncStream.makeStream(of: Event.self)
         defer { inbox.finish() }
-        let socket = try await TestCallSocket(plan) { inbox.yield(.datagram($0)) }
+        let socket = try await TestCallSocket(plan) {
+            inbox.yield(.message($0))
+        } disconnected: {
+            inbox.yield(.disconnected)
+        }
         let messages = TestCallMessages(
             plan, port: socket.port, mediaPort: socket.mediaPort, attestation: wish.attestation,
             token: Self.token(16))
@@ -191,7 +197,7 @@ package struct TestCallRun: Sendable {
         for await event in events {
             let now = Moment.now().milliseconds
             switch event {
-            case .datagram(let bytes): send(machine.receive(bytes, at: now))
+            case .message(let bytes): send(machine.receive(bytes, at: now))
             case .tick:
                 if hasBegun { send(machine.tick(at: now)) }
             case .interrupted where !hasBegun: throw CommandFailure("interrupted before the call")
@@ -215,6 +221,12 @@ package struct TestCallRun: Sendable {
                 send(machine.interrupt(problem, at: now))
                 end = now
             case .untraced(let problem): report.gap = problem
+            case .disconnected where !hasBegun:
+                throw CommandFailure("the gateway has closed the connection of the test call; see its log")
+            case .disconnected where machine.isOver: break
+            case .disconnected:
+                send(machine.interrupt("the connection to the gateway was closed", at: now))
+                end = now
             }
             if isOpen, isTraced, !hasBegun {
                 hasBegun = true

@@ -158,7 +158,7 @@ extension TestCallService {
             policy: (destination.route?.policy ?? trunk.policy).rawValue, pbx: destination.pbx.name,
             from: number.description, brand: index.entry(for: number).map { index.text(.name, $0) }, to: order.to,
             returnsAnswered: settings.configuration.returnPolicy.originals == .any, host: host,
-            port: Int(socket.address.port))
+            port: Int(socket.address.port), transport: socket.transport == .tcp ? .tcp : .udp)
         return Checked(plan: plan, number: number, destination: destination, socket: socket.position)
     }
 
@@ -167,18 +167,20 @@ extension TestCallService {
         throw ControlProblem(error: topology.noTrunk(named: name ?? ""))
     }
 
-    /// The UDP address for the caller: that of the trunk where it is one.
+    /// The address for the caller: that of the trunk where it is one of UDP, else any of UDP, else one of TCP.
+    ///
+    /// A phone's BYE cannot come back by a TLS connection of the caller, which has proved no name (RFC 5923 §9).
     private func socket(
         for trunk: TrunkPeer, in topology: GatewayTopology
     ) throws(ControlProblem) -> LocalSocket {
         let away = shared.away.positions
-        let usable = topology.sockets.filter { $0.transport == .udp && !away.contains($0.position) }
-        guard let socket = usable.first(where: { $0.position == trunk.socket }) ?? usable.first else {
-            throw ControlProblem(
-                error: "a test call comes by UDP, and this machine has no UDP address of listen; add one, such as "
-                    + "127.0.0.1:5060")
+        for transport in [SIPTransportKind.udp, .tcp] {
+            let usable = topology.sockets.filter { $0.transport == transport && !away.contains($0.position) }
+            if let socket = usable.first(where: { $0.position == trunk.socket }) ?? usable.first { return socket }
         }
-        return socket
+        throw ControlProblem(
+            error: "a test call comes by UDP or TCP, and this machine has no such address of listen; add one, such as "
+                + "127.0.0.1:5060")
     }
 
     private func invite(to user: String, at socket: LocalSocket) throws(ControlProblem) -> SIPMessage {
