@@ -117,7 +117,7 @@ private final class NoticedConnection: Sendable {
     func respond(_ text: String) {
         let connection = accept(listener, nil, nil)
         let bytes = Array(text.utf8)
-        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         close(connection)
         close(listener)
     }

@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewayStore
+import GatewayTesting
 import Glibc
 import Synchronization
 import Testing
@@ -179,6 +180,13 @@ struct InterruptedRestoreTests {
         #expect(error?.description.contains("is no plan of a restore; move the files of the latest") == true)
         #expect(throws: BackupProblem.self) { try restore(Failures { _ in false }) }
         #expect(try gateway.everything() == before)
+    }
+
+    @Test func `the doctor names an interrupted restore with the remedy`() throws {
+        let folder = try GatewayFolder()
+        try folder.put(Array("{}".utf8), in: "state/" + RestorePlan.path)
+        let findings = DoctorState(try folder.configuration(folder.sections)).findings
+        #expect(findings.contains { $0.area == "state" && $0.text.hasPrefix("a restore was interrupted: ") })
     }
 
     /// Real refusals of the system instead of injected ones.

@@ -17,6 +17,11 @@ struct DoctorState {
 
     init(_ configuration: HeraldConfiguration) {
         var findings = StateCheck(configuration).problems.map { DoctorFinding("state", .warning, $0) }
+        do throws(BackupProblem) {
+            try InterruptedRestore.refuse(in: configuration.state)
+        } catch {
+            findings.append(DoctorFinding("state", .warning, "\(error)"))
+        }
         for (key, folder) in [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)] {
             findings.append(Self.space(of: folder, key))
         }

@@ -41,7 +41,7 @@ final class TCPPhone: Sendable {
         defer { close(connection) }
         func send(_ text: String) {
             let bytes = Array(text.utf8)
-            _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+            _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }
         var (received, invite) = ("", "")
         while let request = next(connection, &received) {
