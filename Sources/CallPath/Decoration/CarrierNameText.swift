@@ -11,8 +11,7 @@ enum CarrierNameText {
         func isName(_ value: Range<Int>) -> Bool {
             let extent = NameAddressExtent.scan(message.bytes, value)
             let name = AnonymousNames.name(in: message, extent.displayName)
-            return !name.isEmpty && !AnonymousNames.isNoName(name)
-                && !isNumber(name, of: caller, message, extent, trunk)
+            return self.isName(name, of: caller, on: trunk) && !isNumber(name, beside: extent, in: message)
         }
         return message.headers.contains { field in
             switch field.name {
@@ -29,19 +28,21 @@ enum CarrierNameText {
         }
     }
 
-    /// Whether a name is the caller's number, or the number of its URI, in any written form.
+    /// Whether a display name without quotes names the caller: no word for nobody, and not the number in any written form.
+    static func isName(_ name: ArraySlice<UInt8>, of caller: E164Number?, on trunk: TrunkPeer) -> Bool {
+        guard !name.isEmpty, !AnonymousNames.isNoName(name) else { return false }
+        guard let caller, let written = WrittenDigits(name) else { return true }
+        return !written.endsLike(caller.digits) && trunk.normaliser.normalise(name) != caller
+    }
+
+    /// Whether a name is the number of the URI beside it, in any written form.
     private static func isNumber(
-        _ name: ArraySlice<UInt8>, of caller: E164Number?, _ message: SIPMessage, _ extent: NameAddressExtent,
-        _ trunk: TrunkPeer
+        _ name: ArraySlice<UInt8>, beside extent: NameAddressExtent, in message: SIPMessage
     ) -> Bool {
-        guard let written = WrittenDigits(name) else { return false }
-        if let caller, written.endsLike(caller.digits) { return true }
-        if let dialled = DialledUser(message.bytes, extent.uri),
-            let beside = WrittenDigits(message[dialled.user]), written.endsLike(beside.value)
-        {
-            return true
-        }
-        return caller != nil && trunk.normaliser.normalise(name) == caller
+        guard let written = WrittenDigits(name), let dialled = DialledUser(message.bytes, extent.uri),
+            let beside = WrittenDigits(message[dialled.user])
+        else { return false }
+        return written.endsLike(beside.value)
     }
 
     /// Longest name in a record, in bytes of UTF-8.

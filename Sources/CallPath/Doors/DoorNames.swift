@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Branding
+public import CallAccounting
+import SIPCore
+import Trust
+
+/// Names callers for the clients of doors, by the decision and on the snapshot that calls use.
+///
+/// A door and a call of the same trunk give the same name. A call by a door is a call without signed header fields. Any
+/// thread; it waits for nothing, and does no I/O. It changes no state of the call path.
+public struct DoorNames: Sendable {
+    private let settings: CurrentSettings
+    private let branding: CurrentBranding
+    private let trust: GatewayTrust
+    private let trunk: String
+
+    /// Bytes of a present name that are read. A name of 200 bytes fits with every byte escaped.
+    private static let mostNameBytes = 1024
+
+    /// - Parameters:
+    ///   - branding: the brands of calls without a customer.
+    ///   - trunk: the name of the trunk whose rules apply. Without such a trunk no caller has a brand.
+    public init(
+        _ settings: CurrentSettings, _ branding: CurrentBranding, _ trust: GatewayTrust, trunk: String
+    ) {
+        (self.settings, self.branding, self.trust, self.trunk) = (settings, branding, trust, trunk)
+    }
+
+    /// The name of a caller at this instant.
+    public func name(of call: StatedCall) -> CallerName {
+        let settings = settings.load()
+        guard let trunk = settings.topology.trunks.first(where: { $0.name == self.trunk }) else {
+            return Self.present(call, nil, .untrusted, branding.load())
+        }
+        let called = StatedRoute(of: call, on: trunk, settings.topology.routes)
+        let snapshot = (called.route?.customer?.branding ?? branding).load()
+        let caller = CallerIdentity(of: call, on: trunk)
+        switch decision(on: call, caller, called, trunk, settings, snapshot) {
+        case .passThrough(let reason): return Self.present(call, caller.number, reason, snapshot)
+        case .show where !Self.replacesName(of: call, caller.number, on: trunk):
+            return Self.present(call, caller.number, .policy, snapshot)
+        case .show(let entry):
+            let index = snapshot.index
+            return CallerName(
+                text: index.text(.name, entry), brandID: index.text(.brandID, entry), number: caller.number,
+                reason: nil)
+        }
+    }
+
+    private func decision(
+        on call: StatedCall, _ caller: CallerIdentity, _ called: StatedRoute, _ trunk: TrunkPeer,
+        _ settings: GatewaySettings, _ snapshot: BrandingSnapshot
+    ) -> BrandingDecision {
+        guard settings.brands, called.brands else { return .passThrough(.policy) }
+        let evidence = CallEvidence(
+            number: caller.number, privacy: caller.isWithheld, trunkTrusted: trunk.isTrusted,
+            verification: verification(of: caller, on: trunk), isEmergency: called.isEmergency)
+        let found = decide(
+            evidence, policy: called.route?.policy ?? trunk.policy, gates: snapshot.gates, index: snapshot.index)
+        guard case .show = found, let rules = trunk.signatures, rules.mode == .decide,
+            rules.nameSource.needsSignature
+        else { return found }
+        return .passThrough(.nameSource)
+    }
+
+    /// The verification of a caller as that of a call without Identity: the client's word, or the trunk's verdict on such calls.
+    private func verification(of caller: CallerIdentity, on trunk: TrunkPeer) -> Verification {
+        guard trunk.judgesUnsigned, let rules = trunk.signatures else { return caller.verification }
+        var memory = TrustMemory()
+        let unsigned = SignedCall(caller: nil, called: nil, to: nil)
+        let noMessage: [UInt8] = []
+        let verdict = trust.signers.load().snapshot.verify(
+            noMessage.span, [], of: unsigned, under: rules.policy, at: 0, with: &memory)
+        return SignedVerdict(verdict, of: caller, nil, under: rules).verification
+    }
+
+    /// Whether the brand's name takes the place of the present one, by `carrier_name` of the trunk.
+    private static func replacesName(of call: StatedCall, _ caller: E164Number?, on trunk: TrunkPeer) -> Bool {
+        switch trunk.carrierName {
+        case .replace: true
+        case .keep: false
+        case .fill: !CarrierNameText.isName(StatedNumber.trimmed(call.name), of: caller, on: trunk)
+        }
+    }
+
+    /// The present name of a caller without a brand.
+    private static func present(
+        _ call: StatedCall, _ number: E164Number?, _ reason: PassThroughReason, _ snapshot: BrandingSnapshot
+    ) -> CallerName {
+        let name = String(decoding: call.name.prefix(mostNameBytes), as: UTF8.self)
+        let text = DisplayName(name, profile: snapshot.index.profile)?.text ?? ""
+        return CallerName(text: text, brandID: nil, number: number, reason: reason)
+    }
+}
+
+/// The route of a call by the called number that a client states.
+private struct StatedRoute {
+    /// Nil where no route matches.
+    let route: CallRoute?
+    /// Whether the called number is an emergency number of the trunk's region.
+    let isEmergency: Bool
+    /// False where a call has no brand whoever calls, or is rejected.
+    let brands: Bool
+
+    init(of call: StatedCall, on trunk: TrunkPeer, _ routes: CallRoutes) {
+        route = routes.route(of: StatedNumber.read(call.called, by: trunk.normaliser))
+        isEmergency = !call.called.isEmpty && trunk.emergencyNumbers.contains(call.called.span, call.called.indices)
+        brands = route?.brands ?? (routes.unmatched != .reject)
+    }
+}
+
+extension CallerIdentity {
+    /// The caller as a client states it, with the trust that its trunk has.
+    fileprivate init(of call: StatedCall, on trunk: TrunkPeer) {
+        let number = StatedNumber.trimmed(call.number)
+        isWithheld =
+            AnonymousNames.isUserOfNobody(number) || AnonymousNames.asksForNoName(StatedNumber.trimmed(call.name))
+        guard !isWithheld else { return }
+        self.number = StatedNumber.read(call.number, by: trunk.normaliser)
+        if trunk.isTrusted { attestation.add(header: call.attestation[...]) }
+    }
+}
