@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayOperator",
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayDoors", "GatewayCluster", "GatewayOperator",
                 "GatewayConfiguration", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
                 "Primitives", "Host", "PostgreSQL", "CLinux", "CSQLite", log, lifecycle, signals, metrics, nio,
             ],
@@ -122,7 +122,8 @@ let package = Package(
         .target(
             name: "GatewayOperator",
             dependencies: [
-                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayCluster", "GatewayConfiguration", "CallPath",
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayDoors", "GatewayCluster",
+                "GatewayConfiguration", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "CRDKafka", "SIPCore",
                 "Branding", "Trust", "Primitives", "Host", "WebPages", "CLinux", hummingbird, hummingbirdCore,
                 hummingbirdTLS, crypto, httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals, log,
@@ -170,6 +171,13 @@ let package = Package(
                 "CallAccounting", "BrandingAPI", "Branding", "Trust", "Primitives", "Host", "CLinux", httpClient, nio,
                 nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
                 log,
+            ],
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "GatewayDoors",
+            dependencies: [
+                "CallPath", "ConfigurationFiles", "BrandingAPI", "Branding", "Primitives", "Host", hummingbirdCore, nio,
+                nioPosix, nioHTTP, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -315,6 +323,14 @@ let package = Package(
                 "ChildPrograms", "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives",
                 "TestFixtures", "TrustFixtures", grdb,
                 hummingbird, lifecycle, log, nio,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayDoorsTests",
+            dependencies: [
+                "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
+                "TestFixtures",
+                nio, nioPosix, nioHTTP, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Branding
+import Branding
 public import CallAccounting
 import SIPCore
 import Trust

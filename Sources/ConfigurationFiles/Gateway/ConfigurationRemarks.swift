@@ -53,7 +53,9 @@ extension HeraldConfiguration {
             remarks.append(
                 "customer \(customer) has no route: no call is its own; add customer: \(customer) to a route")
         }
-        remarks += peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks + signatureRemarks
+        remarks +=
+            peerRemarks + routes.remarks + unencryptedRemarks + logoRemarks + signatureRemarks
+            + doorRemarks
         for trunk in trunks where !trunk.isTrusted {
             let calls = signatures(of: trunk)?.mode == .decide ? "calls without a good signature" : "calls"
             remarks.append("trunk \(trunk.name) is not trusted: its \(calls) are not branded")

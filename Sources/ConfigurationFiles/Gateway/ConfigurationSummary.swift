@@ -89,6 +89,10 @@ package struct ConfigurationSummary {
             lines.append("trust   regimes \(names); certificates come from herald trust import")
             lines += configuration.trunks.compactMap(signatures)
         }
+        if let names = configuration.doors.names {
+            let clients = names.allow.map(\.description).joined(separator: ", ")
+            lines.append("names   on http://\(names.listen) for \(clients), by the rules of trunk \(names.trunk)")
+        }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
     }

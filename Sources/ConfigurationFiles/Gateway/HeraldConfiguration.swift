@@ -51,6 +51,8 @@ package struct HeraldConfiguration: Sendable {
     package var cluster: Cluster?
     /// Signed calls; nil without regimes.
     package var trust: TrustSettings?
+    /// Names for systems that Herald is not in line with.
+    package var doors = Doors()
     /// The values of the file by path, as they were read.
     package var values = ConfigurationValues()
 

@@ -37,6 +37,7 @@ struct HeraldSchema {
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         let cluster = cluster(listen ?? [])
+        let doors = doors(trunks ?? [], taken: ["admin.listen": admin, "logos.listen": logos?.listen])
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
@@ -47,7 +48,7 @@ struct HeraldSchema {
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
             admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster,
-            trust: trust)
+            trust: trust, doors: doors)
     }
 
     private struct GatewaySection {

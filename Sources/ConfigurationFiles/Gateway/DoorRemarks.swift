@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Trust
+
+extension HeraldConfiguration {
+    /// Remarks about doors by which fewer or other callers get names than intended.
+    var doorRemarks: [String] {
+        guard let names = doors.names else { return [] }
+        return trunkRemarks(names.trunk, of: "doors.names") + clientRemarks(names)
+    }
+
+    /// Remarks about the trunk whose rules a door has.
+    private func trunkRemarks(_ name: String, of door: String) -> [String] {
+        guard let trunk = trunks.first(where: { $0.name == name }) else { return [] }
+        let signatures = signatures(of: trunk)
+        let decides = signatures?.mode == .decide
+        if !trunk.isTrusted {
+            return ["\(door) has the rules of trunk \(name), which is not trusted: no caller gets a brand by it"]
+        }
+        if decides, signatures?.nameSource.needsSignature == true {
+            return [
+                "\(door) has the rules of trunk \(name), which needs signed names: no caller gets a brand by it"
+            ]
+        }
+        var remarks: [String] = []
+        if trunk.policy == .strict {
+            remarks.append(
+                "\(door) has the rules of trunk \(name) with policy strict: a request without verstat gets no brand")
+        }
+        if trunk.carrierName == .keep {
+            remarks.append(
+                "\(door) has the rules of trunk \(name) with carrier_name keep: no caller gets a brand by it")
+        }
+        if decides {
+            remarks.append(
+                "\(door) cannot verify signed calls as trunk \(name) does: let the client send verstat, or a caller with a bad "
+                    + "signature gets a brand by it")
+        }
+        if !customers.isEmpty {
+            remarks.append(
+                "\(door) gives names of customers only to requests with the called number: let the client send called")
+        }
+        return remarks
+    }
+
+    private func clientRemarks(_ names: Doors.Names) -> [String] {
+        var remarks: [String] = []
+        if !names.listen.isLoopback {
+            remarks.append("doors.names.listen is \(names.listen): names travel unencrypted; keep this network closed")
+        }
+        for range in names.allow where range.prefixLength == 0 {
+            remarks.append("doors.names.allow has every address (\(range)): list the clients")
+        }
+        return remarks
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Primitives
+
+extension HeraldConfiguration {
+    /// The doors for systems that ask for names, because Herald is not in line with them.
+    package struct Doors: Hashable, Sendable {
+        /// Names by HTTP; nil disables that door.
+        package var names: Names?
+
+        /// Names by HTTP.
+        package struct Names: Hashable, Sendable {
+            package var listen: EndpointAddress
+            /// Name of the trunk whose rules apply.
+            package var trunk: String
+            /// The clients that get names; at least one range.
+            package var allow: [SourceRange]
+        }
+    }
+}
+
+extension HeraldSchema {
+    /// The default address of names by HTTP.
+    private static let names = EndpointAddress(host: "127.0.0.1", port: 9482, isIPv6: false)
+    /// The clients of a door on loopback that lists none.
+    private static let thisMachine = [
+        SourceRange(host: "127.0.0.0", isIPv6: false, prefixLength: 8, port: nil),
+        SourceRange(host: "::1", isIPv6: true, prefixLength: 128, port: nil),
+    ]
+
+    /// Reads the `doors` section.
+    ///
+    /// - Parameter taken: addresses of other HTTP servers with their keys.
+    func doors(
+        _ trunks: [HeraldConfiguration.Trunk], taken: KeyValuePairs<String, EndpointAddress?>
+    ) -> HeraldConfiguration.Doors {
+        var doors = HeraldConfiguration.Doors()
+        root.within("doors") { section in
+            doors.names = section.section("names") { names in
+                let listen = names.parsed("listen") { text throws(AddressProblem) in
+                    try EndpointAddress.read(text, defaultPort: Self.names.port)
+                }
+                let address = listen ?? Self.names
+                for (key, other) in taken where address.port != 0 && other == address {
+                    names.problem("listen", "\(address) is also that of \(key); write another port")
+                }
+                let allow = clients(names, of: address)
+                return doorTrunk(names, among: trunks).map {
+                    HeraldConfiguration.Doors.Names(listen: address, trunk: $0, allow: allow)
+                }
+            }
+        }
+        return doors
+    }
+
+    /// The trunk whose rules a door has: the only one, or the one of its key.
+    func doorTrunk(_ section: ConfigurationSection, among trunks: [HeraldConfiguration.Trunk]) -> String? {
+        guard let name = section.string("trunk") else {
+            if trunks.count > 1, !section.has("trunk") { section.missing("trunk", trunks[0].name) }
+            return trunks.count == 1 ? trunks[0].name : nil
+        }
+        let known = trunks.map(\.name)
+        // Without trunks the section `trunks` has its own problems.
+        guard known.isEmpty || known.contains(name) else {
+            section.problem("trunk", "no trunk is named \"\(name)\"" + NearestName.hint(name, among: known))
+            return nil
+        }
+        return name
+    }
+
+    /// The clients of a door: those listed, or this machine for an address on loopback.
+    func clients(_ section: ConfigurationSection, of address: EndpointAddress) -> [SourceRange] {
+        let allow = section.list("allow") { text throws(AddressProblem) in try SourceRange.read(text) }
+        if section.isEmptyList("allow") { section.problem("allow", "must not be empty: nobody would get a name") }
+        guard !section.has("allow") else { return allow }
+        if !address.isLoopback { section.missing("allow", "[192.0.2.20]") }
+        return Self.thisMachine
+    }
+}

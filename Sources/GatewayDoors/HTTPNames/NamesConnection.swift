@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOHTTP1
+
+/// One connection of a client: requests in, names out, on the event loop of the door.
+///
+/// Each request gets its response within the same round of the loop. A connection without a request for `idle` is closed, so
+/// that slow and silent clients hold no place.
+final class NamesConnection: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let desk: NamesDesk
+    private let places: NamesPlaces
+    private let idle: TimeAmount
+    /// Time for the request of a client that is not allowed.
+    private static let shortIdle = TimeAmount.seconds(5)
+    private var client: [UInt8] = []
+    private var isAllowed = false
+    private var hasPlace = false
+    private var head: HTTPRequestHead?
+    private var lastRequest = NIODeadline.now()
+    private var check: Scheduled<Void>?
+
+    init(_ desk: NamesDesk, _ places: NamesPlaces, idle: TimeAmount) {
+        (self.desk, self.places, self.idle) = (desk, places, idle)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { begin(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+        context.fireChannelActive()
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard check == nil, !hasPlace else { return }
+        client = AllowedClients.bytes(of: context.remoteAddress)
+        isAllowed = desk.serves(client)
+        hasPlace = places.enter(client, isAllowed: isAllowed)
+        guard hasPlace else {
+            desk.refuseConnection(of: Self.text(context.remoteAddress))
+            return context.close(promise: nil)
+        }
+        lastRequest = .now()
+        scheduleCheck(context, in: isAllowed ? idle : min(idle, Self.shortIdle))
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        check?.cancel()
+        if hasPlace { places.leave(client, isAllowed: isAllowed) }
+        hasPlace = false
+    }
+
+    /// Closes the connection after a time without a request.
+    private func scheduleCheck(_ context: ChannelHandlerContext, in time: TimeAmount) {
+        check = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            let silence = NIODeadline.now() - self.lastRequest
+            let limit = self.isAllowed ? self.idle : min(self.idle, Self.shortIdle)
+            if silence >= limit { return context.close(promise: nil) }
+            self.scheduleCheck(context, in: limit - silence)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: break
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            lastRequest = .now()
+            respond(to: head, context)
+        }
+    }
+
+    private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let response = desk.response(
+            head.method, head.uri, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
+        // A body of another method may be large, and a client that is not allowed leaves.
+        let isLast = !head.isKeepAlive || !isAllowed || response.status == .methodNotAllowed
+        var headers = HTTPHeaders([
+            ("Content-Length", "\(response.body.count)"), ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+        ])
+        if let type = response.contentType { headers.add(name: "Content-Type", value: type) }
+        if let allow = response.allow { headers.add(name: "Allow", value: allow) }
+        if isLast {
+            headers.add(name: "Connection", value: "close")
+        } else if head.version == .http1_0 {
+            headers.add(name: "Connection", value: "keep-alive")
+        }
+        let line = HTTPResponseHead(version: head.version, status: response.status, headers: headers)
+        context.write(wrapOutboundOut(.head(line)), promise: nil)
+        if head.method != .HEAD, !response.body.isEmpty {
+            let body = context.channel.allocator.buffer(bytes: response.body)
+            context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        let sent = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if isLast { sent.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The client sends no further request, and has its last response.
+        if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Bytes that are no HTTP have had their 400 without a body.
+        context.close(promise: nil)
+    }
+
+    private static func text(_ address: SocketAddress?) -> String { address?.ipAddress ?? "unknown" }
+}
