@@ -329,8 +329,7 @@ let package = Package(
             name: "GatewayDoorsTests",
             dependencies: [
                 "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "TestFixtures",
-                nio, nioPosix, nioHTTP, lifecycle, log,
+                "GatewayTesting", "TestFixtures", nio,
             ],
             swiftSettings: strict),
         .testTarget(

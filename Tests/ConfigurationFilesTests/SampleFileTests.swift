@@ -74,6 +74,7 @@ struct SampleFileTests {
                 log: {}
                 trace: {hep: {}}
                 cluster: {}
+                doors: {names: {}}
                 trust: {regimes: [us], signer: {}}
                 customers: [{directory: {}, logos: {}, subscribers: [{}]}]
                 routes: {table: [{}]}

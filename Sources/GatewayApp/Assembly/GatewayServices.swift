@@ -32,6 +32,7 @@ struct GatewayServices {
     private let endedCalls = EndedCallCounts()
     private let traces: TraceServices
     private let admin: AdminPort
+    private let doors: DoorServices
     private let cluster: ClusterServices?
     private let sharedLedger: SharedLedgerServices?
     private let present: PresentCalls
@@ -78,6 +79,8 @@ struct GatewayServices {
                 ).text
             })
         admin = try AdminPort(start.configuration, expectServer: gate.expectServer, logger: start.logger)
+        doors = DoorServices(
+            start.configuration, shared, expectServer: gate.expectServer, logger: start.logger)
         let cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         self.cluster = cluster
         sharedLedger = SharedLedgerServices(
@@ -92,7 +95,7 @@ struct GatewayServices {
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
             recorder: state.recorder,
-            parts: [accounts, outputs, log, traces, admin, disabled] + (cluster.map { [$0] } ?? []),
+            parts: [accounts, outputs, log, traces, admin, doors, disabled] + (cluster.map { [$0] } ?? []),
             last: LastReload(), report: systemd, logger: start.logger)
         statusReport = GatewayStatusReport(
             id: start.configuration.id, listening: resources.transport.bound.map(\.description),
@@ -105,7 +108,8 @@ struct GatewayServices {
             accounts: { accounts.all }, routed: { [stored = state.accounts] in stored.customers },
             logos: state.accounts.usual.logos, rejections: rejections, lastReload: configurationReload.last,
             endedCalls: endedCalls, traces: traces, siblings: cluster?.metrics,
-            sharedLedger: sharedLedger?.metrics, trust: callPath.trust?.metrics, outputs: outputs)
+            sharedLedger: sharedLedger?.metrics, trust: callPath.trust?.metrics, outputs: outputs,
+            doors: doors.metrics)
     }
 
     /// Builds all services; called once.
@@ -115,7 +119,9 @@ struct GatewayServices {
         let report = pageReport
         try admin.begin(report)
         let signers = callPath.trust?.services ?? []
-        return accounting + links + operation(report) + signers + [admin.services, systemd, reload, resolving, calls]
+        return accounting + links + operation(report) + signers + [
+            admin.services, doors.services, systemd, reload, resolving, calls,
+        ]
     }
 
     private var accounting: [any Service] {

@@ -67,20 +67,22 @@ final class NamesConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
+        case .head(let head):
+            // A request of another method may have a large body, which nobody waits for.
+            guard head.method == .GET || head.method == .HEAD else { return respond(to: head, context) }
+            self.head = head
         case .body: break
         case .end:
             guard let head else { return }
             self.head = nil
-            lastRequest = .now()
             respond(to: head, context)
         }
     }
 
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        lastRequest = .now()
         let response = desk.response(
             head.method, head.uri, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
-        // A body of another method may be large, and a client that is not allowed leaves.
         let isLast = !head.isKeepAlive || !isAllowed || response.status == .methodNotAllowed
         var headers = HTTPHeaders([
             ("Content-Length", "\(response.body.count)"), ("Cache-Control", "no-store"),

@@ -12,7 +12,7 @@ struct StatusText {
     init(_ state: ControlledState) { self.state = state }
 
     var text: String {
-        let facts = [general, calls, branding, directory, trust, accounting, operation].joined()
+        let facts = [general, calls, branding, directory, trust, accounting, doors, operation].joined()
         return facts.map { name, value in
             name + String(repeating: " ", count: max(1, 10 - name.count)) + TerminalText.visible(value) + "\n"
         }.joined()
@@ -102,6 +102,8 @@ struct StatusText {
         }
         return [("outbox", outbox)] + records + [("recorder", recorder)] + sharedLedger + (logos ?? [])
     }
+
+    private var doors: [(String, String)] { gateway.doors?.names.map { [("names", $0.text)] } ?? [] }
 
     private var records: [(String, String)] {
         (gateway.callRecords ?? []).flatMap { output in

@@ -43,7 +43,8 @@ package struct Doctor: Sendable {
                 + DoctorReturns(configuration).findings
                 + DoctorSharedLedger(configuration, path: path).findings(patience: Self.patience)
                 + Self.certificates(configuration) + DoctorTrust.findings(configuration)
-                + DoctorTrust.running(running?.gateway.trust) + Self.firstSteps(running?.gateway.firstSteps ?? [])
+                + DoctorTrust.running(running?.gateway.trust) + DoctorDoors.running(running?.gateway.doors)
+                + Self.firstSteps(running?.gateway.firstSteps ?? [])
                 + DoctorMachine.findings(configuration)
         }
         let resolved = await peers

@@ -17,7 +17,10 @@ struct DoctorPorts {
             let code = listener.address.bindCode(wire, mayBeAbsent: configuration.mayBeAbsent(listener))
             return Self.finding(code, wire, listener.address, "listen \(listener.name)", isRunning: isRunning)
         }
-        let further = [(configuration.admin, "admin.listen"), (configuration.logos?.listen, "logos.listen")]
+        let further = [
+            (configuration.admin, "admin.listen"), (configuration.logos?.listen, "logos.listen"),
+            (configuration.doors.names?.listen, "doors.names.listen"),
+        ]
         findings =
             listeners
             + further.compactMap { address, key in

@@ -41,6 +41,8 @@ struct GatewayStatus: Hashable, Sendable, Codable {
     var logos: Logos?
     /// Nil without a `trust` section.
     var trust: Trust?
+    /// The doors for systems that ask for names; nil without one.
+    var doors: Doors?
     /// Transactions in memory.
     var transactions = 0
     /// The reason why outcomes cannot be stored at present; nil normally.
@@ -191,7 +193,7 @@ struct GatewayStatus: Hashable, Sendable, Codable {
         case customers, gateway, version
         case callRecords = "call_records"
         case startedAt = "started_at"
-        case listening, branding, sync, gates, directory, outbox, logos, transactions
+        case listening, branding, sync, gates, directory, outbox, logos, doors, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
         case sharedLedger = "shared_ledger"

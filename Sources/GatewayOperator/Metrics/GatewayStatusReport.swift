@@ -48,6 +48,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
     /// Nil without a `trust` section.
     let trust: TrustMetrics?
     let outputs: CallOutputs
+    let doors: DoorMetrics
 
     /// - Parameters:
     ///   - startedAt: seconds since 1970.
@@ -63,7 +64,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         logos: LogoServices?,
         rejections: RejectionService, lastReload: LastReload, endedCalls: EndedCallCounts, traces: TraceServices,
         siblings: SiblingMetrics?, sharedLedger: SharedLedgerMetrics?, trust: TrustMetrics?,
-        outputs: CallOutputs
+        outputs: CallOutputs, doors: DoorMetrics
     ) {
         self.id = id
         self.listening = listening
@@ -91,6 +92,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         self.sharedLedger = sharedLedger
         self.trust = trust
         self.outputs = outputs
+        self.doors = doors
     }
 
     /// The account of the section `directory`; nil where none is configured.
@@ -104,7 +106,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         return callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (directory?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
-            + shared + customers.counters + outputs.counters
+            + shared + customers.counters + outputs.counters + doors.counters
     }
 
     func gauges() async -> [GaugeSample] {
@@ -132,6 +134,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         status.sharedLedger = sharedLedger?.status
         status.trust = await trust?.status()
         status.callRecords = outputs.status
+        status.doors = doors.status(settings.configuration.doors)
         status.siblings = siblings?.status ?? []
         status.customers = customers.status
         addPeers(to: &status)

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Host
-import Logging
-import ServiceLifecycle
+package import Logging
+package import ServiceLifecycle
 
 /// A service of a reload, whose failure is logged and ends nothing: calls must go on.
 ///
 /// The server before it may still close its socket, so an address that is in use is tried again for `patience`.
-struct AfterReload: Service {
-    let service: any Service
-    var patience = Duration.seconds(5)
-    var pause = Duration.milliseconds(100)
-    var logger = Logger(label: "herald.admin")
+package struct AfterReload: Service {
+    private let service: any Service
+    private let name: String
+    private let patience: Duration
+    private let pause: Duration
+    private let logger: Logger
 
-    func run() async throws {
+    /// - Parameters:
+    ///   - name: of the service in the log, such as `the admin port`.
+    ///   - patience: time in which an address in use is tried again.
+    ///   - pause: time between two trials.
+    package init(
+        service: any Service, name: String = "the admin port", patience: Duration = .seconds(5),
+        pause: Duration = .milliseconds(100), logger: Logger = Logger(label: "herald.admin")
+    ) {
+        (self.service, self.name, self.patience, self.pause, self.logger) = (service, name, patience, pause, logger)
+    }
+
+    /// Runs the service until its graceful shutdown, or until it cannot start.
+    package func run() async throws {
         var waited = Duration.zero
         while !Task.isShuttingDownGracefully {
             do {
@@ -25,7 +38,7 @@ struct AfterReload: Service {
                 try Task.checkCancellation()
                 waited += pause
             } catch {
-                logger.error("the admin port is off: \(error); then reload herald")
+                logger.error("\(name) is off: \(error); then reload herald")
                 try? await gracefulShutdown()
                 return
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConfigurationFiles
+import GatewayDoors
 package import Host
 import SIPCore
 
@@ -13,7 +14,7 @@ extension HeraldConfiguration {
         let connections = (hasStreams ? streams.connections : 0) + accounts
         let http =
             (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
-            + ControlServer.connections
+            + (doors.names == nil ? 0 : NamesPlaces.Limits().most) + ControlServer.connections
         return OpenFiles.allow(connections: connections, http: http)
     }
 }

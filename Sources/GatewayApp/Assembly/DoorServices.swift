@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallPath
+import ConfigurationFiles
+import GatewayConfiguration
+import GatewayDoors
+import GatewayOperator
+import Host
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// The doors of the gateway for systems that ask for names; a reload opens, moves and closes them.
+///
+/// A change ends the old server first, so that a new one can take the same port. Connections end with their server.
+final class DoorServices: ReloadablePart {
+    /// The servers in force.
+    let services: ReplaceableServices
+    /// Requests since the start, over all servers.
+    private let names = NamesCounters()
+    private let shared: GatewayShared
+    private let running: Mutex<HeraldConfiguration.Doors>
+    private let logger = Logger(label: "herald.doors")
+    private let notices: Logger
+
+    /// Makes the servers of the start.
+    ///
+    /// - Parameters:
+    ///   - expectServer: lets calls wait for a server; returns the callback for its port.
+    ///   - logger: takes the lines of a reload.
+    init(
+        _ configuration: HeraldConfiguration, _ shared: GatewayShared,
+        expectServer: () -> @Sendable (_ port: Int) -> Void, logger: Logger
+    ) {
+        (self.shared, notices) = (shared, logger)
+        let doors = configuration.doors
+        running = Mutex(doors)
+        services = ReplaceableServices(logger: self.logger, patience: .seconds(5))
+        guard let door = doors.names else { return }
+        let first = server(door, onListening: expectServer())
+        services.replace { [first] }
+    }
+
+    /// The source of metrics and status.
+    var metrics: DoorMetrics { DoorMetrics(names: names) }
+
+    func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
+        let (old, doors) = (running.withLock { $0 }, next.doors)
+        guard doors != old else { return nil }
+        try Self.check(doors.names?.listen, against: old.names?.listen)
+        let next = doors.names.map { door in
+            AfterReload(
+                service: server(door, onListening: { _ in }), name: "the door for names (doors.names)", logger: logger)
+        }
+        return { [self] in
+            running.withLock { $0 = doors }
+            services.replace { next.map { [$0] } ?? [] }
+            notices.notice(
+                "the doors have their new settings",
+                metadata: ["names": "\(doors.names.map(\.listen.description) ?? "off")"])
+        }
+    }
+
+    /// Refuses an address that another program has, while the old server still runs.
+    private static func check(_ address: EndpointAddress?, against old: EndpointAddress?) throws {
+        guard let address, address.port != 0, address.port != old?.port else { return }
+        let code = address.bindCode(.tcp)
+        if code != 0 { throw ListenRefusal(.tcp, "\(address)", code: code, key: "doors.names.listen") }
+    }
+
+    private func server(
+        _ door: HeraldConfiguration.Doors.Names, onListening: @escaping @Sendable (Int) -> Void
+    ) -> NamesServer {
+        let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
+        let desk = NamesDesk(names, allow: door.allow, counters: self.names, logger: logger)
+        return NamesServer(door.listen, desk, logger: logger, onListening: onListening)
+    }
+}

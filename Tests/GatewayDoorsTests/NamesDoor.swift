@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import CallPath
+import ConfigurationFiles
+import GatewayDoors
+import GatewayTesting
+import NIOCore
+import SIPCore
+import TestFixtures
+import Testing
+
+/// A door for names on a port of the system's choice, with two brands on a trunk of Australia.
+final class NamesDoor: Sendable {
+    let branding: CurrentBranding
+    let counters = NamesCounters()
+    private let log = LogLines()
+    private let settings: CurrentSettings
+    private let allow: [SourceRange]
+    private let limits: NamesPlaces.Limits
+    private let idle: TimeAmount
+
+    /// The numbers of the brands, and their names.
+    static let brands = [("+61255501301", "Harbour Dental"), ("+61255501302", "Fish & \"Chips\" 100 % ${x}")]
+
+    init(
+        allow: [String] = ["127.0.0.0/8"], limits: NamesPlaces.Limits = NamesPlaces.Limits(),
+        idle: TimeAmount = .seconds(450), gates: BrandingGates = BrandingGates(), isEmpty: Bool = false
+    ) throws {
+        var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 2)
+        for (number, name) in isEmpty ? [] : Self.brands {
+            builder.add(
+                BrandRecord(
+                    number: try #require(E164Number(number)), name: name, brandID: "brand-\(number.suffix(4))",
+                    logoURL: "", callReason: "", updatedAt: "2026-01-01T00:00:00Z"))
+        }
+        branding = CurrentBranding(BrandingSnapshot(index: builder.finish(), gates: gates))
+        settings = CurrentSettings(Self.settings())
+        self.allow = try allow.map { try SourceRange.read($0) }
+        (self.limits, self.idle) = (limits, idle)
+    }
+
+    private static func settings() -> GatewaySettings {
+        func group(_ ipv4: UInt32) -> TargetGroup {
+            let address = PeerAddress(ipv4: ipv4, port: 5060)
+            let state = TargetState(name: "\(address)", rules: TargetHealthRules())
+            return TargetGroup(
+                name: "\(address)",
+                targets: [Target(targetState: state, address: address, socket: 0, largestDatagram: nil)])
+        }
+        let pbx = PBXPeer(name: "office", sources: [], targets: group(0xC000_0214))
+        let trunk = TrunkPeer(
+            name: "carrier", sources: [], targets: group(0xCB00_7105), socket: 0, isTrusted: true, policy: .standard,
+            normaliser: NumberNormaliser(region: Region("AU")), identityOrder: [.from], keepsForeignCallInfo: true,
+            trunkHeader: nil, pbx: pbx)
+        let socket = LocalSocket(position: 0, address: PeerAddress(ipv4: 0xC000_020A, port: 5060))
+        return GatewaySettings(
+            topology: GatewayTopology(sockets: [socket], trunks: [trunk], pbxs: [pbx]),
+            secret: Secret(key0: 7, key1: 8), timers: .standard, limits: SIPLimits(), mostTransactions: 10,
+            strangers: .refuse, brands: true, writesCallInfo: true)
+    }
+
+    /// Runs the server for as long as `body` takes.
+    func run(_ body: @escaping @Sendable (_ port: Int) async throws -> Void) async throws {
+        let (ports, announced) = AsyncStream.makeStream(of: Int.self)
+        let logger = log.logger
+        let desk = NamesDesk(
+            DoorNames(settings, branding, GatewayTrust(), trunk: "carrier"), allow: allow, counters: counters,
+            logger: logger)
+        let server = NamesServer(
+            EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle, logger: logger
+        ) { announced.yield($0) }
+        let services = RunningServices([server], logger: logger) { announced.finish() }
+        try await services.stop(after: {
+            var iterator = ports.makeAsyncIterator()
+            try await body(try #require(await iterator.next(), "the server ended before it listened"))
+        })
+    }
+
+    /// The warnings of the log.
+    var warnings: [String] { log.all.filter { $0.hasPrefix("warning ") } }
+
+    /// The requests with a result.
+    func count(_ label: String) -> UInt64 { counters.all.first { $0.label == label }?.count ?? 0 }
+}
