@@ -318,7 +318,7 @@ let package = Package(
         .testTarget(
             name: "GatewayOperatorTests",
             dependencies: [
-                "GatewayOperator", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
+                "GatewayOperator", "GatewayDoors", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "CRDKafka",
                 "ChildPrograms", "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives",
                 "TestFixtures", "TrustFixtures", grdb,
