@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, monitoring, shared_ledger, signed,
+from . import (accepted_streams, adoption, clock, commands, control, customers, doctor, doors, monitoring, shared_ledger, signed,
                state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -238,6 +238,7 @@ OPERATION = (
     *control.CONTROL,
     *testcalls.TESTCALLS,
     *doctor.DOCTOR,
+    *doors.DOORS,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
     *accepted_streams.ACCEPTED_STREAMS,
