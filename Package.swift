@@ -329,7 +329,7 @@ let package = Package(
             name: "GatewayDoorsTests",
             dependencies: [
                 "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "GatewayTesting", "TestFixtures", nio,
+                "GatewayTesting", "TestFixtures", nio, nioEmbedded,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -25,6 +25,7 @@ struct NamesServerTests {
         ("/name/+61255501999?name=AT&T%20#1%20(100%)", "AT&T #1 (100 percent )"),
         ("/name/+61255501999?name=%0d%0aSet-Cookie:%20a%00b", "Set-Cookie: ab"),
         ("/name/+61255501999?name=%1b%5b31mRed", "[31mRed"), ("/name/+61255501999?name=[NAME]", ""),
+        ("/name/+61255501999?name=Zahnärzte", "Zahnärzte"), ("/name/+61255501999?name=a\tb\u{1}\u{7F}c", "a bc"),
         ("/name/+61255501999?name=\(long)", String(repeating: "a", count: 80)),
         ("/name/+61255501301?x=\(long)", brand), ("/name/\(long)?name=Reception", "Reception"),
         ("/name/[NUMBER]?name=[NAME]", ""), ("/name/?name=Reception", "Reception"), ("/name", ""),
@@ -57,7 +58,7 @@ struct NamesServerTests {
                 #expect(response.headers["content-type"] == type)
             }
         }
-        #expect(door.count("matched") == 9 && door.count("no_match") == 8 && door.count("privacy") == 4)
+        #expect(door.count("matched") == 9 && door.count("no_match") == 10 && door.count("privacy") == 4)
         #expect(door.warnings.isEmpty, "\(door.warnings)")
     }
 
@@ -167,7 +168,7 @@ struct NamesServerTests {
     @Test func `a header beyond its limit gets 400 without a body`() async throws {
         try await NamesDoor().run { port in
             let request = RawRequest(
-                path: "/name/+61255501301", headers: [("X-Long", String(repeating: "x", count: 20_000))])
+                path: "/name/+61255501301", headers: [("X-Long", String(repeating: "x", count: 70_000))])
             let response = try? await LoopbackClient.ask(request, port: port)
             #expect(response.map { $0.status == 400 && $0.body.isEmpty } ?? true)
         }

@@ -97,7 +97,9 @@ extension NamesDesk.RejectionCause {
             "a request for a name was rejected (403): doors.names.allow does not list this client; add its address"
         case .method: "a request for a name was rejected (405): its method is not GET; let the client send GET"
         case .path:
-            "a request was rejected (404): its path is not /name/NUMBER; correct the URL at the client, see docs/doors.md"
+            """
+            a request was rejected (404): its path is not \(NamesRequest.route); correct the URL at the client, see docs/doors.md
+            """
         case .format:
             "a request for a name was rejected (400): its format is neither text nor json; correct the URL at the client"
         case .connections:

@@ -18,6 +18,9 @@ package struct NamesRequest: Hashable, Sendable {
         case format
     }
 
+    /// The path of a request.
+    package static let route = "/name/{number}"
+
     package var call: StatedCall
     package var format: Format
 

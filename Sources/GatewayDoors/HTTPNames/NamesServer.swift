@@ -20,8 +20,8 @@ package struct NamesServer: Service {
     private let onListening: @Sendable (_ port: Int) -> Void
     private let logger: Logger
 
-    /// Largest header field and largest list of header fields, in bytes. A query may be as long as one field.
-    private static let maxHeader = 16_384
+    /// Largest header field and largest list of header fields, in bytes.
+    private static let maxHeader = 65_536
 
     /// Prepares a server.
     ///
@@ -83,6 +83,7 @@ private struct NamesChannel: ServerChildChannel {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoder)
+            try channel.pipeline.syncOperations.addHandler(RequestLineEscapes(), position: .first)
             try channel.pipeline.syncOperations.addHandler(NamesConnection(desk, places, idle: idle))
             return Value(channel: channel)
         }
