@@ -11,6 +11,7 @@ RECIPES = {
     "docs/recipes/freepbx.md": "recipes",
     "docs/recipes/kamailio.md": "recipes",
     "docs/trunks.md": "recipes",
+    "docs/doors.md": "recipes",
     "docs/network.md": "network recipes",
 }
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/doors.md: an Asterisk that has the carrier's calls itself and asks Herald for names."""
+import os
+
+from ..readme_site import BRAND, CALLER, CARRIER, PBX, readme_configuration
+from ..recipe_peers import HERE, printed, within
+from .asterisk import running, usual_files
+
+PAGE = "docs/doors.md"
+NAMELESS, PRESENT = "+61491570999", "WIRELESS CALLER"
+MODULES = "load=res_curl.so\nload=func_curl.so\nload=func_uri.so\n"
+
+
+def files_of_page():
+    """The usual files, with the carrier as the trunk and the dialplan of the page."""
+    files = usual_files()
+    files["pjsip.conf"] = within(files["pjsip.conf"], "carrier", "identify", f"match={CARRIER}")
+    files["extensions.conf"] = "[from-carrier]\n" + printed(PAGE, "/etc/asterisk/extensions.conf")
+    with open(os.path.join(HERE, "asterisk", "modules.conf"), encoding="utf-8") as modules:
+        files["modules.conf"] = modules.read() + MODULES
+    return files
+
+
+def shows(test, phone, what, caller, name):
+    """A call past Herald shows the phone this name."""
+    phone.forget()
+    trouble = test.went(test.carrier("answered/carrier.xml", caller=caller, remote=PBX))
+    test.check(f"{what}: the call reaches the phone past Herald", trouble is None, trouble)
+    sender = phone.received("From")
+    test.check(f"{what}: the phone shows {name}", sender.startswith(f'"{name}" <sip:'), sender)
+
+
+def recipe(test):
+    # Client and Herald are on one machine here, and a request has the address that it goes to.
+    door = printed(PAGE, "/etc/herald/herald.yaml").replace("[192.0.2.20]", "[192.0.2.20, 192.0.2.10]")
+    test.site.restart_gateway(readme_configuration() + door)
+    before = len(test.site.calls())
+    try:
+        with running(test, 22, files_of_page()), test.phone(PBX) as phone:
+            shows(test, phone, "a brand", CALLER, BRAND)
+            shows(test, phone, "no brand", NAMELESS, PRESENT)
+            test.check("no request is a call of the ledger", len(test.site.calls()) == before)
+            test.site.gateway.stop()
+            shows(test, phone, "no Herald", CALLER, PRESENT)
+    finally:
+        if not test.site.gateway.is_running():
+            test.site.start_gateway()
+        test.site.restart_gateway(readme_configuration())
