@@ -252,7 +252,9 @@ let package = Package(
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         .target(name: "CPhoneNumber", exclude: ["README.md"], linkerSettings: [.linkedLibrary("phonenumber")]),
-        .target(name: "CUnicode", exclude: ["README.md"], linkerSettings: [.linkedLibrary("icuuc")]),
+        .target(
+            name: "CUnicode", exclude: ["README.md"],
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
         .target(name: "CLinux", exclude: ["README.md"]),
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
