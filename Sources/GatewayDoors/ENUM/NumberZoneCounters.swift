@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Counts the queries of the zone since the start, for metrics. Any thread.
+package final class NumberZoneCounters: Sendable {
+    private final class Count: Sendable {
+        let value = Atomic<UInt64>(0)
+    }
+
+    /// The outcomes of queries, and what got no response.
+    package enum Event: Hashable, Sendable, CaseIterable {
+        case outcome(NumberZone.Outcome)
+        /// Of a source that no range allows.
+        case foreign
+        /// Above the limit of its source.
+        case dropped
+        /// A response, or shorter than a header.
+        case ignored
+
+        package static var allCases: [Event] {
+            NumberZone.Outcome.allCases.map(Event.outcome) + [.foreign, .dropped, .ignored]
+        }
+
+        /// The name in metrics.
+        package var name: String {
+            switch self {
+            case .outcome(let outcome): outcome.rawValue
+            case .foreign: "foreign"
+            case .dropped: "dropped"
+            case .ignored: "ignored"
+            }
+        }
+    }
+
+    private let counts = Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, Count()) })
+
+    package init() {}
+
+    func add(_ event: Event) { counts[event]?.value.add(1, ordering: .relaxed) }
+
+    /// Returns the count of an event.
+    package func count(_ event: Event) -> UInt64 { counts[event]?.value.load(ordering: .relaxed) ?? 0 }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import NIOCore
+import Synchronization
+
+/// What may ask the zone, how often, and the zone itself; replaced by a reload.
+package struct NumberZoneRules: Sendable {
+    package var zone: NumberZone
+    /// Clients; queries of other sources get no response.
+    package var allowed: AllowedClients
+    /// Queries a second of one source.
+    package var rate: Int
+
+    package init(zone: NumberZone, allowed: AllowedClients, rate: Int) {
+        (self.zone, self.allowed, self.rate) = (zone, allowed, rate)
+    }
+}
+
+/// Takes queries of all sockets and decides which ones get a response. Any thread.
+final class NumberZoneReception: Sendable {
+    private struct State {
+        var rules: NumberZoneRules
+        var rates: SourceRates
+        var connections: [[UInt8]: Int] = [:]
+        var open = 0
+        var loggedAt: [String: UInt64] = [:]
+    }
+
+    /// Limits of TCP.
+    enum Limit {
+        static let connections = 64
+        static let connectionsOfSource = 16
+    }
+
+    let counters: NumberZoneCounters
+    private let state: Mutex<State>
+    private let logger: Logger
+
+    init(_ rules: NumberZoneRules, counters: NumberZoneCounters, logger: Logger) {
+        state = Mutex(State(rules: rules, rates: SourceRates(perSecond: rules.rate)))
+        (self.counters, self.logger) = (counters, logger)
+    }
+
+    /// Applies other rules to the next query; connections stay.
+    func use(_ rules: NumberZoneRules) {
+        state.withLock { state in
+            state.rates.use(perSecond: rules.rate)
+            state.rules = rules
+        }
+    }
+
+    /// The response to a datagram; nil for none.
+    func reply(to datagram: [UInt8], from client: SocketAddress, at now: UInt64 = microseconds()) -> [UInt8]? {
+        let source = AllowedClients.bytes(of: client)
+        // Port 0 cannot get a response.
+        guard client.port != 0, allows(source, at: now) else { return nil }
+        let message = DNSMessage(datagram)
+        guard message != .ignored else {
+            counters.add(.ignored)
+            return nil
+        }
+        let (zone, verdict) = state.withLock { ($0.rules.zone, $0.rates.take(source, at: now)) }
+        if verdict != .granted { warn("limit", of: source, at: now) }
+        guard verdict != .dropped else {
+            counters.add(.dropped)
+            return nil
+        }
+        return count(zone.reply(to: message, isLimited: verdict == .truncated))
+    }
+
+    /// The response to a message of a connection; nil if the connection must be closed.
+    ///
+    /// A source cannot be forged here, so a limit closes the connection, and nothing is truncated.
+    func reply(over connection: [UInt8], to message: [UInt8], at now: UInt64 = microseconds()) -> [UInt8]? {
+        guard allows(connection, at: now) else { return nil }
+        let (zone, verdict) = state.withLock { ($0.rules.zone, $0.rates.take(connection, at: now)) }
+        guard verdict == .granted else {
+            counters.add(.dropped)
+            warn("limit", of: connection, at: now)
+            return nil
+        }
+        let reply = count(zone.reply(to: DNSMessage(message)))
+        if reply == nil { counters.add(.ignored) }
+        return reply
+    }
+
+    private func count(_ reply: NumberZone.Reply?) -> [UInt8]? {
+        if let reply { counters.add(.outcome(reply.outcome)) }
+        return reply?.bytes
+    }
+
+    private func allows(_ source: [UInt8], at now: UInt64) -> Bool {
+        if state.withLock({ $0.rules.allowed.contain(source) }) { return true }
+        counters.add(.foreign)
+        warn("foreign", of: source, at: now)
+        return false
+    }
+
+    // MARK: Connections
+
+    /// Counts a connection; false if it must be closed.
+    func enter(_ source: [UInt8], at now: UInt64 = microseconds()) -> Bool {
+        guard allows(source, at: now) else { return false }
+        let isTaken = state.withLock { state in
+            guard state.open < Limit.connections,
+                state.connections[source, default: 0] < Limit.connectionsOfSource
+            else { return false }
+            state.open += 1
+            state.connections[source, default: 0] += 1
+            return true
+        }
+        if !isTaken { warn("connections", of: source, at: now) }
+        return isTaken
+    }
+
+    func leave(_ source: [UInt8]) {
+        state.withLock { state in
+            state.open -= 1
+            let rest = state.connections[source, default: 1] - 1
+            state.connections[source] = rest > 0 ? rest : nil
+        }
+    }
+
+    // MARK: Log
+
+    private static let warnings = [
+        "foreign":
+            "a query for calling names was dropped: no range of doors.enum.allow has its source; add it if it is your client's",
+        "limit":
+            "a source sends more queries for calling names than doors.enum.rate allows; raise it if they are your client's",
+        "connections":
+            "a connection for calling names was closed: all that are allowed are open; see who holds them with `ss -tnp`",
+    ]
+
+    /// Logs the first case of a minute.
+    private func warn(_ kind: String, of source: [UInt8], at now: UInt64) {
+        let isDue = state.withLock { state in
+            if let last = state.loggedAt[kind], now < last + 60_000_000 { return false }
+            state.loggedAt[kind] = now
+            return true
+        }
+        guard isDue, let text = Self.warnings[kind] else { return }
+        logger.warning("\(text)", metadata: ["source": "\(Self.text(source))"])
+    }
+
+    private static func text(_ address: [UInt8]) -> String {
+        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0).ipAddress) ?? "unknown"
+    }
+
+    /// Microseconds of the monotonic clock.
+    static func microseconds() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000 }
+}

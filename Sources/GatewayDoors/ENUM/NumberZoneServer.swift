@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Host
+package import Logging
+package import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// Serves a zone of calling names over UDP and TCP (RFC 1035 §4.2, RFC 7766).
+///
+/// It has a thread of its own for all sockets. The call path shares with it only snapshots that are read without a wait.
+package final class NumberZoneServer: Service {
+    private let listen: SocketAddress
+    private let reception: NumberZoneReception
+    private let prepare: @Sendable () -> Void
+    private let onListening: @Sendable (_ port: Int) -> Void
+    private let logger: Logger
+
+    /// Time between two looks at the sockets.
+    private static let interval = Duration.seconds(1)
+    /// Time between two attempts to open them again.
+    private static let pause = Duration.seconds(5)
+
+    /// Prepares a server.
+    ///
+    /// The sockets are opened by `run`.
+    ///
+    /// - Parameters:
+    ///   - listen: a local address; port 0 for a port of the system's choice.
+    ///   - prepare: called before the first query, on no event loop.
+    ///   - onListening: called with the port once both sockets are open.
+    package init(
+        listen: SocketAddress, rules: NumberZoneRules, counters: NumberZoneCounters,
+        prepare: @escaping @Sendable () -> Void = {},
+        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }, logger: Logger
+    ) {
+        self.listen = listen
+        reception = NumberZoneReception(rules, counters: counters, logger: logger)
+        (self.prepare, self.onListening, self.logger) = (prepare, onListening, logger)
+    }
+
+    /// Applies other rules to the next query.
+    package func use(_ rules: NumberZoneRules) { reception.use(rules) }
+
+    /// Serves until the service group shuts down.
+    ///
+    /// - Throws: `ListenRefusal` if the address cannot be bound at the start.
+    package func run() async throws {
+        prepare()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        do {
+            try await serve(on: group)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        try await group.shutdownGracefully()
+    }
+
+    private func serve(on group: any EventLoopGroup) async throws {
+        let loop = group.any()
+        let first = try await open(loop)
+        onListening(first.datagrams.localAddress?.port ?? 0)
+        await cancelWhenGracefulShutdown { await self.watch(first, loop) }
+    }
+
+    /// Opens sockets again that have closed, until the service ends.
+    private func watch(_ first: Sockets, _ loop: any EventLoop) async {
+        var sockets = first
+        while true {
+            while sockets.areOpen, !Task.isCancelled { try? await Task.sleep(for: Self.interval) }
+            await sockets.close()
+            guard !Task.isCancelled else { return }
+            logger.error("the sockets for calling names have closed, and are opened again; see doors.enum.listen")
+            guard let next = await reopened(loop) else { return }
+            sockets = next
+        }
+    }
+
+    /// Opens the sockets as soon as possible; nil at the end of the service.
+    private func reopened(_ loop: any EventLoop) async -> Sockets? {
+        while !Task.isCancelled {
+            do {
+                return try await open(loop)
+            } catch {
+                logger.error("\(error)")
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+        return nil
+    }
+
+    private struct Sockets: Sendable {
+        let datagrams: any Channel
+        let connections: any Channel
+
+        var areOpen: Bool { datagrams.isActive && connections.isActive }
+
+        func close() async {
+            try? await datagrams.close()
+            try? await connections.close()
+        }
+    }
+
+    private func open(_ loop: any EventLoop) async throws -> Sockets {
+        let datagrams = try await refusing(.udp) { try await self.openDatagrams(loop) }
+        do {
+            // With port 0 both have the port that the system has chosen for the first one.
+            let address = datagrams.localAddress ?? listen
+            return Sockets(
+                datagrams: datagrams, connections: try await refusing(.tcp) { try await self.openTCP(loop, address) })
+        } catch {
+            try? await datagrams.close()
+            throw error
+        }
+    }
+
+    private func refusing(
+        _ wire: ListenRefusal.Wire, _ open: () async throws -> any Channel
+    ) async throws -> any Channel {
+        do {
+            return try await open()
+        } catch let error as IOError {
+            throw ListenRefusal(
+                wire, host: listen.ipAddress ?? "", port: listen.port ?? 0, code: error.errnoCode,
+                key: "doors.enum.listen")
+        }
+    }
+
+    private func openDatagrams(_ loop: any EventLoop) async throws -> any Channel {
+        let reception = reception
+        return try await DatagramBootstrap(group: loop)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2_048))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ZoneDatagrams(reception))
+                }
+            }
+            .bind(to: listen).get()
+    }
+
+    private func openTCP(_ loop: any EventLoop, _ address: SocketAddress) async throws -> any Channel {
+        let reception = reception
+        return try await ServerBootstrap(group: loop)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 64)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ZoneConnection(reception))
+                }
+            }
+            .bind(to: address).get()
+    }
+}
