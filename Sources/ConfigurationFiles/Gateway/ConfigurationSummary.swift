@@ -93,6 +93,11 @@ package struct ConfigurationSummary {
             let clients = names.allow.map(\.description).joined(separator: ", ")
             lines.append("names   on http://\(names.listen) for \(clients), by the rules of trunk \(names.trunk)")
         }
+        if let door = configuration.doors.callingNames {
+            let clients = door.allow.map(\.description).joined(separator: ", ")
+            lines.append(
+                "enum    zone \(door.zone) on \(door.listen) for \(clients), by the rules of trunk \(door.trunk)")
+        }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
     }

@@ -6,12 +6,14 @@ import Trust
 extension HeraldConfiguration {
     /// Remarks about doors by which fewer or other callers get names than intended.
     var doorRemarks: [String] {
-        guard let names = doors.names else { return [] }
-        return trunkRemarks(names.trunk, of: "doors.names") + clientRemarks(names)
+        let names = doors.names.map { trunkRemarks($0.trunk, of: "doors.names") + clientRemarks($0) } ?? []
+        return names + (doors.callingNames.map(callingNameRemarks) ?? [])
     }
 
     /// Remarks about the trunk whose rules a door has.
-    private func trunkRemarks(_ name: String, of door: String) -> [String] {
+    ///
+    /// - Parameter states: whether a client may state more than the caller's number.
+    private func trunkRemarks(_ name: String, of door: String, states: Bool = true) -> [String] {
         guard let trunk = trunks.first(where: { $0.name == name }) else { return [] }
         let signatures = signatures(of: trunk)
         let decides = signatures?.mode == .decide
@@ -25,8 +27,8 @@ extension HeraldConfiguration {
         }
         var remarks: [String] = []
         if trunk.policy == .strict {
-            remarks.append(
-                "\(door) has the rules of trunk \(name) with policy strict: a request without verstat gets no brand")
+            let who = states ? "a request without verstat gets no brand" : "no caller gets a brand by it"
+            remarks.append("\(door) has the rules of trunk \(name) with policy strict: \(who)")
         }
         if trunk.carrierName == .keep {
             remarks.append(
@@ -34,12 +36,15 @@ extension HeraldConfiguration {
         }
         if decides {
             remarks.append(
-                "\(door) cannot verify signed calls as trunk \(name) does: let the client send verstat, or a caller with a bad "
-                    + "signature gets a brand by it")
+                "\(door) cannot verify signed calls as trunk \(name) does: "
+                    + (states ? "let the client send verstat, or " : "")
+                    + "a caller with a bad signature gets a brand by it")
         }
         if !customers.isEmpty {
             remarks.append(
-                "\(door) gives names of customers only to requests with the called number: let the client send called")
+                states
+                    ? "\(door) gives names of customers only to requests with the called number: let the client send called"
+                    : "\(door) gives no names of customers: a query has no called number")
         }
         return remarks
     }
@@ -51,6 +56,17 @@ extension HeraldConfiguration {
         }
         for range in names.allow where range.prefixLength == 0 {
             remarks.append("doors.names.allow has every address (\(range)): list the clients")
+        }
+        return remarks
+    }
+
+    private func callingNameRemarks(_ door: Doors.CallingNames) -> [String] {
+        var remarks = trunkRemarks(door.trunk, of: "doors.enum", states: false)
+        if !door.listen.isLoopback {
+            remarks.append("doors.enum.listen is \(door.listen): names travel unencrypted; keep this network closed")
+        }
+        for range in door.allow where range.prefixLength == 0 {
+            remarks.append("doors.enum.allow has every address (\(range)): list the clients")
         }
         return remarks
     }

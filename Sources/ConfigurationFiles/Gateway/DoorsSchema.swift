@@ -7,6 +7,8 @@ extension HeraldConfiguration {
     package struct Doors: Hashable, Sendable {
         /// Names by HTTP; nil disables that door.
         package var names: Names?
+        /// Calling names by ENUM; nil disables that door.
+        package var callingNames: CallingNames?
 
         /// Names by HTTP.
         package struct Names: Hashable, Sendable {
@@ -49,6 +51,7 @@ extension HeraldSchema {
                     HeraldConfiguration.Doors.Names(listen: address, trunk: $0, allow: allow)
                 }
             }
+            doors.callingNames = section.section("enum") { callingNames($0, trunks) }
         }
         return doors
     }

@@ -137,6 +137,25 @@ final class ConfigurationSection {
         return words
     }
 
+    /// Parses the values of a mapping whose keys are the operator's, such as identifiers of brands; empty if the key is absent.
+    func named<Value>(
+        _ key: String, example: String, _ read: (String) throws(AddressProblem) -> Value
+    ) -> [String: Value] {
+        guard let node = node(key) else { return [:] }
+        guard let entries = node.mapping else {
+            return wrongType(key, node, "keys and values, such as \(example)") ?? [:]
+        }
+        var values: [String: Value] = [:]
+        for (name, value) in entries {
+            guard let text = Self.text(name) else {
+                problem(name, child(key), "a key must be text")
+                continue
+            }
+            values[text] = parsed(value, "\(child(key)).\(text)", read)
+        }
+        return values
+    }
+
     // MARK: Lists
 
     /// Returns a list of different values out of a fixed set. A single value counts as a list.

@@ -16,6 +16,7 @@ extension ConfigurationWord where Self: RawRepresentable, RawValue == String {
 }
 
 extension BrandingPolicy: ConfigurationWord {}
+extension CallingName.Umlauts: ConfigurationWord {}
 extension HostedLogos.Missing: ConfigurationWord {}
 extension PhoneFamily: ConfigurationWord {}
 extension QuotePolicy: ConfigurationWord {}

@@ -18,6 +18,7 @@ final class DoorServices: ReloadablePart {
     let services: ReplaceableServices
     /// Requests since the start, over all servers.
     private let names = NamesCounters()
+    private let callingNames = NumberZoneCounters()
     private let shared: GatewayShared
     private let running: Mutex<HeraldConfiguration.Doors>
     private let logger = Logger(label: "herald.doors")
@@ -36,36 +37,57 @@ final class DoorServices: ReloadablePart {
         let doors = configuration.doors
         running = Mutex(doors)
         services = ReplaceableServices(logger: self.logger, patience: .seconds(5))
-        guard let door = doors.names else { return }
-        let first = server(door, onListening: expectServer())
-        services.replace { [first] }
+        let first: [any Service] =
+            (doors.names.map { [server($0, onListening: expectServer())] } ?? [])
+            + (doors.callingNames.map { [zoneServer($0, onListening: expectServer())] } ?? [])
+        services.replace { first }
     }
 
     /// The source of metrics and status.
-    var metrics: DoorMetrics { DoorMetrics(names: names) }
+    var metrics: DoorMetrics { DoorMetrics(names: names, callingNames: callingNames) }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
         let (old, doors) = (running.withLock { $0 }, next.doors)
         guard doors != old else { return nil }
-        try Self.check(doors.names?.listen, against: old.names?.listen)
-        let next = doors.names.map { door in
-            AfterReload(
-                service: server(door, onListening: { _ in }), name: "the door for names (doors.names)", logger: logger)
-        }
+        try Self.check(doors.names?.listen, against: old.names?.listen, [.tcp], key: "doors.names.listen")
+        try Self.check(
+            doors.callingNames?.listen, against: old.callingNames?.listen, [.udp, .tcp], key: "doors.enum.listen")
+        let next = later(doors)
         return { [self] in
             running.withLock { $0 = doors }
-            services.replace { next.map { [$0] } ?? [] }
+            services.replace { next }
             notices.notice(
                 "the doors have their new settings",
-                metadata: ["names": "\(doors.names.map(\.listen.description) ?? "off")"])
+                metadata: [
+                    "names": "\(doors.names.map(\.listen.description) ?? "off")",
+                    "enum": "\(doors.callingNames.map(\.listen.description) ?? "off")",
+                ])
         }
     }
 
+    /// The servers of a reload.
+    private func later(_ doors: HeraldConfiguration.Doors) -> [any Service] {
+        let names = doors.names.map { door in
+            AfterReload(
+                service: server(door, onListening: { _ in }), name: "the door for names (doors.names)", logger: logger)
+        }
+        let callingNames = doors.callingNames.map { door in
+            AfterReload(
+                service: zoneServer(door, onListening: { _ in }), name: "the door for calling names (doors.enum)",
+                logger: logger)
+        }
+        return [names, callingNames].compactMap { $0 }
+    }
+
     /// Refuses an address that another program has, while the old server still runs.
-    private static func check(_ address: EndpointAddress?, against old: EndpointAddress?) throws {
+    private static func check(
+        _ address: EndpointAddress?, against old: EndpointAddress?, _ wires: [ListenRefusal.Wire], key: String
+    ) throws {
         guard let address, address.port != 0, address.port != old?.port else { return }
-        let code = address.bindCode(.tcp)
-        if code != 0 { throw ListenRefusal(.tcp, "\(address)", code: code, key: "doors.names.listen") }
+        for wire in wires {
+            let code = address.bindCode(wire)
+            if code != 0 { throw ListenRefusal(wire, "\(address)", code: code, key: key) }
+        }
     }
 
     private func server(
@@ -74,5 +96,12 @@ final class DoorServices: ReloadablePart {
         let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
         let desk = NamesDesk(names, allow: door.allow, counters: self.names, logger: logger)
         return NamesServer(door.listen, desk, logger: logger, onListening: onListening)
+    }
+
+    private func zoneServer(
+        _ door: HeraldConfiguration.Doors.CallingNames, onListening: @escaping @Sendable (Int) -> Void
+    ) -> NumberZoneServer {
+        let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
+        return NumberZoneServer(door, names, counters: callingNames, onListening: onListening, logger: logger)
     }
 }

@@ -5,26 +5,21 @@ package import CallPath
 
 /// Finds calling names by the decision of calls.
 package struct CallingNames: Sendable {
-    /// The response for a number without a brand.
-    package enum Missing: String, Hashable, Sendable, CaseIterable {
-        /// No record, so a client leaves the call as it is.
-        case none
-        /// A record with `unavailable`.
-        case unavailable
-    }
-
     private let names: DoorNames
     private let umlauts: CallingName.Umlauts
-    private let missing: Missing
+    private let reportsUnknown: Bool
     private let shortNames: [String: CallingName]
 
-    /// - Parameter shortNames: names of brands, by the directory's identifier, in place of their display names.
+    /// - Parameters:
+    ///   - reportsUnknown: true for a record with `unavailable` for a number without a brand; false for no record, so that a client
+    ///     leaves the call as it is.
+    ///   - shortNames: names of brands, by the directory's identifier, in place of their display names.
     package init(
-        _ names: DoorNames, umlauts: CallingName.Umlauts = .plain, missing: Missing = .none,
+        _ names: DoorNames, umlauts: CallingName.Umlauts = .plain, reportsUnknown: Bool = false,
         shortNames: [String: CallingName] = [:]
     ) {
         (self.names, self.umlauts) = (names, umlauts)
-        (self.missing, self.shortNames) = (missing, shortNames)
+        (self.reportsUnknown, self.shortNames) = (reportsUnknown, shortNames)
     }
 
     /// The record of a number; nil for a number without one.
@@ -36,7 +31,7 @@ package struct CallingNames: Sendable {
             let short = caller.brandID.flatMap { shortNames[$0] }
             if let name = short ?? CallingName(caller.text, umlauts: umlauts) { return .name(name) }
         }
-        guard missing == .unavailable else { return nil }
+        guard reportsUnknown else { return nil }
         return .unavailable(caller.reason == .privacy ? .withheld : .unknown)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import ConfigurationFiles
 
 /// A zone of DNS with a calling name for each branded number (RFC 6116, draft-ietf-enum-cnam-08).
 ///
@@ -28,7 +29,7 @@ package struct NumberZone: Sendable {
     private let find: Find
 
     /// - Parameter lifetime: for which a resolver keeps a response, in seconds.
-    package init(_ zone: ZoneName, uri: CallingNameURI = .usual, lifetime: UInt32, find: @escaping Find) {
+    package init(_ zone: ZoneName, uri: CallingNameURI = CallingNameURI(), lifetime: UInt32, find: @escaping Find) {
         (self.zone, self.uri) = (zone, uri)
         (self.lifetime, self.find) = (lifetime, find)
     }
@@ -135,35 +136,5 @@ package struct NumberZone: Sendable {
         var response = response
         if query.ednsVersion != nil { response.appendOptions(code) }
         return Reply(bytes: response.bytes, outcome: outcome)
-    }
-}
-
-/// The name of a zone (RFC 1035 §2.3.1, with digits and underscores anywhere).
-package struct ZoneName: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes of a name in text.
-    package static let longest = 128
-
-    /// Labels in lower case, without the root.
-    let labels: [[UInt8]]
-
-    /// Reads a name with at least two labels, with or without its last dot; nil for other text.
-    package init?(_ text: String) {
-        let name = text.hasSuffix(".") ? text.dropLast() : text[...]
-        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count >= 2, name.utf8.count <= Self.longest,
-            parts.allSatisfy({ (1...63).contains($0.count) && $0.allSatisfy(Self.isAllowed) })
-        else { return nil }
-        labels = name.lowercased().utf8.split(separator: UInt8(ascii: ".")).map(Array.init)
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-        default: false
-        }
-    }
-
-    package var description: String {
-        labels.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
     }
 }

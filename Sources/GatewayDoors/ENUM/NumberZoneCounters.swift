@@ -26,7 +26,7 @@ package final class NumberZoneCounters: Sendable {
         package var name: String {
             switch self {
             case .outcome(let outcome): outcome.rawValue
-            case .foreign: "foreign"
+            case .foreign: "not_allowed"
             case .dropped: "dropped"
             case .ignored: "ignored"
             }
@@ -35,10 +35,17 @@ package final class NumberZoneCounters: Sendable {
 
     private let counts = Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, Count()) })
 
+    /// Creates counters at zero.
     package init() {}
 
     func add(_ event: Event) { counts[event]?.value.add(1, ordering: .relaxed) }
 
     /// Returns the count of an event.
     package func count(_ event: Event) -> UInt64 { counts[event]?.value.load(ordering: .relaxed) ?? 0 }
+
+    /// The events that occurred, with `named` in any case, in the order of their names.
+    package var all: [(label: String, count: UInt64)] {
+        Event.allCases.map { (label: $0.name, count: count($0)) }
+            .filter { $0.count > 0 || $0.label == Event.outcome(.named).name }.sorted { $0.label < $1.label }
+    }
 }

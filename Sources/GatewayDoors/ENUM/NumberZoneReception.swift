@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// What may ask the zone, how often, and the zone itself; replaced by a reload.
+/// The zone, its clients, and how often they may ask.
 package struct NumberZoneRules: Sendable {
     package var zone: NumberZone
     /// Clients; queries of other sources get no response.
@@ -20,7 +20,6 @@ package struct NumberZoneRules: Sendable {
 /// Takes queries of all sockets and decides which ones get a response. Any thread.
 final class NumberZoneReception: Sendable {
     private struct State {
-        var rules: NumberZoneRules
         var rates: SourceRates
         var connections: [[UInt8]: Int] = [:]
         var open = 0
@@ -34,20 +33,13 @@ final class NumberZoneReception: Sendable {
     }
 
     let counters: NumberZoneCounters
+    private let rules: NumberZoneRules
     private let state: Mutex<State>
     private let logger: Logger
 
     init(_ rules: NumberZoneRules, counters: NumberZoneCounters, logger: Logger) {
-        state = Mutex(State(rules: rules, rates: SourceRates(perSecond: rules.rate)))
-        (self.counters, self.logger) = (counters, logger)
-    }
-
-    /// Applies other rules to the next query; connections stay.
-    func use(_ rules: NumberZoneRules) {
-        state.withLock { state in
-            state.rates.use(perSecond: rules.rate)
-            state.rules = rules
-        }
+        state = Mutex(State(rates: SourceRates(perSecond: rules.rate)))
+        (self.rules, self.counters, self.logger) = (rules, counters, logger)
     }
 
     /// The response to a datagram; nil for none.
@@ -60,13 +52,13 @@ final class NumberZoneReception: Sendable {
             counters.add(.ignored)
             return nil
         }
-        let (zone, verdict) = state.withLock { ($0.rules.zone, $0.rates.take(source, at: now)) }
+        let verdict = state.withLock { $0.rates.take(source, at: now) }
         if verdict != .granted { warn("limit", of: source, at: now) }
         guard verdict != .dropped else {
             counters.add(.dropped)
             return nil
         }
-        return count(zone.reply(to: message, isLimited: verdict == .truncated))
+        return count(rules.zone.reply(to: message, isLimited: verdict == .truncated))
     }
 
     /// The response to a message of a connection; nil if the connection must be closed.
@@ -74,13 +66,13 @@ final class NumberZoneReception: Sendable {
     /// A source cannot be forged here, so a limit closes the connection, and nothing is truncated.
     func reply(over connection: [UInt8], to message: [UInt8], at now: UInt64 = microseconds()) -> [UInt8]? {
         guard allows(connection, at: now) else { return nil }
-        let (zone, verdict) = state.withLock { ($0.rules.zone, $0.rates.take(connection, at: now)) }
+        let verdict = state.withLock { $0.rates.take(connection, at: now) }
         guard verdict == .granted else {
             counters.add(.dropped)
             warn("limit", of: connection, at: now)
             return nil
         }
-        let reply = count(zone.reply(to: DNSMessage(message)))
+        let reply = count(rules.zone.reply(to: DNSMessage(message)))
         if reply == nil { counters.add(.ignored) }
         return reply
     }
@@ -91,7 +83,7 @@ final class NumberZoneReception: Sendable {
     }
 
     private func allows(_ source: [UInt8], at now: UInt64) -> Bool {
-        if state.withLock({ $0.rules.allowed.contain(source) }) { return true }
+        if rules.allowed.contain(source) { return true }
         counters.add(.foreign)
         warn("foreign", of: source, at: now)
         return false

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
+package import CallPath
+package import ConfigurationFiles
 import Host
 package import Logging
-package import NIOCore
+import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
@@ -10,11 +13,14 @@ import ServiceLifecycle
 ///
 /// It has a thread of its own for all sockets. The call path shares with it only snapshots that are read without a wait.
 package final class NumberZoneServer: Service {
-    private let listen: SocketAddress
+    private let listen: EndpointAddress
     private let reception: NumberZoneReception
     private let prepare: @Sendable () -> Void
     private let onListening: @Sendable (_ port: Int) -> Void
     private let logger: Logger
+
+    /// The most open sockets: connections, those that are just closed, and two to listen on.
+    package static let mostSockets = NumberZoneReception.Limit.connections + 16
 
     /// Time between two looks at the sockets.
     private static let interval = Duration.seconds(1)
@@ -30,7 +36,7 @@ package final class NumberZoneServer: Service {
     ///   - prepare: called before the first query, on no event loop.
     ///   - onListening: called with the port once both sockets are open.
     package init(
-        listen: SocketAddress, rules: NumberZoneRules, counters: NumberZoneCounters,
+        listen: EndpointAddress, rules: NumberZoneRules, counters: NumberZoneCounters,
         prepare: @escaping @Sendable () -> Void = {},
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }, logger: Logger
     ) {
@@ -38,9 +44,6 @@ package final class NumberZoneServer: Service {
         reception = NumberZoneReception(rules, counters: counters, logger: logger)
         (self.prepare, self.onListening, self.logger) = (prepare, onListening, logger)
     }
-
-    /// Applies other rules to the next query.
-    package func use(_ rules: NumberZoneRules) { reception.use(rules) }
 
     /// Serves until the service group shuts down.
     ///
@@ -103,12 +106,13 @@ package final class NumberZoneServer: Service {
     }
 
     private func open(_ loop: any EventLoop) async throws -> Sockets {
-        let datagrams = try await refusing(.udp) { try await self.openDatagrams(loop) }
+        let address = try SocketAddress(ipAddress: listen.host, port: Int(listen.port))
+        let datagrams = try await refusing(.udp) { try await self.openDatagrams(loop, address) }
         do {
             // With port 0 both have the port that the system has chosen for the first one.
-            let address = datagrams.localAddress ?? listen
+            let same = datagrams.localAddress ?? address
             return Sockets(
-                datagrams: datagrams, connections: try await refusing(.tcp) { try await self.openTCP(loop, address) })
+                datagrams: datagrams, connections: try await refusing(.tcp) { try await self.openTCP(loop, same) })
         } catch {
             try? await datagrams.close()
             throw error
@@ -122,12 +126,12 @@ package final class NumberZoneServer: Service {
             return try await open()
         } catch let error as IOError {
             throw ListenRefusal(
-                wire, host: listen.ipAddress ?? "", port: listen.port ?? 0, code: error.errnoCode,
+                wire, host: listen.host, port: Int(listen.port), code: error.errnoCode,
                 key: "doors.enum.listen")
         }
     }
 
-    private func openDatagrams(_ loop: any EventLoop) async throws -> any Channel {
+    private func openDatagrams(_ loop: any EventLoop, _ address: SocketAddress) async throws -> any Channel {
         let reception = reception
         return try await DatagramBootstrap(group: loop)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2_048))
@@ -136,7 +140,7 @@ package final class NumberZoneServer: Service {
                     try channel.pipeline.syncOperations.addHandler(ZoneDatagrams(reception))
                 }
             }
-            .bind(to: listen).get()
+            .bind(to: address).get()
     }
 
     private func openTCP(_ loop: any EventLoop, _ address: SocketAddress) async throws -> any Channel {
@@ -151,5 +155,26 @@ package final class NumberZoneServer: Service {
                 }
             }
             .bind(to: address).get()
+    }
+}
+
+extension NumberZoneServer {
+    /// Prepares the server of a section `doors.enum`.
+    ///
+    /// - Parameter names: by the rules of its trunk.
+    package convenience init(
+        _ door: HeraldConfiguration.Doors.CallingNames, _ names: DoorNames, counters: NumberZoneCounters,
+        onListening: @escaping @Sendable (_ port: Int) -> Void, logger: Logger
+    ) {
+        let callingNames = CallingNames(
+            names, umlauts: door.umlauts, reportsUnknown: door.unbranded == .unavailable, shortNames: door.shortNames)
+        let zone = NumberZone(
+            door.zone, uri: CallingNameURI(name: door.uri, unavailable: door.unavailableURI),
+            lifetime: UInt32(door.ttl.components.seconds), find: { callingNames.record(of: $0) })
+        self.init(
+            listen: door.listen,
+            rules: NumberZoneRules(zone: zone, allowed: AllowedClients(door.allow), rate: door.rate),
+            counters: counters, prepare: { CallingName.prepare(door.umlauts) }, onListening: onListening,
+            logger: logger)
     }
 }

@@ -18,18 +18,13 @@ struct SourceRates: Sendable {
     static let mostSources = 4096
     private static let sweepPause: UInt64 = 100_000
 
-    private var interval: UInt64
+    private let interval: UInt64
     private var buckets: [[UInt8]: Bucket] = [:]
     private var shared = Bucket()
     private var sweptAt: UInt64 = 0
 
     /// - Parameter perSecond: queries of one source, 1 to 1,000,000; as many may come at once.
-    init(perSecond: Int) { interval = Self.interval(perSecond) }
-
-    /// Applies another limit; the buckets stay.
-    mutating func use(perSecond: Int) { interval = Self.interval(perSecond) }
-
-    private static func interval(_ perSecond: Int) -> UInt64 { UInt64(1_000_000 / min(max(perSecond, 1), 1_000_000)) }
+    init(perSecond: Int) { interval = UInt64(1_000_000 / min(max(perSecond, 1), 1_000_000)) }
 
     /// Takes one query of a source.
     ///

@@ -103,7 +103,10 @@ struct StatusText {
         return [("outbox", outbox)] + records + [("recorder", recorder)] + sharedLedger + (logos ?? [])
     }
 
-    private var doors: [(String, String)] { gateway.doors?.names.map { [("names", $0.text)] } ?? [] }
+    private var doors: [(String, String)] {
+        [("names", gateway.doors?.names?.text), ("enum", gateway.doors?.callingNames?.text)]
+            .compactMap { name, text in text.map { (name, $0) } }
+    }
 
     private var records: [(String, String)] {
         (gateway.callRecords ?? []).flatMap { output in

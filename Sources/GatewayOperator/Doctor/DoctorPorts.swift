@@ -20,6 +20,7 @@ struct DoctorPorts {
         let further = [
             (configuration.admin, "admin.listen"), (configuration.logos?.listen, "logos.listen"),
             (configuration.doors.names?.listen, "doors.names.listen"),
+            (configuration.doors.callingNames?.listen, "doors.enum.listen"),
         ]
         findings =
             listeners

@@ -6,7 +6,37 @@ import Host
 enum DoctorDoors {
     /// Clients that get no name, and doors that nobody asks.
     static func running(_ doors: GatewayStatus.Doors?) -> [DoctorFinding] {
-        guard let names = doors?.names else { return [] }
+        (doors?.names.map(names) ?? []) + (doors?.callingNames.map(callingNames) ?? [])
+    }
+
+    private static func callingNames(_ door: GatewayStatus.Doors.CallingNames) -> [DoctorFinding] {
+        let causes = [
+            (
+                "not_allowed",
+                "queries came from clients that doors.enum.allow does not list: the log has an address; add yours"
+            ),
+            ("dropped", "queries were above doors.enum.rate of their source: raise it if they are your client's"),
+            ("malformed", "queries were no DNS query for one name: see which program sends to \(door.listen)"),
+            (
+                "refused",
+                "queries were not for zone \(door.zone), or of a type that is refused: correct the client's zone"
+            ),
+        ]
+        let findings = causes.compactMap { result, text in
+            door.requests[result].flatMap { $0 > 0 ? finding(.warning, "\($0) \(text)") : nil }
+        }
+        guard findings.isEmpty else { return findings }
+        guard door.requests.values.contains(where: { $0 > 0 }) else {
+            return [
+                finding(
+                    .note, "no query for zone \(door.zone) since the start; see docs/doors-enum.md for a trial with dig"
+                )
+            ]
+        }
+        return [finding(.ok, door.text)]
+    }
+
+    private static func names(_ names: GatewayStatus.Doors.Names) -> [DoctorFinding] {
         func count(_ result: String) -> UInt64 { names.requests[result, default: 0] }
         var findings: [DoctorFinding] = []
         if count("not_allowed") > 0 {

@@ -7,24 +7,43 @@ import Host
 /// Metrics and status of the doors for systems that ask for names.
 package struct DoorMetrics: Sendable {
     private let names: NamesCounters
+    private let callingNames: NumberZoneCounters
 
-    /// - Parameter names: the requests for names by HTTP, since the start.
-    package init(names: NamesCounters) { self.names = names }
+    /// Takes the requests since the start.
+    ///
+    /// - Parameters:
+    ///   - names: by HTTP.
+    ///   - callingNames: by ENUM.
+    package init(names: NamesCounters, callingNames: NumberZoneCounters) {
+        (self.names, self.callingNames) = (names, callingNames)
+    }
 
     /// Requests by door and result; a result that has not occurred is absent, except `matched`.
-    var counters: [CounterSample] {
-        names.all.map { result in
+    var counters: [CounterSample] { Self.samples("names", names.all) + Self.samples("enum", callingNames.all) }
+
+    private static func samples(_ door: String, _ results: [(label: String, count: UInt64)]) -> [CounterSample] {
+        results.map { result in
             CounterSample(
                 name: "herald_door_requests_total", help: "Requests for names by door and result",
-                labels: [MetricLabel("door", "names"), MetricLabel("result", result.label)], value: result.count)
+                labels: [MetricLabel("door", door), MetricLabel("result", result.label)], value: result.count)
         }
     }
 
     /// The part of the status; nil without a door.
     func status(_ doors: HeraldConfiguration.Doors) -> GatewayStatus.Doors? {
-        guard let door = doors.names else { return nil }
-        let requests = Dictionary(names.all.map { ($0.label, $0.count) }, uniquingKeysWith: +)
+        guard doors.names != nil || doors.callingNames != nil else { return nil }
         return GatewayStatus.Doors(
-            names: .init(listen: "\(door.listen)", trunk: door.trunk, requests: requests))
+            names: doors.names.map {
+                .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(names.all))
+            },
+            callingNames: doors.callingNames.map {
+                .init(
+                    listen: "\($0.listen)", trunk: $0.trunk, zone: "\($0.zone)",
+                    requests: Self.counts(callingNames.all))
+            })
+    }
+
+    private static func counts(_ results: [(label: String, count: UInt64)]) -> [String: UInt64] {
+        Dictionary(results.map { ($0.label, $0.count) }, uniquingKeysWith: +)
     }
 }

@@ -5,6 +5,8 @@ extension GatewayStatus {
     struct Doors: Hashable, Sendable, Codable {
         /// Names by HTTP; nil where that door is closed.
         var names: Names?
+        /// Calling names by ENUM; nil where that door is closed.
+        var callingNames: CallingNames?
 
         /// A door and its requests.
         struct Names: Hashable, Sendable, Codable {
@@ -16,11 +18,29 @@ extension GatewayStatus {
             var requests: [String: UInt64]
 
             /// The address, and the results as text, such as `12 matched, 3 no_match`.
+            var text: String { "http://\(listen) by the rules of trunk \(trunk); " + Doors.text(requests, "request") }
+        }
+
+        /// The name server of calling names and its queries.
+        struct CallingNames: Hashable, Sendable, Codable {
+            /// The address that it listens on.
+            var listen: String
+            /// The trunk whose rules apply.
+            var trunk: String
+            var zone: String
+            /// Queries since the start: `named`, `unavailable`, `empty`, `refused`, `malformed`, `limited`, `dropped`,
+            /// `not_allowed` or `ignored`.
+            var requests: [String: UInt64]
+
+            /// Zone and address, and the results as text, such as `12 named, 3 empty`.
             var text: String {
-                let counts = requests.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-                return "http://\(listen) by the rules of trunk \(trunk); "
-                    + (counts.isEmpty ? "no request" : counts.joined(separator: ", ")) + " since the start"
+                "zone \(zone) on \(listen) by the rules of trunk \(trunk); " + Doors.text(requests, "query")
             }
+        }
+
+        private static func text(_ requests: [String: UInt64], _ noun: String) -> String {
+            let counts = requests.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            return (counts.isEmpty ? "no \(noun)" : counts.joined(separator: ", ")) + " since the start"
         }
     }
 }

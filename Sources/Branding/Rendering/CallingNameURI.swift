@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
-
 /// The forms of the URI that carries a calling name, by their placeholders.
 ///
 /// The draft of the scheme `pstndata:` has expired, and clients read different texts. So both forms are settings.
 /// Source: draft-ietf-enum-cnam-08, and the values `p` and `u` of its parameter `unavailable`.
 package struct CallingNameURI: Hashable, Sendable {
-    /// The most bytes of a form, so that no response exceeds `DNSResponse.longest`.
+    /// The most bytes of a form, so that every response fits 512 bytes.
     package static let longest = 100
     /// The place of the name in the form of a name.
     package static let nameMark = "{name}"
@@ -17,14 +15,15 @@ package struct CallingNameURI: Hashable, Sendable {
     private let named: [[UInt8]]
     private let unavailable: [[UInt8]]
 
-    /// The usual forms.
-    package static let usual = CallingNameURI(
-        name: "pstndata:cnam/\(nameMark)", unavailable: "pstndata:cnam/;unavailable=\(reasonMark)")
+    /// The usual form of a name.
+    package static let usualName = "pstndata:cnam/\(nameMark)"
+    /// The usual form of a missing name.
+    package static let usualUnavailable = "pstndata:cnam/;unavailable=\(reasonMark)"
 
     /// - Parameters:
     ///   - name: a form with `nameMark`, for which `isForm` is true.
     ///   - unavailable: a form with `reasonMark`, for which `isForm` is true.
-    package init(name: String, unavailable: String) {
+    package init(name: String = usualName, unavailable: String = usualUnavailable) {
         named = Self.parts(of: name, Self.nameMark)
         self.unavailable = Self.parts(of: unavailable, Self.reasonMark)
     }
