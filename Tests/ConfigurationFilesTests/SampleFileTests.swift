@@ -74,7 +74,7 @@ struct SampleFileTests {
                 log: {}
                 trace: {hep: {}}
                 cluster: {}
-                doors: {names: {}}
+                doors: {names: {}, enum: {zone: a.b}}
                 trust: {regimes: [us], signer: {}}
                 customers: [{directory: {}, logos: {}, subscribers: [{}]}]
                 routes: {table: [{}]}
