@@ -16,7 +16,7 @@ struct DoorStatusTests {
 
     @Test func `requests are counted by result, and matched is there before the first`() {
         let counters = NamesCounters()
-        let metrics = DoorMetrics(names: counters)
+        let metrics = DoorMetrics(names: counters, callingNames: NumberZoneCounters())
         #expect(metrics.counters.map(\.value) == [0])
         counters.add(.matched)
         for _ in 0..<2 { counters.add(.unmatched(.noMatch)) }
@@ -32,7 +32,7 @@ struct DoorStatusTests {
     }
 
     @Test func `the status has the door of the configuration, and none without one`() {
-        let metrics = DoorMetrics(names: NamesCounters())
+        let metrics = DoorMetrics(names: NamesCounters(), callingNames: NumberZoneCounters())
         #expect(metrics.status(HeraldConfiguration.Doors()) == nil)
         let listen = EndpointAddress(host: "127.0.0.1", port: 9482, isIPv6: false)
         let names = HeraldConfiguration.Doors.Names(listen: listen, trunk: "carrier", allow: [])

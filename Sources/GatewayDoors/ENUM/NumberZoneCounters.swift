@@ -43,9 +43,8 @@ package final class NumberZoneCounters: Sendable {
     /// Returns the count of an event.
     package func count(_ event: Event) -> UInt64 { counts[event]?.value.load(ordering: .relaxed) ?? 0 }
 
-    /// The events that occurred, with `named` in any case, in the order of their names.
+    /// The events that occurred, in the order of their names.
     package var all: [(label: String, count: UInt64)] {
-        Event.allCases.map { (label: $0.name, count: count($0)) }
-            .filter { $0.count > 0 || $0.label == Event.outcome(.named).name }.sorted { $0.label < $1.label }
+        Event.allCases.map { (label: $0.name, count: count($0)) }.filter { $0.count > 0 }.sorted { $0.label < $1.label }
     }
 }

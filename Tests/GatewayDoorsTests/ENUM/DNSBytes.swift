@@ -84,14 +84,15 @@ struct DNSBytes {
             }
             return nil
         }
-        (id, flags, questions) = (number(0)!, number(2)!, Int(number(4)!))
+        let header = (0..<6).compactMap { number($0 * 2) }
+        (id, flags, questions) = (header[0], header[1], Int(header[2]))
         var at = 12
         for _ in 0..<questions {
             guard let found = name(at) else { return nil }
             at = found.end + 4
         }
         for section in 0..<3 {
-            for _ in 0..<number(6 + section * 2)! {
+            for _ in 0..<header[3 + section] {
                 guard let owner = name(at), let type = number(owner.end), let high = number(owner.end + 4),
                     let low = number(owner.end + 6), let length = number(owner.end + 8),
                     owner.end + 10 + Int(length) <= bytes.count

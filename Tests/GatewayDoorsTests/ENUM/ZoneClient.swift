@@ -60,12 +60,12 @@ final class ZoneClient {
     }
 
     private func exactly(_ count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let next = bytes.withUnsafeMutableBytes { recv(handle, $0.baseAddress! + done, count - done, 0) }
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            var piece = [UInt8](repeating: 0, count: count - bytes.count)
+            let next = recv(handle, &piece, piece.count, 0)
             guard next > 0 else { return nil }
-            done += next
+            bytes += piece.prefix(next)
         }
         return bytes
     }
