@@ -331,7 +331,7 @@ let package = Package(
             name: "GatewayDoorsTests",
             dependencies: [
                 "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "GatewayTesting", "TestFixtures", nio, nioEmbedded,
+                "GatewayTesting", "Host", "SeededRandom", "TestFixtures", nio, nioEmbedded, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -61,12 +61,15 @@ final class NamesDoor: Sendable {
             strangers: .refuse, brands: true, writesCallInfo: true)
     }
 
+    /// The names of the door.
+    var names: DoorNames { DoorNames(settings, branding, GatewayTrust(), trunk: "carrier") }
+
     /// Runs the server for as long as `body` takes.
     func run(_ body: @escaping @Sendable (_ port: Int) async throws -> Void) async throws {
         let (ports, announced) = AsyncStream.makeStream(of: Int.self)
         let logger = log.logger
         let desk = NamesDesk(
-            DoorNames(settings, branding, GatewayTrust(), trunk: "carrier"), allow: allow, counters: counters,
+            names, allow: allow, counters: counters,
             logger: logger)
         let server = NamesServer(
             EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle, logger: logger

@@ -2,8 +2,8 @@
 
 import Branding
 import ConfigurationFiles
+import GatewayTesting
 import Host
-import Logging
 import Synchronization
 import TestFixtures
 import Testing
@@ -13,6 +13,7 @@ import Testing
 @Suite("Calling names over UDP and TCP", .timeLimit(.minutes(5)))
 struct NumberZoneServerTests {
     private let counters = NumberZoneCounters()
+    private let log = LogLines()
     private static let branded = DNSBytes.query(DNSBytes.name(of: "61255501301"))
 
     private func rules(_ rate: Int, _ allowed: [String]) throws -> NumberZoneRules {
@@ -38,8 +39,8 @@ struct NumberZoneServerTests {
             listen: try EndpointAddress.read("127.0.0.1:0", defaultPort: nil, allowsPortZero: true),
             rules: try rules(rate, allowed), counters: counters,
             onListening: { port.number.store($0, ordering: .releasing) },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let running = RunningServices([server], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: log.logger)
+        let running = RunningServices([server], logger: log.logger)
         try await running.stop {
             await until { port.number.load(ordering: .acquiring) > 0 }
             try await test(port.number.load(ordering: .acquiring))
@@ -98,6 +99,9 @@ struct NumberZoneServerTests {
             #expect(own.ask(Self.branded)?.records[0].count == 1)
         }
         #expect(counters.count(.foreign) == 2 && counters.count(.outcome(.named)) == 1)
+        // The first one is logged, by its source alone.
+        let lines = log.all.filter { $0.contains("doors.enum.allow") }
+        #expect(lines.count == 1 && lines[0].contains("127.0.0.9") && !lines[0].contains("1.0.3.1"), "\(log.all)")
     }
 
     @Test func `a response and half a header get nothing, and the next query its name`() async throws {
@@ -165,7 +169,7 @@ struct NumberZoneServerTests {
             let second = NumberZoneServer(
                 listen: try EndpointAddress.read("127.0.0.1:\(port)", defaultPort: nil),
                 rules: try rules(1, ["127.0.0.1"]),
-                counters: counters, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                counters: counters, logger: log.logger)
             await #expect {
                 try await second.run()
             } throws: { error in
