@@ -69,8 +69,7 @@ final class NamesDoor: Sendable {
         let (ports, announced) = AsyncStream.makeStream(of: Int.self)
         let logger = log.logger
         let desk = NamesDesk(
-            names, allow: allow, counters: counters,
-            logger: logger)
+            names, allow: allow, counters: counters, logger: logger)
         let server = NamesServer(
             EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle, logger: logger
         ) { announced.yield($0) }
