@@ -109,7 +109,7 @@ def floods(testbed, folder, run):
             raise Failed(f"{sent} bytes sent, {got} received")
         run.place(answered(), brand(1093), os.path.join(folder, "call"))
         run.expect_events(testbed, brand(1093), SEEN)
-        wait_until(lambda: testbed.metric('herald_door_requests_total{door="enum",result="dropped"}') > 0, 30,
+        wait_until(lambda: (testbed.metric('herald_door_requests_total{door="enum",result="dropped"}') or 0) > 0, 30,
                    "no query was dropped")
     finally:
         restart(testbed)

@@ -67,27 +67,28 @@ extension HeraldSchema {
         }
         let allow = clients(section, of: address)
         let trunk = doorTrunk(section, among: trunks)
-        var door = zone.flatMap { zone in
-            trunk.map { HeraldConfiguration.Doors.CallingNames(listen: address, trunk: $0, allow: allow, zone: zone) }
-        }
-        // Read in any case, so that the keys are known.
         let ttl = section.duration("ttl", default: .zero, in: .zero ... .seconds(60))
         let rate = section.integer("rate", default: 200, in: 1...100_000)
         let unbranded = section.choice("unbranded", default: HeraldConfiguration.Doors.CallingNames.Unbranded.none)
         let umlauts = section.choice("umlauts", default: CallingName.Umlauts.plain)
-        let uri = form(section, "uri", CallingNameURI.nameMark) ?? CallingNameURI.usualName
-        let unavailable =
-            form(section, "unavailable_uri", CallingNameURI.reasonMark) ?? CallingNameURI.usualUnavailable
-        (door?.ttl, door?.rate, door?.unbranded, door?.umlauts) = (ttl, rate, unbranded, umlauts)
-        (door?.uri, door?.unavailableURI) = (uri, unavailable)
-        door?.shortNames = section.named("short_names", example: "{harbour: HARBOUR DENTAL}") {
-            text throws(AddressProblem) in
+        let uri = form(section, "uri", CallingNameURI.nameMark)
+        let unavailable = form(section, "unavailable_uri", CallingNameURI.reasonMark)
+        let shortNames = shortNames(section)
+        guard let zone, let trunk else { return nil }
+        var door = HeraldConfiguration.Doors.CallingNames(listen: address, trunk: trunk, allow: allow, zone: zone)
+        (door.ttl, door.rate, door.unbranded, door.umlauts) = (ttl, rate, unbranded, umlauts)
+        (door.uri, door.unavailableURI) = (uri ?? door.uri, unavailable ?? door.unavailableURI)
+        door.shortNames = shortNames
+        return door
+    }
+
+    private func shortNames(_ section: ConfigurationSection) -> [String: CallingName] {
+        section.named("short_names", example: "{harbour: HARBOUR DENTAL}") { text throws(AddressProblem) in
             guard let name = CallingName(text), name.text == text else {
                 throw .unfit("\"\(text)\" must be 1 to \(CallingName.longest) characters of ASCII with single blanks")
             }
             return name
         }
-        return door
     }
 
     private func form(_ section: ConfigurationSection, _ key: String, _ mark: String) -> String? {

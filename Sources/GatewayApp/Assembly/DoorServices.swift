@@ -37,10 +37,10 @@ final class DoorServices: ReloadablePart {
         let doors = configuration.doors
         running = Mutex(doors)
         services = ReplaceableServices(logger: self.logger, patience: .seconds(5))
-        let first: [any Service] =
-            (doors.names.map { [server($0, onListening: expectServer())] } ?? [])
-            + (doors.callingNames.map { [zoneServer($0, onListening: expectServer())] } ?? [])
-        services.replace { first }
+        var first: [any Service] = []
+        if let door = doors.names { first.append(server(door, onListening: expectServer())) }
+        if let door = doors.callingNames { first.append(zoneServer(door, onListening: expectServer())) }
+        if !first.isEmpty { services.replace { [first] in first } }
     }
 
     /// The source of metrics and status.
