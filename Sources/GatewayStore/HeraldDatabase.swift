@@ -135,7 +135,8 @@ package final class HeraldDatabase: Sendable {
     ///
     /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
     static func signersReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
-        try reader(path: signersPath(in: folder), Migrations.signers)
+        // Each page is read once, and the connection of a gateway stays open.
+        try reader(path: signersPath(in: folder), Migrations.signers, cacheSize: 256)
     }
 
     /// Closes both files; later use of either throws.
@@ -212,9 +213,10 @@ package final class HeraldDatabase: Sendable {
 
     /// Opens a file for reading only: that of a gateway, or a copy.
     ///
+    /// - Parameter cacheSize: kB of pages that the connection keeps; nil for those that SQLite keeps by itself, 2 MB.
     /// - Throws: `HeraldDatabaseError` if there is none, or it is damaged, older or newer than this program.
     static func reader(
-        path: String, _ migrations: Migrations
+        path: String, _ migrations: Migrations, cacheSize: Int? = nil
     ) throws(HeraldDatabaseError) -> any DatabaseReader {
         guard access(path, R_OK) == 0 else {
             let code = errno
@@ -224,6 +226,9 @@ package final class HeraldDatabase: Sendable {
         do {
             var configuration = Self.configuration(label: path)
             configuration.readonly = true
+            if let cacheSize {
+                configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -\(cacheSize)") }
+            }
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try check(queue, migrations, path: path)
             guard try queue.read({ try migrations.migrator.hasCompletedMigrations($0) }) else {

@@ -52,9 +52,12 @@ public struct AuthorityList: Equatable, Sendable {
     /// Reads the contents of the extension 1.3.6.1.5.5.7.1.26.
     ///
     /// Nil for anything but a SEQUENCE of 1 to 10,000 entries of the three kinds, such as text or a damaged encoding.
-    public init?(der: [UInt8]) {
+    public init?(der: [UInt8]) { self.init(DERReader(der)) }
+
+    /// Reads the contents in the same way.
+    init?(_ reader: DERReader) {
         self.init()
-        var outer = DERReader(der)
+        var outer = reader
         guard var entries = outer.nested(DERReader.sequence), outer.isAtEnd, !entries.isAtEnd else { return nil }
         while !entries.isAtEnd {
             guard codes.count + ranges.count < 10_000, let tag = entries.nextTag, var entry = entries.nested(tag),
@@ -108,5 +111,35 @@ extension AuthorityList {
     public func isEncompassed(by parent: AuthorityList) -> Bool {
         guard codes.allSatisfy(parent.codes.contains) else { return false }
         return !parent.codes.isEmpty || ranges.allSatisfy { range in parent.ranges.contains { range.lies(in: $0) } }
+    }
+}
+
+extension AuthorityList {
+    /// The contents of the extension as `init(der:)` reads them, codes first; empty without an entry.
+    var der: [UInt8] {
+        let codes = codes.map { Self.element(0xA0, Self.element(DERReader.ia5Text, Array($0.utf8))) }
+        let ranges = ranges.map { range in
+            let start = Self.element(DERReader.ia5Text, Array(range.start.text.utf8))
+            return range.count == 1
+                ? Self.element(0xA2, start)
+                : Self.element(0xA1, Self.element(DERReader.sequence, start + Self.integer(range.count)))
+        }
+        let entries = (codes + ranges).flatMap(\.self)
+        return entries.isEmpty ? [] : Self.element(DERReader.sequence, entries)
+    }
+
+    /// A positive integer.
+    private static func integer(_ value: UInt64) -> [UInt8] {
+        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return element(DERReader.integer, bytes.first.map { $0 > 0x7F } ?? true ? [0] + bytes : bytes)
+    }
+
+    private static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        var length = [UInt8(truncatingIfNeeded: contents.count)]
+        if contents.count > 0x7F {
+            length = withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0.drop { $0 == 0 }) }
+            length.insert(0x80 | UInt8(length.count), at: 0)
+        }
+        return [tag] + length + contents
     }
 }

@@ -12,17 +12,29 @@ public struct SignerKey: Sendable {
     ///
     /// A point beside the curve is found at the first use, and has signed nothing.
     public init?(x963: [UInt8]) {
-        guard x963.count == 65, x963[0] == 4 else { return nil }
+        guard Self.isPoint(x963.span.bytes) else { return nil }
         point = InlineArray { x963[$0 + 1] }
+    }
+
+    /// Takes the first 64 bytes.
+    init(point: Span<UInt8>) { self.point = InlineArray { point[$0] } }
+
+    /// Whether bytes have the form of an uncompressed point.
+    static func isPoint(_ bytes: RawSpan) -> Bool {
+        bytes.byteCount == 65 && bytes.unsafeLoad(as: UInt8.self) == 4
+    }
+
+    /// The uncompressed point of X9.63.
+    var x963: [UInt8] {
+        [UInt8](capacity: 65) { output in
+            output.append(4)
+            for index in point.indices { output.append(point[index]) }
+        }
     }
 
     /// True if the 64 bytes are the key's ES256 signature of the hashed bytes (RFC 7518 §3.4).
     func signed(_ digest: SHA256Digest, _ signature: [UInt8]) -> Bool {
-        let encoded = [UInt8](capacity: 65) { output in
-            output.append(4)
-            for index in point.indices { output.append(point[index]) }
-        }
-        guard let key = try? P256.Signing.PublicKey(x963Representation: encoded),
+        guard let key = try? withUnsafeBytes(of: point, { try P256.Signing.PublicKey(rawRepresentation: $0) }),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
         else { return false }
         return key.isValidSignature(signature, for: digest)
@@ -126,43 +138,80 @@ public struct TrustSnapshot: Sendable {
     public let generation: UInt64
     /// The set of regimes that `standings` were decided for. A policy of another set finds no signer.
     public let regimeSet: UInt64
-    private let byAddress: [String: Signer]
-    private let byChain: [ChainDigest: Signer]
-    /// In the order of their rows.
-    private let byRow: [Signer]
+    private let signers: SignerTable
 
-    /// A snapshot of the entries. Of two entries with one address or chain the last one counts.
-    public init(generation: UInt64, regimeSet: UInt64, _ entries: [Entry]) {
+    /// A snapshot of a list. Of two signers with one address or chain the last one counts.
+    public init(generation: UInt64, regimeSet: UInt64, _ signers: SignerList) {
         self.generation = generation
         self.regimeSet = regimeSet
-        var byAddress: [String: Signer] = [:]
-        var byChain: [ChainDigest: Signer] = [:]
-        byAddress.reserveCapacity(entries.count)
-        for entry in entries {
-            if let address = entry.address { byAddress[address] = entry.signer }
-            if let chain = entry.chain { byChain[chain] = entry.signer }
-        }
-        self.byAddress = byAddress
-        self.byChain = byChain
-        byRow = entries.map(\.signer).sorted { $0.row < $1.row }
+        self.signers = SignerTable(signers)
+    }
+
+    /// A snapshot of the entries, in the order of their rows.
+    public init(generation: UInt64, regimeSet: UInt64, _ entries: [Entry]) {
+        var signers = SignerList(capacity: entries.count)
+        for entry in entries.sorted(by: { $0.signer.row < $1.signer.row }) { signers.add(entry) }
+        self.init(generation: generation, regimeSet: regimeSet, signers)
     }
 
     /// The signer with the certificate of an address.
-    public func signer(at address: String) -> Signer? { byAddress[address] }
+    public func signer(at address: String) -> Signer? {
+        signers.position(at: Array(address.utf8).span).map { signers.list.signer(at: $0) }
+    }
 
     /// The signer with a chain.
-    public func signer(of chain: ChainDigest) -> Signer? { byChain[chain] }
+    public func signer(of chain: ChainDigest) -> Signer? {
+        signers.position(of: chain.bytes.span).map { signers.list.signer(at: $0) }
+    }
 
     /// The signer of a row; nil once it is forgotten.
     public func signer(row: Int64) -> Signer? {
-        var (low, high) = (0, byRow.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if byRow[middle].row < row { low = middle + 1 } else { high = middle }
-        }
-        return low < byRow.count && byRow[low].row == row ? byRow[low] : nil
+        signers.list.position(row: row).map { signers.list.signer(at: $0) }
     }
 
     /// The count of signers.
-    public var count: Int { byRow.count }
+    public var count: Int { signers.list.count }
+}
+
+/// A list of signers with tables of their addresses and chains. Immutable, so each copy of a snapshot shares it.
+private final class SignerTable: Sendable {
+    let list: SignerList
+    private let addresses: PositionTable
+    private let chains: PositionTable
+
+    init(_ list: SignerList) {
+        self.list = list
+        var addresses = PositionTable(count: list.count)
+        var chains = PositionTable(count: list.count)
+        let bytes = list.bytes.span
+        for position in 0..<list.count {
+            let address = bytes.extracting(list.address(at: position))
+            if !address.isEmpty { addresses.put(position, for: address) { list.hasAddress(address, at: $0) } }
+            let chain = bytes.extracting(list.chain(at: position))
+            if !chain.isEmpty { chains.put(position, for: chain) { list.hasChain(chain, at: $0) } }
+        }
+        self.addresses = addresses
+        self.chains = chains
+    }
+
+    func position(at address: Span<UInt8>) -> Int? {
+        addresses.position(of: address) { list.hasAddress(address, at: $0) }
+    }
+
+    func position(of chain: Span<UInt8>) -> Int? {
+        chains.position(of: chain) { list.hasChain(chain, at: $0) }
+    }
+}
+
+extension SignerList {
+    /// Adds an entry.
+    fileprivate mutating func add(_ entry: TrustSnapshot.Entry) {
+        let signer = entry.signer
+        add(
+            row: signer.row, address: Array((entry.address ?? "").utf8).span.bytes,
+            chain: (entry.chain?.bytes ?? []).span.bytes, key: (signer.key?.x963 ?? []).span.bytes,
+            authority: signer.authority.der.span.bytes, constraints: signer.constraints, validity: signer.validity,
+            standings: signer.standings.map(\.rawValue).span.bytes, isRenewed: signer.isRenewed,
+            subject: Array(signer.subject.utf8).span.bytes)
+    }
 }

@@ -41,6 +41,19 @@ struct AuthorityListTests {
         let list = try #require(AuthorityList(der: hex(bytes)), "\(rule)")
         #expect(list.codes == codes)
         #expect(list.ranges.map { "\($0.start.text)*\($0.count)" } == ranges)
+        #expect(AuthorityList(der: list.der) == list)
+    }
+
+    @Test(arguments: [1, 2, 12, 13, 30, 31, 7_000, 10_000])
+    func `a list of any length is written as it is read`(_ count: Int) throws {
+        let codes = (0..<count / 2).map { "\($0)A" }
+        let counts: [UInt64] = [1, 2, 127, 128, 255, 256, 40_000, 999_999_999]
+        let ranges = try (codes.count..<count).map {
+            try #require(Self.range("1202\(1_000_000_000 + $0)", counts[$0 % counts.count]))
+        }
+        let list = AuthorityList(codes: codes, ranges: ranges)
+        #expect(AuthorityList(der: list.der) == list)
+        #expect(AuthorityList().der.isEmpty)
     }
 
     @Test(arguments: [

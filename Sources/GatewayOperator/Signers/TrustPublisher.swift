@@ -64,10 +64,10 @@ package actor TrustPublisher: Service {
         do {
             let file = FileIdentity(HeraldDatabase.signersPath(in: folder))
             let reader = try SignerReader(folder: folder)
-            let present = try reader.figures()
-            current.store(try reader.snapshot())
-            (published, figures) = (present, present)
-            undecided = present.generation
+            let present = try reader.present()
+            current.store(present.signers)
+            (published, figures) = (present.figures, present.figures)
+            undecided = present.figures.generation
             opened = (reader, file)
         } catch {
             guard error.problem != .missing else {

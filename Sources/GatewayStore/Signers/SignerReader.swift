@@ -125,8 +125,14 @@ package struct SignerReader: Sendable {
     /// The signers as the call path reads them, from the decided columns alone: no certificate is parsed.
     ///
     /// `regimeSet` of the snapshot is that of the stored rules; 0 for rules without names.
-    package func snapshot() throws(HeraldDatabaseError) -> TrustSnapshot {
-        try read { try Self.snapshot(of: $0, try Self.figures(of: $0)) }
+    package func snapshot() throws(HeraldDatabaseError) -> TrustSnapshot { try present().signers }
+
+    /// The figures and the signers of one moment.
+    package func present() throws(HeraldDatabaseError) -> (figures: SignerFigures, signers: TrustSnapshot) {
+        try read { database in
+            let figures = try Self.figures(of: database)
+            return (figures, try Self.snapshot(of: database, figures))
+        }
     }
 
     /// A number that differs from that of an earlier call if another connection has changed the file in between.
@@ -190,84 +196,72 @@ package struct SignerReader: Sendable {
     }
 
     private static func snapshot(of database: Database, _ figures: SignerFigures) throws -> TrustSnapshot {
-        var entries: [TrustSnapshot.Entry] = []
-        entries.reserveCapacity(figures.signers)
-        var shared = SharedStandings()
+        var signers = SignerList(capacity: figures.signers)
         let rules = DecidedRules(stored: figures.regimes)
-        try addUnfetched(to: &entries, database, rules?.names.count ?? 0, &shared)
-        let renewed = Set(try String.fetchAll(database, sql: "SELECT address FROM fetch WHERE is_renewed"))
-        // Rows of temporary chains have negative numbers, so none is that of a signer.
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT -id, NULL, chain, key, authority, constraints, not_before, not_after, standings, subject
-                FROM temporary_chain
-                UNION ALL
-                SELECT id, address, chain, key, authority, constraints, not_before, not_after, standings, subject
-                FROM signer
-                """)
-        while let row = try rows.next() { entries.append(Self.entry(row, renewed, &shared)) }
+        // In the order of the rows: those of temporary chains are negative, so none is that of a signer.
+        try add(
+            to: &signers, database,
+            """
+            SELECT -id, NULL, chain, key, authority, constraints, not_before, not_after, standings, subject
+            FROM temporary_chain ORDER BY id DESC
+            """)
+        try addUnfetched(to: &signers, database, rules?.names.count ?? 0)
+        try add(
+            to: &signers, database,
+            """
+            SELECT id, address, chain, key, authority, constraints, not_before, not_after, standings, subject
+            FROM signer ORDER BY id
+            """)
         return TrustSnapshot(
-            generation: figures.snapshotGeneration, regimeSet: rules?.regimeSet ?? 0, entries)
+            generation: figures.snapshotGeneration, regimeSet: rules?.regimeSet ?? 0, signers)
     }
 
     /// Adds addresses without a certificate that counts, with their cause under each of `count` regimes.
-    private static func addUnfetched(
-        to entries: inout [TrustSnapshot.Entry], _ database: Database, _ count: Int, _ shared: inout SharedStandings
-    ) throws {
-        let rows = try Row.fetchCursor(
+    ///
+    /// No token is checked by one, so no record names its row.
+    private static func addUnfetched(to signers: inout SignerList, _ database: Database, _ count: Int) throws {
+        let rows = try LedgerStatement(
             database,
-            sql: """
-                SELECT address, cause, standings FROM fetch WHERE cause IS NOT NULL
-                    AND NOT EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
-                """)
-        while let row = try rows.next() {
-            let cause: UInt8 = row[1]
-            let decided = bytes(row, 2)
-            guard decided.isEmpty || decided.count == count else { continue }
-            let standings = shared.standings(decided.isEmpty ? Array(repeating: cause, count: count) : decided)
-            // No token is checked by it, so no record names its row.
-            entries.append(
-                TrustSnapshot.Entry(
-                    address: row[0], chain: nil, signer: Signer(row: 0, key: nil, standings: standings)))
-        }
+            """
+            SELECT address, cause, standings FROM fetch WHERE cause IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
+            """)
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        while try rows.row({ row in
+            let cause = UInt8(truncatingIfNeeded: row.integer(1) ?? 0)
+            let decided = row.bytes(2) ?? []
+            guard decided.isEmpty || decided.count == count else { return }
+            let standings = decided.isEmpty ? Array(repeating: cause, count: count) : decided
+            signers.add(
+                row: 0, address: row.lentBytes(0).bytes, chain: none.bytes, key: none.bytes, authority: none.bytes,
+                validity: 0...0, standings: standings.span.bytes, isRenewed: false, subject: none.bytes)
+        }) != nil {}
     }
 
-    private static func entry(
-        _ row: Row, _ renewed: Set<String>, _ shared: inout SharedStandings
-    ) -> TrustSnapshot.Entry {
-        let address: String? = row[1]
-        let constraints: [ClaimConstraints] =
-            bytes(row, 5).isEmpty
-            ? []
-            : Self.constraints(bytes(row, 5)).compactMap {
-                ClaimConstraints(der: $0.der, isEnhanced: $0.isEnhanced)
-            }
-        let (first, last): (Int64, Int64) = (row[6], row[7])
-        let signer = Signer(
-            row: row[0], key: SignerKey(x963: bytes(row, 3)),
-            authority: AuthorityList(der: bytes(row, 4)) ?? AuthorityList(),
-            constraints: constraints.filter { !$0.isVoid }, validity: first...max(first, last),
-            standings: shared.standings(bytes(row, 8)), isRenewed: address.map(renewed.contains) ?? false,
-            subject: row[9])
-        return TrustSnapshot.Entry(address: address, chain: ChainDigest(bytes: bytes(row, 2)), signer: signer)
+    /// Adds the signers of a query without a copy between SQLite and the list.
+    private static func add(to signers: inout SignerList, _ database: Database, _ query: String) throws {
+        let renewed = Set(try String.fetchAll(database, sql: "SELECT address FROM fetch WHERE is_renewed"))
+        let rows = try LedgerStatement(database, query)
+        while try rows.row({ row in
+            let isRenewed = !renewed.isEmpty && row.text(1).map(renewed.contains) ?? false
+            let (first, last) = (row.integer(6) ?? 0, row.integer(7) ?? 0)
+            signers.add(
+                row: row.integer(0) ?? 0, address: row.lentBytes(1).bytes, chain: row.lentBytes(2).bytes,
+                key: row.lentBytes(3).bytes, authority: row.lentBytes(4).bytes, constraints: claimConstraints(row),
+                validity: first...max(first, last), standings: row.lentBytes(8).bytes, isRenewed: isRenewed,
+                subject: row.lentBytes(9).bytes)
+        }) != nil {}
+    }
+
+    private static func claimConstraints(_ row: LedgerRow) -> [ClaimConstraints] {
+        guard let packed = row.bytes(5) else { return [] }
+        return constraints(packed).compactMap { ClaimConstraints(der: $0.der, isEnhanced: $0.isEnhanced) }
+            .filter { !$0.isVoid }
     }
 
     /// The bytes of a value, without a copy between SQLite and the array; empty for NULL.
     private static func bytes(_ row: Row, _ index: Int) -> [UInt8] {
         (try? row.withUnsafeData(atIndex: index) { $0.map { Array($0) } ?? [] }) ?? []
-    }
-
-    /// One array for all signers with the same standings.
-    private struct SharedStandings {
-        private var known: [[UInt8]: [TrustCause]] = [:]
-
-        mutating func standings(_ values: [UInt8]) -> [TrustCause] {
-            if let standings = known[values] { return standings }
-            let standings = values.map { TrustCause(rawValue: $0) ?? .certificateMalformed }
-            known[values] = standings
-            return standings
-        }
     }
 
     // MARK: Contents
