@@ -129,6 +129,9 @@ final class GatewayUnderTest {
         gateway = GatewayElement(shards: shards)
     }
 
+    /// The element of another worker of the same gateway; for one thread of its own.
+    func secondWorker() -> GatewayElement { GatewayElement(shards: shards, worker: 1, of: 2) }
+
     /// Hands a datagram in and gives what the gateway sends for it.
     func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingMessage] {
         gateway.receive(bytes.span, by: Flow(source: source, socket: 0), at: now)
