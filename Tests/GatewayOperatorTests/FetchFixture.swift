@@ -24,11 +24,13 @@ final class FetchFixture: Sendable {
     let service: SignerService
     var lab: TrustLab { signers.lab }
 
+    /// - Parameter regime: a file instead of the program's regime private, with the files that it names.
     init(
-        trust: String = FetchFixture.trust,
+        trust: String = FetchFixture.trust, regime: RegimeText? = nil,
         _ response: @escaping @Sendable (FaultyPeer.Request, Int) -> FaultyPeer.Response
     ) async throws {
         peer = try FaultyPeer(response)
+        try regime?.write(to: signers.folder, port: peer.port)
         try await signers.importSigners([], trust)
         publisher = signers.publisher()
         service = try Self.service(signers, publisher, trust)
@@ -51,6 +53,17 @@ final class FetchFixture: Sendable {
         return SignerService(
             settings, folder: signers.state, requests: signers.requests, signers: signers.current,
             publisher: publisher, fetch: fetch, time: signers.time.clock, logger: signers.log.logger)
+    }
+
+    /// Takes in texts as `herald trust import` does, and publishes the result.
+    @discardableResult
+    func take(_ texts: String...) async throws -> TrustImport.Outcome {
+        let files = try texts.enumerated().map { try signers.folder.write($0.element, to: "import-\($0.offset)") }
+        let outcome = try await TrustImport(
+            signers.configuration(Self.trust), now: self.signers.time.now
+        ).take(files)
+        await publisher.look()
+        return outcome
     }
 
     /// An address of the host.
@@ -111,5 +124,21 @@ final class FetchFixture: Sendable {
     /// The stored state of an address.
     func stored(_ address: String) async throws -> StoredFetch? {
         try await SignerReader(folder: signers.state).fetch(of: address).state
+    }
+}
+
+/// A regime of the operator in the place of `private`.
+struct RegimeText: Sendable {
+    /// Keys beside those that open it to the host of a test; `PORT` is the host's.
+    var keys: String
+    /// Files beside the regime, with their contents.
+    var files: [String: String]
+
+    func write(to folder: TemporaryFolder, port: UInt16) throws {
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/regimes", withIntermediateDirectories: true)
+        let open = "keys: p256_rsa\ntnauthlist: any\nx5u_ports: any\nx5u_http: true\nx5u_private: true\n"
+        try folder.write(open + keys.replacing("PORT", with: "\(port)"), to: "regimes/private.yaml")
+        for (name, text) in files { try folder.write(text, to: "regimes/" + name) }
     }
 }
