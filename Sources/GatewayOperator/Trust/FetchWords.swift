@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GatewayStore
+import GatewaySync
 import Trust
 
 /// The state of the fetches of one address, for the operator.
@@ -19,6 +20,24 @@ struct FetchWords {
         guard let fetch else { return "-" }
         guard let cause else { return "waits for a call" }
         return "\(cause), \(fetch.attempts) failed, next after \(OperatorTime.text(fetch.nextAt))"
+    }
+
+    /// Why an address has no certificate: the last failure, or the reason for which nothing was fetched.
+    ///
+    /// - Parameter rules: the addresses that the regimes with fetching allow.
+    func absence(of address: String, under rules: [AddressRules]) -> String {
+        if let fetch, let cause {
+            return
+                "\(cause) by the last fetch: \(fetch.reason); \(fetch.attempts) failed in a row, the next one for a call "
+                + "after \(OperatorTime.text(fetch.nextAt))"
+        }
+        guard !rules.isEmpty else {
+            return "its certificate is not fetched, since fetch is off; import its chain with herald trust import"
+        }
+        guard CertificateFetch.allows(address, under: rules) else {
+            return "its certificate is not fetched: \(CertificateProblem.notAllowed)"
+        }
+        return "its certificate has not been fetched yet: a fresh call on a trunk with fetch: on has it fetched"
     }
 
     /// Lines of `herald trust why`; none for an address that was never fetched.

@@ -28,6 +28,8 @@ package struct TrustCheck {
 
     private let regimes: [ConfiguredRegime]
     private let trust: StoredTrust
+    /// The addresses that the regimes with fetching allow; none where nothing is fetched.
+    private let fetchRules: [AddressRules]
     private let call: SignedCall
     private let now: Int64
 
@@ -47,6 +49,8 @@ package struct TrustCheck {
             regimes = try configuration.trustSettings().regimes
         }
         trust = try StoredTrust.read(configuration.state)
+        let isOn = configuration.trust?.fetches ?? false
+        fetchRules = regimes.map(\.regime).filter { $0.verify && ($0.fetch ?? isOn) }.map(\.addresses)
         let called = try Self.number(call.called, "--called")
         self.call = SignedCall(caller: try Self.number(call.caller, "--caller"), called: called, to: called)
         now = try OperatorTime.ofCall(call.at) ?? Int64(Date().timeIntervalSince1970)
@@ -66,7 +70,11 @@ package struct TrustCheck {
     package func run(_ values: [String], asJSON: Bool) async throws -> Bool {
         let fields = values.map { Self.field($0) }
         let verdict = await verdict(on: fields)
-        if asJSON { try Output.write(json: json(verdict)) } else { Output.write(await text(fields, verdict)) }
+        if asJSON {
+            try Output.write(json: await json(fields, verdict))
+        } else {
+            Output.write(await text(fields, verdict))
+        }
         if case .passed = verdict.number { return true }
         return false
     }
@@ -110,11 +118,29 @@ package struct TrustCheck {
         for signer in trust.signers where signer.address.map(addresses.contains) ?? false {
             entries.append(Self.entry(await policy.decide(signer.certificates), signer.address, row: signer.row))
         }
+        entries += unfetched(addresses)
         // The gateway judges such a chain aside, after the first call that brings it.
         for chain in tokens.compactMap(\.chain) {
             entries.append(Self.entry(await policy.decide(chain), nil, row: 0))
         }
         return entries
+    }
+
+    /// Addresses without a certificate whose last fetch failed, with the cause that a call has.
+    private func unfetched(_ addresses: Set<String>) -> [TrustSnapshot.Entry] {
+        let stored = Set(trust.signers.compactMap(\.address))
+        return addresses.subtracting(stored).compactMap { address in
+            guard let fetch = trust.fetches[address], let cause = fetch.cause.flatMap(TrustCause.init(rawValue:)) else {
+                return nil
+            }
+            // Standings count for the regimes that they were decided for.
+            let isDecided = DecidedRules(stored: trust.regimes)?.names == regimes.map(\.regime.name)
+            let decided = isDecided ? fetch.standings.compactMap { TrustCause(rawValue: $0) } : []
+            let standings =
+                decided.count == regimes.count ? decided : Array(repeating: cause, count: regimes.count)
+            return TrustSnapshot.Entry(
+                address: address, chain: nil, signer: Signer(row: 0, key: nil, standings: standings))
+        }
     }
 
     private static func entry(_ decision: ChainDecision, _ address: String?, row: Int64) -> TrustSnapshot.Entry {
@@ -133,12 +159,17 @@ package struct TrustCheck {
     func text(_ fields: [String], _ verdict: TrustVerdict) async -> String {
         var lines: [String] = []
         for (index, cause) in verdict.causes.enumerated() {
-            let field = index < fields.count ? fields[index] : fields.last ?? ""
-            lines += await self.lines(index + 1, cause, PastedToken(String(field.prefix { $0 != ";" })))
+            lines += await self.lines(index + 1, cause, Self.token(index, of: fields))
         }
         lines.append("verdict     \(TrustVerdictText(verdict).number)" + (cause(verdict).map { ": " + $0 } ?? ""))
         lines += TrustVerdictText(verdict).lines(under: regimes[0].regime)
         return lines.map { TerminalText.visible($0) + "\n" }.joined()
+    }
+
+    /// The token of the cause at a position; the verdict has one cause for several fields that are left out.
+    private static func token(_ index: Int, of fields: [String]) -> PastedToken {
+        let field = index < fields.count ? fields[index] : fields.last ?? ""
+        return PastedToken(String(field.prefix { $0 != ";" }))
     }
 
     private func cause(_ verdict: TrustVerdict) -> String? {
@@ -156,27 +187,34 @@ package struct TrustCheck {
                 : step < stop ? "ok" : "not reached"
             lines.append("  " + step.title + String(repeating: " ", count: 14 - step.title.count) + state)
         }
-        if stop == .signer, cause != .signerNotYetKnown, let reason = await reason(token) {
-            lines.append("                \(reason)")
-        }
+        if let reason = await reason(of: cause, token) { lines.append("                \(reason)") }
         if let chain = token.chain, !trust.signers.contains(where: { $0.certificates == chain }) {
             lines.append("                its chain is not stored: a gateway judges it after the first call")
         }
         return lines
     }
 
-    /// Why the chain of a token's signer does not count, under the first regime that refuses it.
-    private func reason(_ token: PastedToken) async -> String? {
-        let stored = token.header?["x5u"].flatMap { address in trust.signers.first { $0.address == address } }
-        guard let chain = token.chain ?? stored?.certificates else { return nil }
-        return await policy.decide(chain).standings.first { $0.cause != .passed }?.reason
+    /// Why the signer of a token is not known or does not count; nil for a cause of another step.
+    private func reason(of cause: TrustCause, _ token: PastedToken) async -> String? {
+        guard [.signer, .authority].contains(TrustStep(cause)) else { return nil }
+        let address = token.header?["x5u"]
+        let stored = address.flatMap { address in trust.signers.first { $0.address == address } }
+        if let chain = token.chain ?? stored?.certificates {
+            return await policy.decide(chain).standings.first { $0.cause == cause }?.reason
+        }
+        return address.map { FetchWords(trust.fetches[$0]).absence(of: $0, under: fetchRules) }
     }
 
-    private func json(_ verdict: TrustVerdict) -> [String: JSONValue?] {
+    private func json(_ fields: [String], _ verdict: TrustVerdict) async -> [String: JSONValue?] {
         let text = TrustVerdictText(verdict)
+        var reasons: [JSONValue] = []
+        for (index, cause) in verdict.causes.enumerated() {
+            reasons.append(JSONValue(await reason(of: cause, Self.token(index, of: fields))) ?? .null)
+        }
         return [
             "number": .string(text.number), "bound_to": .string(text.binding),
             "causes": .array(verdict.causes.map { .string($0.name) }),
+            "signer_reasons": .array(reasons),
             "steps": .array(verdict.causes.map { .string(TrustStep($0).title) }),
             "marks": .array(verdict.marks.all.map { .string($0.name) }), "signer": JSONValue(verdict.signer?.subject),
             "origid": JSONValue(verdict.origid), "name": .string(text.name), "reason": .string(text.reason),
