@@ -2,6 +2,8 @@
 """Inverts rules of the source, one at a time, and runs the tests of their targets: a rule that is inverted and breaks no
 test needs one. Works in a copy of the tree, and is no part of Deploy/test.
 
+`--match` compares the rules with the sources alone, in a second.
+
 All rules are built at once: each asks at run time whether it is the inverted one, so a rule costs one run of tests and
 no build. The first build of a copy takes as long as that of a clone.
 """
@@ -34,6 +36,7 @@ def main():
     parser.add_argument("--copy", default=os.path.join(ROOT, ".build-inversions"), help="folder of the copy")
     parser.add_argument("--only", help="the rules whose file or reason has this text")
     parser.add_argument("--list", action="store_true", help="print the rules")
+    parser.add_argument("--match", action="store_true", help="check that each rule is in its file once, and build nothing")
     options = parser.parse_args()
     chosen = [(n, rule) for n, rule in enumerate(RULES, 1)
               if not options.only or options.only in rule.file or options.only in rule.reason]
@@ -41,6 +44,10 @@ def main():
         for number, rule in chosen:
             print(f"{number:3}  {rule.file}: {rule.reason}")
         return
+    if options.match:
+        wrong = copy.unmatched(chosen)
+        print("\n".join(wrong) or f"{len(chosen)} rules match")
+        sys.exit(1 if wrong else 0)
     copy.make(options.copy, RULES)
     build = ["swift", "build", "--ignore-lock", "--build-tests"]
     if subprocess.run(build, cwd=options.copy).returncode:

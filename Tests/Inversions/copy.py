@@ -16,6 +16,24 @@ func isInverted(_ rule: Int) -> Bool { inversion == rule }
 """
 
 
+def unmatched(numbered):
+    """A line for each rule whose text is not exactly once in its file, as the rules before it leave the file."""
+    texts, lines = {}, []
+    for number, rule in numbered:
+        if rule.file not in texts:
+            try:
+                with open(os.path.join(ROOT, rule.file), encoding="utf-8") as file:
+                    texts[rule.file] = file.read()
+            except OSError as error:
+                texts[rule.file] = ""
+                lines.append(f"{rule.file}: {error.strerror}")
+        try:
+            texts[rule.file] = with_switches(texts[rule.file], [(number, rule)])
+        except SystemExit as problem:
+            lines.append(f"{number}: {problem}")
+    return lines
+
+
 def with_switches(text, rules):
     """The text of a file, in which each of its rules, given with their numbers, can be inverted."""
     for number, rule in rules:
