@@ -54,12 +54,18 @@ public struct TrustRegime: Equatable, Sendable {
 
     /// Whether calls are verified at all.
     public var verify = true
-    /// Files of trust anchors, or one list of authorities.
+    /// Files of trust anchors and of lists of authorities.
     public var anchors: [String] = []
+    /// The address of a list of authorities; nil for files alone.
+    public var listAddress: String?
+    /// The file with the value of Authorization for the host of `listAddress`.
+    public var listAuthorization: String?
     /// The file of the root above the signer of a list of authorities.
     public var listRoot: String?
-    /// Files or addresses of revocation lists.
+    /// Files of revocation lists.
     public var revocationLists: [String] = []
+    /// Addresses of revocation lists.
+    public var revocationAddresses: [String] = []
     /// The file of the certificate that signs an indirect revocation list.
     public var revocationSigner: String?
     /// The form of the revocation lists.

@@ -115,8 +115,27 @@ struct RegimeFileTests {
         ("x5u_ports: [0]", "lab.yaml:1:13: x5u_ports[0]: \"0\" is no port (1 to 65535); any alone allows all"),
         ("x5u_ports: []", "lab.yaml:1:12: x5u_ports: must not be empty; any allows all ports"),
         (
-            "crl: [https://a.example/crl]",
-            "lab.yaml:1:7: crl[0]: lists are not fetched; write the path of a file"
+            "crl: [lab.crl, https://a.example:9443/crl]",
+            "lab.yaml:1:16: crl[1]: \"https://a.example:9443/crl\" must be an address that x5u_ports, x5u_http and "
+        ),
+        ("crl: [ldap://a.example/crl]", "lab.yaml:1:7: crl[0]: \"ldap://a.example/crl\" must be an address that "),
+        ("crl: [http://a.example/crl]", "lab.yaml:1:7: crl[0]: \"http://a.example/crl\" must be an address that "),
+        ("crl: [https://10.0.0.1/crl]", "lab.yaml:1:7: crl[0]: \"https://10.0.0.1/crl\" must be an address that "),
+        (
+            "anchors: [https://a.example/list]",
+            "lab.yaml:1:10: anchors: an address needs list_root, the root above the signer of its list"
+        ),
+        (
+            "{anchors: [https://a.example/1, https://b.example/1], list_root: a.pem}",
+            "lab.yaml:1:11: anchors: must have at most one address of a list of authorities"
+        ),
+        (
+            "{anchors: [lab.pem], list_authorization_file: login}",
+            "lab.yaml:1:47: list_authorization_file: needs an https address of a list in anchors"
+        ),
+        (
+            "{anchors: [http://a.example/1], list_root: a.pem, x5u_http: true, list_authorization_file: login}",
+            "lab.yaml:1:92: list_authorization_file: needs an https address of a list in anchors"
         ),
         (
             "crl_form: indirect",
@@ -129,6 +148,26 @@ struct RegimeFileTests {
     func `a wrong value is an error with its place`(text: String, problem: String) throws {
         let found = try problems(of: text)
         #expect(found.count == 1 && found.first?.hasPrefix(problem) == true, "\(found)")
+    }
+
+    @Test func `lists have files and addresses`() throws {
+        let text = """
+            anchors: [lab.jwt, https://a.example/api/v1/ca-list]
+            list_root: root.pem
+            list_authorization_file: login
+            crl: [https://a.example/download/v1/crl, lab.crl, http://b.example:8080/crl]
+            x5u_http: true
+            x5u_ports: any
+
+            """
+        try folder.write(text, to: "lab.yaml")
+        let found = try regime("lab.yaml")
+        #expect(found.anchors == [folder.path + "/lab.jwt"])
+        #expect(found.listAddress == "https://a.example/api/v1/ca-list")
+        #expect(found.listAuthorization == folder.path + "/login")
+        #expect(found.revocationLists == [folder.path + "/lab.crl"])
+        #expect(found.revocationAddresses == ["https://a.example/download/v1/crl", "http://b.example:8080/crl"])
+        #expect(found.fetch == nil, "addresses of lists are a choice of their own")
     }
 
     @Test(arguments: [("fetch: on\n", true), ("fetch: off\n", false)])

@@ -34,7 +34,7 @@ extension HeraldConfiguration {
             ]
             + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password]
             + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
-        for file in secrets.compactMap({ $0?.openFile }) {
+        for file in secrets.compactMap({ $0?.openFile }) + openLogins {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod o= \(file)")
         }
         if let admin, !admin.isLoopback {
@@ -82,6 +82,14 @@ extension HeraldConfiguration {
     private var unroutedCustomers: [String] {
         let routed = Set(routes.table.compactMap(\.customer))
         return customers.indices.filter { !routed.contains($0) }.map { customers[$0].name }
+    }
+
+    /// Files with the login of a list of authorities that every user of the machine can read.
+    private var openLogins: [String] {
+        (trust?.regimes ?? []).compactMap(\.regime.listAuthorization).filter { path in
+            var status = stat()
+            return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
+        }
     }
 
     /// Remarks about signed calls: keys without effect, a section without use, and calls that end.

@@ -33,8 +33,9 @@ struct RegimeSchema {
     func read(_ regime: TrustRegime) -> TrustRegime {
         var regime = regime
         regime.verify = root.bool("verify", default: regime.verify)
-        readAnchors(&regime)
+        let listed = readAnchors(&regime)
         readChains(&regime)
+        check(listed, regime)
         readTokens(&regime)
         readReports(&regime)
         root.within("rcd") { readNames($0, &regime) }
@@ -48,22 +49,56 @@ struct RegimeSchema {
         return regime
     }
 
-    /// The files of anchors and of revocation lists.
-    private func readAnchors(_ regime: inout TrustRegime) {
-        regime.anchors = root.texts("anchors").map(file.resolved)
+    /// The files and addresses of anchors and of revocation lists, which are returned as they are in the file.
+    private func readAnchors(_ regime: inout TrustRegime) -> (anchors: [String], revocations: [String]) {
+        let anchors = root.texts("anchors")
+        regime.anchors = anchors.filter { !Self.isAddress($0) }.map(file.resolved)
+        regime.listAddress = anchors.first(where: Self.isAddress)
         regime.listRoot = root.string("list_root").map(file.resolved)
-        regime.revocationLists = root.list("crl") { text throws(AddressProblem) in
-            guard !text.contains("://") else {
-                throw .unfit("lists are not fetched; write the path of a file")
-            }
-            return file.resolved(text)
-        }
+        regime.listAuthorization = root.string("list_authorization_file").map(file.resolved)
+        let lists = root.texts("crl")
+        regime.revocationLists = lists.filter { !Self.isAddress($0) }.map(file.resolved)
+        regime.revocationAddresses = lists.filter(Self.isAddress)
         regime.revocationSigner = root.string("crl_signer").map(file.resolved)
         regime.revocationForm = root.choice("crl_form", default: regime.revocationForm)
         if regime.revocationForm == .indirect, regime.revocationSigner == nil {
             root.problem("crl_form", "indirect needs crl_signer, the certificate that signs the list")
         }
         regime.staleRevocation = root.choice("crl_stale", default: regime.staleRevocation)
+        return (anchors, lists)
+    }
+
+    private static func isAddress(_ text: String) -> Bool { text.contains("://") }
+
+    /// The most addresses of revocation lists of a regime.
+    private static let mostRevocationAddresses = 16
+
+    /// Reports addresses of lists that nothing is fetched from.
+    private func check(_ listed: (anchors: [String], revocations: [String]), _ regime: TrustRegime) {
+        for (key, texts) in [("anchors", listed.anchors), ("crl", listed.revocations)] {
+            for (position, text) in texts.enumerated()
+            where Self.isAddress(text) && !regime.addresses.allow(text) {
+                root.problem(
+                    key, element: position,
+                    "\"\(text)\" must be an address that x5u_ports, x5u_http and x5u_private allow, such as "
+                        + "https://pa.example.net/list")
+            }
+        }
+        if listed.anchors.count(where: Self.isAddress) > 1 {
+            root.problem("anchors", "must have at most one address of a list of authorities")
+        }
+        if regime.revocationAddresses.count > Self.mostRevocationAddresses {
+            root.problem("crl", "must have at most \(Self.mostRevocationAddresses) addresses")
+        }
+        if regime.listAddress != nil, regime.listRoot == nil {
+            root.problem("anchors", "an address needs list_root, the root above the signer of its list")
+        }
+        guard regime.listAuthorization != nil else { return }
+        if regime.listAddress?.hasPrefix("https://") != true {
+            root.problem(
+                "list_authorization_file", "needs an https address of a list in anchors, to whose host alone it is sent"
+            )
+        }
     }
 
     /// The rules for certificates and their addresses.

@@ -21,6 +21,14 @@ extension HeraldConfiguration {
         /// Whether certificates are fetched for calls under a regime.
         package func fetches(under regime: TrustRegime) -> Bool { regime.verify && (regime.fetch ?? fetches) }
 
+        /// Whether something is fetched: certificates of unknown signers, or lists with an address.
+        package var fetchesAnything: Bool {
+            !fetchRules.isEmpty
+                || regimes.map(\.regime).contains {
+                    $0.verify && ($0.listAddress != nil || !$0.revocationAddresses.isEmpty)
+                }
+        }
+
         /// The addresses that each regime with fetching allows, by its name; none where nothing is fetched.
         package var fetchRules: [String: AddressRules] {
             let fetching = regimes.map(\.regime).filter(fetches(under:))
