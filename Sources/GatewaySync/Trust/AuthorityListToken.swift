@@ -95,6 +95,9 @@ package struct AuthorityListToken: Sendable {
         return material.authorities
     }
 
+    /// The token out of a response of the STI-PA; any other text as it is.
+    static func bare(_ text: String) -> String { (try? token(of: text)) ?? text }
+
     private static func token(of text: String) throws(Refusal) -> String {
         guard text.hasPrefix("{") else { return text }
         guard let response = try? JSONDecoder().decode(Response.self, from: Data(text.utf8)) else {

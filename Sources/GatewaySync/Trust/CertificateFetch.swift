@@ -5,7 +5,7 @@ import NIOHTTP1
 package import NIOSSL
 package import Trust
 
-/// Fetches the certificate chain of one signer, by the rules of `CheckedGet` and of the regimes for which it is fetched.
+/// Fetches the certificate chain of one signer, or a list of a regime, by the rules of `CheckedGet` and of the regimes for which it is fetched.
 ///
 /// The server's certificate is judged by ordinary web roots. The authenticity of a chain comes from its anchors, which
 /// `ChainPolicy` judges.
@@ -17,12 +17,22 @@ package struct CertificateFetch: Sendable {
         case chain([[UInt8]], CertificateFreshness)
     }
 
+    /// The host's response to a request for a list.
+    package enum ListResponse: Hashable, Sendable {
+        case unchanged(CertificateFreshness)
+        case list(FetchedList, CertificateFreshness)
+    }
+
     /// The largest body in bytes.
     package static let mostBytes = 65_536
+    /// The same of a list: a revocation list has some 40 bytes for each certificate.
+    package static let mostBytesOfList = 8 << 20
     /// The longest time for a connection.
     package static let connect = Duration.seconds(3)
     /// The longest time for everything, from the name to the last byte.
     package static let total = Duration.seconds(5)
+    /// The same for a list, which is a hundred times as large.
+    package static let totalOfList = Duration.seconds(30)
 
     private let version: String
     private let resolve: HostResolver
@@ -64,25 +74,54 @@ package struct CertificateFetch: Sendable {
     package func response(
         of address: String, under rules: [AddressRules], known: CertificateFreshness?, at now: Int64
     ) async throws(CertificateProblem) -> Response {
-        guard Self.allows(address, under: rules), let url = FetchURL(address) else { throw .notAllowed }
-        var headers: HTTPHeaders = [
-            "User-Agent": "herald/\(version)", "Accept": "application/pem-certificate-chain, */*;q=0.1",
-        ]
-        if let etag = known?.etag { headers.add(name: "If-None-Match", value: etag) }
-        if let date = known?.lastModified { headers.add(name: "If-Modified-Since", value: date) }
-        let get = CheckedGet(
-            mostBytes: Self.mostBytes, connect: min(Self.connect, total), total: total,
-            allowsPrivate: Self.allowsPrivate(address, under: rules), roots: roots, resolve: resolve)
-        let response: CheckedGet.Response
-        do throws(FetchFailure) {
-            response = try await get.response(to: url, headers)
-        } catch {
-            throw .fetch(error)
-        }
-        switch response {
+        let accepted: HTTPHeaders = ["Accept": "application/pem-certificate-chain, */*;q=0.1"]
+        switch try await get(address, under: rules, accepted, known, mostBytes: Self.mostBytes, total: total) {
         case .unchanged(let headers): return .unchanged(CertificateFreshness(headers, at: now))
         case .content(let headers, let body):
             return .chain(try Self.chain(in: body), CertificateFreshness(headers, at: now))
+        }
+    }
+
+    /// Requests the list at an address that the operator has configured.
+    ///
+    /// - Parameters:
+    ///   - rules: those of the regimes with the address.
+    ///   - authorization: the value of Authorization; nil for none.
+    ///   - known: as in `response`.
+    package func list(
+        _ kind: ListKind, at address: String, under rules: [AddressRules], authorization: String?,
+        known: CertificateFreshness?, at now: Int64
+    ) async throws(CertificateProblem) -> ListResponse {
+        var headers: HTTPHeaders = ["Accept": "*/*"]
+        if let authorization {
+            guard address.hasPrefix("https://") else { throw .authorization("Authorization is sent over https alone") }
+            headers.add(name: "Authorization", value: authorization)
+        }
+        // A test waits for no longer time than it has set.
+        let total = total < Self.total ? total : Self.totalOfList
+        switch try await get(address, under: rules, headers, known, mostBytes: Self.mostBytesOfList, total: total) {
+        case .unchanged(let headers): return .unchanged(CertificateFreshness(headers, at: now))
+        case .content(let headers, let body):
+            return .list(try FetchedList(kind, in: body), CertificateFreshness(headers, at: now))
+        }
+    }
+
+    private func get(
+        _ address: String, under rules: [AddressRules], _ further: HTTPHeaders, _ known: CertificateFreshness?,
+        mostBytes: Int, total: Duration
+    ) async throws(CertificateProblem) -> CheckedGet.Response {
+        guard Self.allows(address, under: rules), let url = FetchURL(address) else { throw .notAllowed }
+        var headers: HTTPHeaders = ["User-Agent": "herald/\(version)"]
+        headers.add(contentsOf: further)
+        if let etag = known?.etag { headers.add(name: "If-None-Match", value: etag) }
+        if let date = known?.lastModified { headers.add(name: "If-Modified-Since", value: date) }
+        let get = CheckedGet(
+            mostBytes: mostBytes, connect: min(Self.connect, total), total: total,
+            allowsPrivate: Self.allowsPrivate(address, under: rules), roots: roots, resolve: resolve)
+        do throws(FetchFailure) {
+            return try await get.response(to: url, headers)
+        } catch {
+            throw .fetch(error)
         }
     }
 

@@ -2,7 +2,7 @@
 
 package import Trust
 
-/// Why the certificate of an address could not be fetched.
+/// Why the certificate or the list of an address could not be fetched.
 package enum CertificateProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// No regime with `fetch: on` for which it is fetched allows the address.
     case notAllowed
@@ -11,12 +11,16 @@ package enum CertificateProblem: Error, Hashable, Sendable, CustomStringConverti
     case notPEM
     /// The certificates are no chain of one signer.
     case chain(String)
+    /// The body is no list of the kind that the address is for, such as a page in HTML.
+    case notList(ListKind)
+    /// The value for Authorization cannot be read, or would travel unencrypted.
+    case authorization(String)
 
     /// The cause of tokens that name the address: missing evidence, or a certificate that cannot be used.
     package var cause: TrustCause {
         switch self {
-        case .notAllowed, .fetch: .certificateUnreachable
-        case .notPEM, .chain: .certificateMalformed
+        case .notAllowed, .fetch, .authorization: .certificateUnreachable
+        case .notPEM, .chain, .notList: .certificateMalformed
         }
     }
 
@@ -27,6 +31,8 @@ package enum CertificateProblem: Error, Hashable, Sendable, CustomStringConverti
         case .fetch(let failure): failure.reason
         case .notPEM: "not_pem"
         case .chain: "chain"
+        case .notList: "not_list"
+        case .authorization: "authorization"
         }
     }
 
@@ -37,6 +43,8 @@ package enum CertificateProblem: Error, Hashable, Sendable, CustomStringConverti
         case .fetch(let failure): failure.description
         case .notPEM: "the host returns something else than certificates in PEM"
         case .chain(let reason): reason
+        case .notList(let kind): "the host returns something else than a \(kind.name)"
+        case .authorization(let reason): reason
         }
     }
 }
