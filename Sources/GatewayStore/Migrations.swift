@@ -301,6 +301,7 @@ extension Migrations {
         signers.add("signers chains of calls", temporaryChain)
         signers.add("signers fetches", fetches)
         signers.add("signers imports", imports)
+        signers.add("signers lists", listFetches)
         return signers
     }()
 
@@ -353,7 +354,7 @@ extension Migrations {
             imported_at INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        """ + temporaryChain + fetches + imports
+        """ + temporaryChain + fetches + imports + listFetches
 
     // Decisions on chains that calls brought, until the next decision on all signers. A decision is not repeated from its
     // row, so the certificates are left out. The columns are those of `signer`.
@@ -403,6 +404,21 @@ extension Migrations {
     private static let imports = """
         CREATE TABLE import_wait (id INTEGER PRIMARY KEY, until INTEGER NOT NULL);
         ALTER TABLE fetch_state DROP COLUMN import_until;
+
+        """
+
+    // States of fetches of lists by address. `digest` is that of the list that the host has sent last and that was taken in.
+    private static let listFetches = """
+        CREATE TABLE list_fetch (
+            address TEXT PRIMARY KEY,
+            digest BLOB NOT NULL,
+            reason TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            next_at INTEGER NOT NULL,
+            fetched_at INTEGER,
+            etag TEXT,
+            last_modified TEXT
+        ) WITHOUT ROWID;
 
         """
 }

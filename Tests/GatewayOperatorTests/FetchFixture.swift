@@ -133,11 +133,13 @@ struct RegimeText: Sendable {
     var keys: String
     /// Files beside the regime, with their contents.
     var files: [String: String]
+    /// Whether private networks are open.
+    var isPrivate = true
 
     func write(to folder: TemporaryFolder, port: UInt16) throws {
         try FileManager.default.createDirectory(
             atPath: folder.path + "/regimes", withIntermediateDirectories: true)
-        let open = "keys: p256_rsa\ntnauthlist: any\nx5u_ports: any\nx5u_http: true\nx5u_private: true\n"
+        let open = "keys: p256_rsa\ntnauthlist: any\nx5u_ports: any\nx5u_http: true\nx5u_private: \(isPrivate)\n"
         try folder.write(open + keys.replacing("PORT", with: "\(port)"), to: "regimes/private.yaml")
         for (name, text) in files { try folder.write(text, to: "regimes/" + name) }
     }

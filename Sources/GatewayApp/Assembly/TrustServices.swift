@@ -30,7 +30,7 @@ struct TrustServices {
             folder: configuration.state, regimes: settings.names, current: current, logger: logger)
         signers = SignerService(
             settings, folder: configuration.state, requests: shared.requests, signers: current, publisher: publisher,
-            fetch: settings.fetchRules.isEmpty ? nil : CertificateFetch(version: HeraldVersion.current), logger: logger)
+            fetch: settings.fetchesAnything ? CertificateFetch(version: HeraldVersion.current) : nil, logger: logger)
         decisions = SignerDecisions(configuration, publisher, logger: logger)
         metrics = TrustMetrics(shared, publisher, signers)
     }

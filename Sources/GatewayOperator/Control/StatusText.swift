@@ -81,6 +81,7 @@ struct StatusText {
         }
         return [("signers", "\(trust.signers) with a certificate\(unknown)\(decided)"), ("signed", trust.callsText)]
             + (trust.fetches.map { [("fetches", $0.text)] } ?? []) + (clock ?? [])
+            + (trust.lists ?? []).map { ("lists", $0.text(at: state.at)) }
             + (trust.problem.map { [("signers", $0)] } ?? [])
     }
 

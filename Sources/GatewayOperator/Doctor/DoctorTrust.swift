@@ -72,12 +72,39 @@ struct DoctorTrust {
         // The remark of the configuration has the causes.
         guard !used.isEmpty else { return [] }
         let found =
-            countries + files + anchorEnds + authorityLists + revocationLists + signers + newProviders + fetches
+            countries + files + anchorEnds + authorityLists + revocationLists + listFetches + signers + newProviders
+            + fetches
         guard found.allSatisfy({ $0.level == .note }) else { return found }
         let counts = used.map { "\(good($0.regime)) count under \($0.regime.name)" }
         return found + [
             DoctorFinding("trust", .ok, "\(trust.signers.count) signers: \(counts.joined(separator: ", "))")
         ]
+    }
+
+    /// Lists with an address whose fetches fail, that were not fetched yet, or whose login cannot be read.
+    private var listFetches: [DoctorFinding] {
+        let lists = ListAddress.all(of: configuration.trust?.regimes ?? [])
+        let names = Set(used.map(\.regime.name))
+        return lists.filter { !names.isDisjoint(with: $0.names) }.flatMap { list -> [DoctorFinding] in
+            var findings: [DoctorFinding] = []
+            do throws(CertificateProblem) {
+                _ = try list.authorizationValue()
+            } catch {
+                findings.append(Self.warning("the \(list.title) needs a login: \(error); see list_authorization_file"))
+            }
+            guard let state = trust.listFetches[list.address] else {
+                return findings + [
+                    Self.note("the \(list.title) is not fetched yet: a running gateway does so within a minute")
+                ]
+            }
+            let words = ListFetchWords(state)
+            guard words.hasFailed else { return findings }
+            return findings + [
+                Self.warning(
+                    "the \(list.title): \(words.text); later authorities and revocations do not count: correct the address, or "
+                        + "import the list with herald trust import FILE")
+            ]
+        }
     }
 
     /// Certificates that end soon and whose refreshes fail, and addresses whose certificate could not be fetched.
@@ -143,6 +170,13 @@ struct DoctorTrust {
             let findings = obstacles.map { finding($0, hasList: hasList, own) }
             let isExplained = obstacles.contains { $0.key == "anchors" }
             guard files.anchors.isEmpty, !hasList, !isExplained else { return findings }
+            if let address = files.regime.listAddress {
+                return findings + [
+                    Self.warning(
+                        "regime \(name) has no anchor, and no signer counts under it, until its list is taken in from "
+                            + TerminalText.visible(address))
+                ]
+            }
             return findings + [
                 Self.warning(
                     "regime \(name) has no anchor: no signer counts under it; name files in anchors of the regime, then run "

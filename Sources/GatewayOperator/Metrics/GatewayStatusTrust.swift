@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GatewayStore
+import GatewaySync
+
 extension GatewayStatus {
     /// The verification of signed calls.
     struct Trust: Hashable, Sendable, Codable {
@@ -17,6 +20,44 @@ extension GatewayStatus {
         var problem: String?
         /// The fetches of certificates; nil where nothing is fetched.
         var fetches: Fetches?
+        /// The lists with an address; nil without one.
+        var lists: [ListFetch]?
+
+        /// The fetches of a list of authorities or of a revocation list.
+        struct ListFetch: Hashable, Sendable, Codable {
+            var address: String
+            /// `authorities` or `revocations`.
+            var kind: String
+            /// The names of the regimes with the address.
+            var regimes: [String]
+            /// The time of the last successful fetch; nil before the first one.
+            var fetchedAt: Int64?
+            /// The time of the next fetch; nil before the first one.
+            var nextAt: Int64?
+            /// Failures in a row, with the reason of the last one.
+            var failures: Int
+            var reason: String?
+
+            enum CodingKeys: String, CodingKey {
+                case address, kind, regimes, failures, reason
+                case fetchedAt = "fetched_at"
+                case nextAt = "next_fetch_at"
+            }
+
+            init(_ figures: SignerService.ListFigures) {
+                (address, kind) = (figures.list.address, figures.list.kind.rawValue)
+                (regimes, failures) = (figures.list.names, figures.state.attempts)
+                (fetchedAt, nextAt) = (figures.state.fetchedAt, figures.state.nextAt > 0 ? figures.state.nextAt : nil)
+                reason = figures.state.reason.isEmpty ? nil : figures.state.reason
+            }
+
+            /// Kind, address and state as text.
+            func text(at now: Int64) -> String {
+                let fetched = fetchedAt.map { "fetched \(AgeText.text(now - $0)) ago" } ?? "not fetched yet"
+                let failed = reason.map { ", \(ListFetchWords.failure(failures, $0))" } ?? ""
+                return "\(kind) of \(regimes.joined(separator: ", ")) at \(address) \(fetched)\(failed)"
+            }
+        }
 
         /// The fetches of certificates.
         struct Fetches: Hashable, Sendable, Codable {
@@ -46,7 +87,7 @@ extension GatewayStatus {
         }
 
         enum CodingKeys: String, CodingKey {
-            case signers, calls, problem, fetches
+            case signers, calls, problem, fetches, lists
             case unknownAddresses = "unknown_addresses"
             case clockOffset = "clock_offset_seconds"
             case decidedAt = "decided_at"

@@ -39,7 +39,7 @@ package struct TrustMetrics: Sendable {
                 name: "herald_trust_causes_total", help: "Signed header fields of calls by cause",
                 labels: [MetricLabel("cause", cause.name)], value: trust.counters.count(cause))
         }
-        return results + causes + fetches + [
+        return results + causes + fetches + (await listCounters()) + [
             CounterSample(
                 name: "herald_trust_contradictions_total", help: "Calls whose verdict contradicts the trunk's verstat",
                 value: trust.counters.contradictions),
@@ -56,6 +56,35 @@ package struct TrustMetrics: Sendable {
                 help: "Requests of calls for an unknown signer that were dropped above a limit",
                 value: dropped),
         ]
+    }
+
+    /// Fetches of lists with an address.
+    private func listCounters() async -> [CounterSample] {
+        await service.lists.counts.sorted { $0.key < $1.key }.map { result, count in
+            CounterSample(
+                name: "herald_trust_list_fetches_total",
+                help: "Fetches of lists of authorities and of revocation lists by result",
+                labels: [MetricLabel("result", result)], value: count)
+        }
+    }
+
+    /// The age and the failures of each list with an address.
+    private func listGauges() async -> [GaugeSample] {
+        let now = time.now()
+        let lists = await service.listFigures
+        let ages = lists.compactMap { figures in
+            figures.state.fetchedAt.map { fetchedAt in
+                GaugeSample(
+                    name: "herald_trust_list_fetch_age_seconds", help: "Seconds since the last fetch of a list",
+                    labels: [MetricLabel("address", figures.list.address)], value: Double(now - fetchedAt))
+            }
+        }
+        return ages
+            + lists.map { figures in
+                GaugeSample(
+                    name: "herald_trust_list_fetch_failures", help: "Fetches of a list that failed in a row",
+                    labels: [MetricLabel("address", figures.list.address)], value: Double(figures.state.attempts))
+            }
     }
 
     /// Signers, unknown addresses, the clock, and ends of lists.
@@ -91,7 +120,7 @@ package struct TrustMetrics: Sendable {
                     value: Double(offset)))
         }
         let now = time.now()
-        return gauges
+        return gauges + (await listGauges())
             + (figures?.lists ?? []).map { list in
                 GaugeSample(
                     name: "herald_trust_list_expires_seconds",
@@ -102,13 +131,15 @@ package struct TrustMetrics: Sendable {
 
     /// The part of the status.
     func status() async -> GatewayStatus.Trust {
+        let lists = await service.listFigures
         let figures = await publisher.figures
         let counts = TrustEvidence.Result.allCases.map { ($0.label, trust.counters.count($0)) }
         return GatewayStatus.Trust(
             signers: figures?.signers ?? 0, unknownAddresses: figures?.unknown ?? 0,
             calls: Dictionary(counts, uniquingKeysWith: { $1 }), clockOffset: trust.counters.clockOffset,
             decidedAt: figures.flatMap { $0.decidedAt > 0 ? $0.decidedAt : nil }, problem: await publisher.problem,
-            fetches: await service.fetchFigures.map(GatewayStatus.Trust.Fetches.init))
+            fetches: await service.fetchFigures.map(GatewayStatus.Trust.Fetches.init),
+            lists: lists.isEmpty ? nil : lists.map(GatewayStatus.Trust.ListFetch.init))
     }
 }
 

@@ -5,7 +5,8 @@ import Trust
 
 /// Chooses the next fetch of a certificate within the limits of hosts and of the gateway. For one task.
 ///
-/// Anybody can invent addresses in calls. Refreshes of stored certificates have a lane of their own, so that no call delays them.
+/// Anybody can invent addresses in calls. Refreshes of stored certificates and of lists have a lane of their own, so that no
+/// call delays them.
 /// Times are seconds of the steady clock.
 struct FetchQueue {
     /// The most fetches for calls at once.
@@ -29,6 +30,11 @@ struct FetchQueue {
         case renewal
         /// The stored certificate is to be kept in force.
         case refresh
+        /// A list that decides on signers is to be kept up to date.
+        case list
+
+        /// Whether no call has asked.
+        var isRefresh: Bool { self == .refresh || self == .list }
     }
 
     /// One address to fetch.
@@ -78,11 +84,16 @@ struct FetchQueue {
             refreshes.allow(address, rules)
             return true
         }
-        guard reason == .refresh ? refreshes.hasSpace : calls.hasSpace else { return false }
+        // The lists are few, and a revocation is due before any certificate.
+        guard reason == .list || (reason == .refresh ? refreshes.hasSpace : calls.hasSpace) else { return false }
         taken.insert(address)
         let host = CertificateFetch.host(of: address) ?? address
         let order = Order(address: address, host: host, reason: reason, rules: rules)
-        if reason == .refresh { refreshes.waiting.append(order) } else { calls.waiting.append(order) }
+        switch reason {
+        case .list: refreshes.waiting.insert(order, at: refreshes.waiting.prefix { $0.reason == .list }.count)
+        case .refresh: refreshes.waiting.append(order)
+        case .unknown, .renewal: calls.waiting.append(order)
+        }
         return true
     }
 
@@ -94,7 +105,7 @@ struct FetchQueue {
     /// - Parameter failure: the failure of the host; nil for a response, and for a skipped order.
     mutating func finish(_ order: Order, _ failure: FetchFailure?, wasSkipped: Bool, at now: Int64) {
         taken.remove(order.address)
-        if order.reason == .refresh {
+        if order.reason.isRefresh {
             refreshes.finish(order, failure, wasSkipped: wasSkipped, at: now)
         } else {
             calls.finish(order, failure, wasSkipped: wasSkipped, at: now)

@@ -18,6 +18,27 @@ enum FetchTimes {
         return Int64(Double(pause) * (0.8 + 0.4 * chance))
     }
 
+    private static let hour: Int64 = 3600
+
+    /// The pause of a list after failures in a row, counted from one, spread by ± 20 %. A list that is refused is read again
+    /// after an hour.
+    static func pauseOfList(afterFailures count: Int, isRefused: Bool, chance: Double) -> Int64 {
+        pause(afterFailures: isRefused ? pauses.count : count, .certificateUnreachable, chance: chance)
+    }
+
+    /// The time of the next fetch of a list: after an hour, or after the time that the host permits, six hours at most.
+    ///
+    /// In the last hour of a list it is every ten minutes, until the next one is there.
+    /// - Parameters:
+    ///   - lifetime: that of the host; nil without one.
+    ///   - end: the end of the list.
+    static func nextList(at now: Int64, lifetime: Int64?, end: Int64?, chance: Double) -> Int64 {
+        let pause = min(max(lifetime ?? hour, hour), 6 * hour)
+        let next = now + Int64(Double(pause) * (1 - 0.2 * chance))
+        guard let end, end > now else { return next }
+        return min(next, max(end - hour, now + 600))
+    }
+
     /// The end of a certificate in the store, and the time of its refresh: at 80 % of its life, or a day before its end.
     ///
     /// - Parameters:

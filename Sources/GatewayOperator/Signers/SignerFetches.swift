@@ -67,6 +67,9 @@ struct SignerFetches {
         _ = queue.add(address, .refresh, rules: rules)
     }
 
+    /// Orders a list.
+    mutating func order(_ list: ListAddress) { _ = queue.add(list.address, .list, rules: list.rules) }
+
     private func waitsForStore(_ address: String) -> Bool { outcomes.contains { $0.order.address == address } }
 
     /// The next step; nil while the store has not taken the last results.

@@ -24,9 +24,10 @@ extension SignerService {
     /// Seconds for which an address is left alone after its renewal, until the calls know of it.
     private static let renewalPause: Int64 = 60
 
-    /// Nil where nothing is fetched.
+    /// Nil where no certificate is fetched.
     var fetchFigures: FetchFigures? {
-        fetches.map { fetches in
+        guard !settings.fetchRules.isEmpty else { return nil }
+        return fetches.map { fetches in
             FetchFigures(
                 counts: fetches.counts, waiting: fetches.queue.waitingCount, running: fetches.queue.runningCount,
                 skippedHosts: fetches.queue.skippedHosts(at: time.steady()))
@@ -62,6 +63,10 @@ extension SignerService {
     func startFetches() {
         while let step = fetches?.next(at: time.steady()) {
             switch step {
+            case .start(let order) where order.reason == .list:
+                running[order.address] = Task { await self.carryOutList(order, skipped: nil) }
+            case .skip(let order, let failure) where order.reason == .list:
+                running[order.address] = Task { await self.carryOutList(order, skipped: failure) }
             case .start(let order): running[order.address] = Task { await self.carryOut(order) }
             case .skip(let order, let failure): running[order.address] = Task { await self.skip(order, failure) }
             }

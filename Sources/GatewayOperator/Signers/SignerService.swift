@@ -10,7 +10,7 @@ import ServiceLifecycle
 import Trust
 
 /// Carries out the requests of calls for unknown signers: lists their addresses, fetches their certificates where a regime
-/// has `fetch: on`, and checks chains of tokens.
+/// has `fetch: on`, and checks chains of tokens. Fetches the lists of authorities and of revocations that have an address.
 ///
 /// Results are stored in batches; the publisher brings them to the call path. A request that cannot be carried out is dropped
 /// and counted, and the next call of the signer makes it again.
@@ -22,9 +22,13 @@ package actor SignerService: Service {
     let publisher: TrustPublisher
     let time: ServiceClock
     let warnings: SteadyWarnings
+    let logger: Logger
     var intake = SignerIntake()
     /// Nil where nothing is fetched.
     var fetches: SignerFetches?
+    var lists: ListFetches
+    /// The time of the last look for due lists, by the steady clock.
+    var listsOrderedAt = Int64.min / 2
     /// Fetches that run, by address.
     var running: [String: Task<Void, Never>] = [:]
     /// The time of the last look for due refreshes, by the steady clock.
@@ -62,7 +66,9 @@ package actor SignerService: Service {
         self.signers = signers
         self.publisher = publisher
         self.time = time
+        self.logger = logger
         warnings = SteadyWarnings(time: time, logger: logger)
+        lists = ListFetches(settings.regimes)
         fetches = fetch.map(SignerFetches.init)
     }
 
@@ -93,6 +99,7 @@ package actor SignerService: Service {
             case .check(let chain): await check(chain, at: now)
             }
         }
+        await orderLists(at: now)
         await orderRefreshes(at: now)
         startFetches()
         guard now - storedAt >= Self.batchTime else { return }

@@ -58,6 +58,16 @@ struct RegimeSources {
         }
     }
 
+    /// Adds a list that a host has sent, as if it were a file of the regimes with its address.
+    mutating func add(_ list: FetchedList, from address: ListAddress) {
+        for regime in address.regimes {
+            switch list.kind {
+            case .authorities: regimes[regime.position].lists.append((list.token, address.address))
+            case .revocations: regimes[regime.position].revocations.append((list.der, address.address))
+            }
+        }
+    }
+
     private mutating func material(_ paths: [String], _ key: String, of regime: TrustRegime) -> TrustMaterial {
         var material = TrustMaterial()
         for path in paths {
@@ -99,6 +109,7 @@ struct RegimeSources {
             // The contents of files count, and not the form of their paths.
             (rules.anchors, rules.listRoot) = ([], nil)
             (rules.revocationLists, rules.revocationSigner) = ([], nil)
+            (rules.listAddress, rules.listAuthorization, rules.revocationAddresses) = (nil, nil, [])
             hash.update(data: Array("\(rules) \(codes)".utf8))
             for part in files.anchors + files.revocationSigners { hash.update(data: part) }
         }

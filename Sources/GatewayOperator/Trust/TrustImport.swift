@@ -37,8 +37,17 @@ package struct TrustImport {
         _ configuration: HeraldConfiguration,
         now: @escaping @autoclosure @Sendable () -> Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(CommandFailure) {
-        settings = try configuration.trustSettings()
-        folder = configuration.state
+        self.init(try configuration.trustSettings(), folder: configuration.state, now: now())
+    }
+
+    /// - Parameters:
+    ///   - folder: the state folder.
+    ///   - now: as above.
+    init(
+        _ settings: HeraldConfiguration.TrustSettings, folder: String, now: @escaping @autoclosure @Sendable () -> Int64
+    ) {
+        self.settings = settings
+        self.folder = folder
         clock = now
         self.now = now()
     }
@@ -94,6 +103,15 @@ package struct TrustImport {
         return try await change { merge in try await merge.take(taken) }
     }
 
+    /// Takes in a list that a host has sent, by the rules for a file of its regimes.
+    ///
+    /// - Throws: `ListRefusal` for a list that is refused, and then nothing changes.
+    func take(_ list: FetchedList, of address: ListAddress) async throws -> Outcome {
+        var sources = RegimeSources(settings.regimes)
+        sources.add(list, from: address)
+        return try await change(by: sources) { merge in try await merge.takeLists(of: address.address) }
+    }
+
     /// Adds a file, or each member of an archive. A refused archive is an error, so that it changes nothing.
     private static func add(_ path: String, to material: inout TrustMaterial) async throws(CommandFailure) {
         let bytes = try TrustFile.read(path)
@@ -106,7 +124,12 @@ package struct TrustImport {
     }
 
     private func change(_ work: (inout TrustMerge) async throws -> Void) async throws -> Outcome {
-        let sources = RegimeSources(settings.regimes)
+        try await change(by: RegimeSources(settings.regimes), work)
+    }
+
+    private func change(
+        by sources: RegimeSources, _ work: (inout TrustMerge) async throws -> Void
+    ) async throws -> Outcome {
         let store = try CommandFailure.reported { try SignerStore(folder: folder) }
         defer { try? store.close() }
         do {

@@ -86,6 +86,9 @@ package struct TrustListing {
             let end = list.nextUpdate.map { ($0 <= now ? ", ended at " : ", until ") + OperatorTime.text($0) } ?? ""
             lines.append("revocation list of \(list.name): \(list.count) certificates\(end)")
         }
+        for list in ListAddress.all(of: settings.regimes) {
+            lines.append("\(list.title): \(ListFetchWords(trust.listFetches[list.address]).text)")
+        }
         if !temporary.isEmpty {
             let count = temporary.count == 1 ? "1 chain" : "\(temporary.count) chains"
             lines.append(

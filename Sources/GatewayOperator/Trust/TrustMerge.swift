@@ -52,6 +52,23 @@ struct TrustMerge {
         try await decide()
     }
 
+    /// The reason for which a fetched list is not taken in.
+    struct ListRefusal: Error {
+        let reason: String
+    }
+
+    /// Takes in the lists of the regimes' files and the fetched one of an address, which are among the sources.
+    ///
+    /// - Throws: `ListRefusal` if the fetched one is refused.
+    mutating func takeLists(of address: String) async throws {
+        await takeLists(TrustMaterial())
+        takeRevocations(TrustMaterial())
+        if let refusal = changes.first(where: { $0.kind == "refused" && $0.subject == address }) {
+            throw ListRefusal(reason: refusal.detail)
+        }
+        try await decide()
+    }
+
     private mutating func refuse(_ place: String, _ reason: String) {
         changes.append(Change(kind: "refused", subject: place, detail: reason))
     }
@@ -109,6 +126,8 @@ struct TrustMerge {
             }
             if list.token == stored?.token { return nil }
             if let stored, list.sequence < stored.sequence {
+                // Beside an address a file is the list of the first start.
+                if isOwn, let address = files.regime.listAddress, address != place { return nil }
                 throw .init(
                     reason: "its sequence \(list.sequence) is below \(stored.sequence), that of the stored list")
             }
@@ -140,6 +159,11 @@ struct TrustMerge {
     private mutating func takeRevocations(_ material: TrustMaterial) {
         let policy = ChainPolicy(sources.anchors(trust), issuers: pool(material), at: now)
         let own = sources.regimes.flatMap(\.revocations)
+        // Beside an address a file is the list of the first start.
+        let replaced = Set(
+            sources.regimes.filter { !$0.regime.revocationAddresses.isEmpty }.flatMap { files in
+                files.revocations.map(\.place).filter { !files.regime.revocationAddresses.contains($0) }
+            })
         for (der, place) in own + material.revocations {
             guard let list = RevocationList(der: der) else {
                 refuse(
@@ -153,15 +177,18 @@ struct TrustMerge {
                 )
                 continue
             }
-            take(list, der, of: signer, place)
+            take(list, der, of: signer, place, isReplaced: replaced.contains(place))
         }
     }
 
-    private mutating func take(_ list: RevocationList, _ der: [UInt8], of signer: [UInt8], _ place: String) {
+    /// - Parameter isReplaced: whether an older list than the stored one is no problem.
+    private mutating func take(
+        _ list: RevocationList, _ der: [UInt8], of signer: [UInt8], _ place: String, isReplaced: Bool
+    ) {
         let stored = trust.revocationLists.first { $0.signer == signer }
         if stored?.der == der { return }
         if let stored, let former = RevocationList(der: stored.der), list.isOlder(than: former) {
-            refuse(place, "is older than the stored list of \(list.name)")
+            if !isReplaced { refuse(place, "is older than the stored list of \(list.name)") }
             return
         }
         trust.revocationLists.removeAll { $0.signer == signer }

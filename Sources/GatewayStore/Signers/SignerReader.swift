@@ -9,7 +9,7 @@ package import Trust
 ///
 /// Opens the file read-only. Safe from any thread.
 package struct SignerReader: Sendable {
-    private let database: any DatabaseReader
+    let database: any DatabaseReader
     private let path: String
 
     /// Opens the signers in a gateway's state folder.
@@ -160,7 +160,7 @@ package struct SignerReader: Sendable {
         }
     }
 
-    private func explained<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+    func explained<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
         } catch let error as DatabaseError {
@@ -285,6 +285,7 @@ package struct SignerReader: Sendable {
             let fetch = state(row)
             trust.fetches[fetch.address] = fetch
         }
+        trust.listFetches = try listFetches(of: database)
         return trust
     }
 

@@ -104,6 +104,8 @@ package struct StoredTrust: Sendable {
     package var unknown: [String: Int64] = [:]
     /// States of fetches by address, for reading; a change as a whole keeps them.
     package var fetches: [String: StoredFetch] = [:]
+    /// States of fetches of lists by address, for reading; a change as a whole keeps them.
+    package var listFetches: [String: StoredListFetch] = [:]
     package var authorityLists: [StoredAuthorityList] = []
     package var revocationLists: [StoredRevocationList] = []
 
