@@ -7,6 +7,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayStore
 import GatewayTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayApp
@@ -60,6 +61,37 @@ struct TrustServicesTests {
             #expect(await reload.run() == .applied(waiting: ["trust.regimes"]))
         }
         #expect(try SignerReader(folder: start.configuration.state).figures().unknown == 1)
+    }
+
+    @Test func `a list with an address is fetched without a call, and without fetch: on`() async throws {
+        let peer = try FaultyPeer { _, _ in .status(404) }
+        let regimes = starts.folder.path + "/regimes"
+        try FileManager.default.createDirectory(atPath: regimes, withIntermediateDirectories: true)
+        let address = "http://127.0.0.1:\(peer.port)/api/v1/ca-list"
+        let regime = """
+            anchors: ["\(address)"]
+            list_root: root.pem
+            x5u_ports: any
+            x5u_http: true
+            x5u_private: true
+
+            """
+        try regime.write(toFile: regimes + "/private.yaml", atomically: true, encoding: .utf8)
+        let start = try starts.start(text)
+        let control = ControlClient(folder: start.configuration.runtime)
+        try await starts.run(start) { _ in
+            try await until { await Self.trust(control)?.lists?.first?.failures == 1 }
+            let state = try await control.state()
+            let list = try #require(state.gateway.trust?.lists?.first)
+            #expect(list.address == address && list.kind == "authorities" && list.regimes == ["private"])
+            #expect(list.fetchedAt == nil && list.reason == "the server returned 404")
+            #expect(state.gateway.trust?.fetches == nil, "no certificate is fetched")
+            let status = StatusText(state).text
+            let line =
+                "authorities of private at \(address) not fetched yet, the last fetch failed: the server returned 404"
+            #expect(status.contains("lists     \(line)\n"), "\(status)")
+        }
+        #expect(peer.requests.map(\.path) == ["/api/v1/ca-list"])
     }
 
     @Test func `without the section there is no file, no service and no part of the status`() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -230,6 +231,17 @@ struct ListFaultTests {
         let findings = DoctorTrust.findings(configuration, at: gateway.signers.time.now)
         let warning = try #require(findings.first { $0.text.contains(failure) })
         #expect(warning.level == .warning && warning.text.hasSuffix("import the list with herald trust import FILE"))
+        let metrics = TrustMetrics(
+            GatewayTrust(signers: gateway.signers.current), gateway.publisher, gateway.service)
+        let gauges = await metrics.gauges().filter { $0.name.hasPrefix("herald_trust_list_fetch_") }
+        #expect(
+            gauges.map(\.name) == [
+                "herald_trust_list_fetch_age_seconds", "herald_trust_list_fetch_failures",
+                "herald_trust_list_fetch_failures",
+            ])
+        #expect(gauges.dropFirst().map(\.value) == [0, 1])
+        let counts = await metrics.counters().filter { $0.name == "herald_trust_list_fetches_total" }
+        #expect(counts.map(\.value) == [1, 1])
         let figures = await gateway.service.listFigures.map(GatewayStatus.Trust.ListFetch.init)
         #expect(
             figures.map { $0.text(at: gateway.signers.time.now) } == [

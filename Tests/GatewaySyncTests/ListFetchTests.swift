@@ -94,6 +94,19 @@ struct ListFetchTests {
         #expect(peer.requests.isEmpty)
     }
 
+    @Test(arguments: [FaultyPeer.Response.silence, .stall("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n-----BEGIN")])
+    func `a slow host has its time and no more`(response: FaultyPeer.Response) async throws {
+        #expect(CertificateFetch.totalOfList == .seconds(30))
+        let peer = try FaultyPeer { _, _ in response }
+        let fetch = CertificateFetch(
+            version: "1", resolve: { _ in HostAddress("127.0.0.1").map { [$0] } ?? [] }, total: .seconds(1))
+        await #expect(throws: CertificateProblem.fetch(.timeout(.seconds(1)))) {
+            try await fetch.list(
+                .revocations, at: "http://pa.example:\(peer.port)/crl", under: [Self.rules], authorization: nil,
+                known: nil, at: Self.now)
+        }
+    }
+
     // MARK: Login
 
     @Test func `a login goes over TLS alone`() async throws {

@@ -86,7 +86,13 @@ package struct ConfigurationSummary {
         }
         if let trust = configuration.trust {
             let names = trust.regimes.map(\.regime.name).joined(separator: ", ")
-            lines.append("trust   regimes \(names); certificates come from herald trust import")
+            let certificates =
+                trust.fetchRules.isEmpty ? "certificates come from herald trust import" : "certificates are fetched"
+            let lists = trust.regimes.map(\.regime).filter(\.verify).reduce(0) {
+                $0 + ($1.listAddress == nil ? 0 : 1) + $1.revocationAddresses.count
+            }
+            lines.append(
+                "trust   regimes \(names); \(certificates)" + (lists > 0 ? "; \(lists) lists are fetched" : ""))
             lines += configuration.trunks.compactMap(signatures)
         }
         if let names = configuration.doors.names {

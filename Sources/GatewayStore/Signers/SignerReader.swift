@@ -9,7 +9,7 @@ package import Trust
 ///
 /// Opens the file read-only. Safe from any thread.
 package struct SignerReader: Sendable {
-    let database: any DatabaseReader
+    private let database: any DatabaseReader
     private let path: String
 
     /// Opens the signers in a gateway's state folder.
@@ -160,7 +160,7 @@ package struct SignerReader: Sendable {
         }
     }
 
-    func explained<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+    private func explained<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
         } catch let error as DatabaseError {
@@ -174,6 +174,29 @@ package struct SignerReader: Sendable {
         } catch {
             throw HeraldDatabaseError(reading: error, path: path)
         }
+    }
+
+    // MARK: Lists
+
+    /// States of fetches of lists by address.
+    package func listFetches() async throws -> [String: StoredListFetch] {
+        try await explained { try await database.read { try Self.listFetches(of: $0) } }
+    }
+
+    private static func listFetches(of database: Database) throws -> [String: StoredListFetch] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT address, digest, reason, attempts, next_at, fetched_at, etag, last_modified FROM list_fetch
+                """)
+        let states = rows.map { row -> StoredListFetch in
+            var state = StoredListFetch(address: row[0], nextAt: row[4])
+            state.digest = bytes(row, 1)
+            (state.reason, state.attempts) = (row[2], row[3])
+            (state.fetchedAt, state.etag, state.lastModified) = (row[5], row[6], row[7])
+            return state
+        }
+        return Dictionary(states.map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Snapshot
