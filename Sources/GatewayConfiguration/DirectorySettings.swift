@@ -4,6 +4,7 @@ package import ConfigurationFiles
 package import Foundation
 package import GatewaySync
 import Host
+import Primitives
 
 extension HeraldConfiguration.DirectoryAccess {
     /// Settings of the directory client; reads the files of `directory.tls`.
@@ -11,7 +12,7 @@ extension HeraldConfiguration.DirectoryAccess {
     /// - Throws: `CommandFailure` or `DirectoryTrustError` that names the key.
     package func settings(version: String) throws -> DirectorySettings {
         guard let address = DirectoryAddress(url) else {
-            throw CommandFailure("directory.url \"\(url)\" is not an http or https URL of a directory")
+            throw CommandFailure("directory.url \"\(ShownURL.text(url))\" is not an http or https URL of a directory")
         }
         guard let key = APIKey(key.reveal()) else {
             throw CommandFailure("directory.api_key_file or directory.api_key_env does not hold a usable API key")

@@ -111,11 +111,11 @@ struct ConfigurationChangeTests {
     }
 
     @Test(arguments: [
-        ("https://user:pass@crm.example.com/a?token=abc", "https://user:<redacted>@crm.example.com/a?<redacted>"),
+        ("https://user:pass@crm.example.com/a?token=abc", "https://<redacted>@crm.example.com/a?token=<redacted>"),
         ("postgres://herald:pass@db/herald?sslmode=require", "postgres://herald:<redacted>@db/herald?sslmode=require"),
         ("https://crm.example.com/calls", "https://crm.example.com/calls"), ("plain text", "plain text"),
     ])
-    func `a URL is shown without its password and its query`(text: String, shown: String) {
+    func `a URL is shown without its user and the values of its query`(text: String, shown: String) {
         let change = ConfigurationChange(
             "directory.url", from: nil, to: .init(elements: [text], isList: false))
         #expect(change.new == shown)
@@ -123,7 +123,7 @@ struct ConfigurationChangeTests {
 
     @Test(arguments: [
         ("https://hooks.slack.com/services/T0/B0/xyz", "https://hooks.slack.com/<redacted>"),
-        ("https://user:pass@crm.example.com?token=abc", "https://user:<redacted>@crm.example.com/<redacted>"),
+        ("https://user:pass@crm.example.com?token=abc", "https://<redacted>@crm.example.com/<redacted>"),
         ("https://crm.example.com/", "https://crm.example.com/"),
     ])
     func `the URL of a webhook is shown without its path`(text: String, shown: String) {

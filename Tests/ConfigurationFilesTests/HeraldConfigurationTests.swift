@@ -326,7 +326,7 @@ struct HeraldConfigurationTests {
         let outcomes = """
             outcomes:
               cdr_file: calls.json
-              webhook: {url: 'https://crm.example.com/calls', secret_file: secret}
+              webhook: {url: 'https://crm.example.com/hooks/0123456789abcdef', secret_file: secret}
               kafka:
                 brokers: [kafka-1.example.com, 'kafka-2.example.com:9093']
                 topic: herald-calls
@@ -337,7 +337,8 @@ struct HeraldConfigurationTests {
         let text = ConfigurationSummary(try folder.load(smallest + outcomes)).text
         #expect(
             text.split(separator: "\n").filter { $0.hasPrefix("calls") } == [
-                "calls   to the file \(folder.path)/calls.json", "calls   to the webhook https://crm.example.com/calls",
+                "calls   to the file \(folder.path)/calls.json",
+                "calls   to the webhook https://crm.example.com/<redacted>",
                 "calls   to the topic herald-calls of kafka-1.example.com, kafka-2.example.com:9093, TLS, "
                     + "login SCRAM-SHA-512",
             ])

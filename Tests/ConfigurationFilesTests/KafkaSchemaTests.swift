@@ -51,6 +51,8 @@ struct KafkaSchemaTests {
         ("topic: t", "brokers", "write brokers: [kafka-1.example.com:9092]"),
         ("brokers: [], topic: t", "brokers", "must not be empty"),
         ("brokers: ['k:0'], topic: t", "brokers", "port \"0\" is out of range"),
+        ("brokers: ['u:s3cret-word@k:9093'], topic: t", "brokers", "\"<redacted>@k:9093\" is not an IPv4"),
+        ("brokers: ['u:s3cret-word@k'], topic: t", "brokers", "port \"<redacted>@k\" is out of range"),
         ("brokers: [k]", "topic", "write topic: herald-calls"),
         ("brokers: [k], topic: 'two words'", "topic", "letters, digits, dots, dashes or underscores"),
         ("brokers: [k], topic: '..'", "topic", "as Kafka allows"),

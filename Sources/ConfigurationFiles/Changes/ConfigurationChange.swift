@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A setting that differs between two configuration files.
 ///
-/// No text has a secret: the files have none, and passwords and queries of URLs and the path of a webhook are left out.
+/// No text has a secret: the files have none, and `ShownURL` leaves out the secret parts of URLs.
 package struct ConfigurationChange: Hashable, Sendable {
     /// Its place, such as `trunks[carrier].region`.
     package let path: String
@@ -58,7 +60,7 @@ private struct ShownValue {
         return value.isList ? "[\(texts.joined(separator: ", "))]" : texts.first ?? ""
     }
 
-    func text(_ text: String) -> String { isSecret ? "<redacted>" : withoutSecrets(text) }
+    func text(_ text: String) -> String { isSecret ? "<redacted>" : shown(text) }
 
     /// Whether the key is that of a secret, which a schema refuses in a file.
     private var isSecret: Bool {
@@ -66,24 +68,7 @@ private struct ShownValue {
         return ["secret", "password", "token", "api_key", "auth_key", "ledger_password"].contains(String(key))
     }
 
-    /// A URL without the password of its user and without the values of its query.
-    ///
-    /// That of a webhook is without its path too: in the URLs of Slack and others the path is the secret.
-    private func withoutSecrets(_ text: String) -> String {
-        guard let scheme = text.firstRange(of: "://") else { return text }
-        let rest = text[scheme.upperBound...]
-        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        var authority = String(rest[..<end])
-        if let at = authority.lastIndex(of: "@"), let colon = authority.firstIndex(of: ":"), colon < at {
-            authority = authority[..<colon] + ":<redacted>" + authority[at...]
-        }
-        var tail = String(rest[end...])
-        if path.hasSuffix("webhook.url"), !["", "/"].contains(tail) {
-            return text[..<scheme.upperBound] + authority + "/<redacted>"
-        }
-        if let query = tail.firstIndex(of: "?"), !text.hasPrefix("postgres") {
-            tail = tail[..<query] + "?<redacted>"
-        }
-        return text[..<scheme.upperBound] + authority + tail
+    private func shown(_ text: String) -> String {
+        path.hasSuffix("webhook.url") ? ShownURL.withoutPath(text) : ShownURL.text(text)
     }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import PostgreSQL
+import Primitives
 import SIPCore
 import Trust
 
@@ -195,7 +196,7 @@ extension HeraldConfiguration {
             }
             guard Self.isThisMachine(url) else { return [] }
             return [
-                "logos at \(directory.url) can be fetched on this machine only; add a logos section, or set public_url of the "
+                "logos at \(ShownURL.text(directory.url)) can be fetched on this machine only; add a logos section, or set public_url of the "
                     + "directory"
             ]
         }
@@ -204,7 +205,7 @@ extension HeraldConfiguration {
         if !logos.allowsPrivate, Self.isPrivate(url) { keys.append("allow_private: true") }
         guard !keys.isEmpty else { return [] }
         return [
-            "logos of the directory at \(directory.url) are not fetched; set \(keys.joined(separator: " and ")) in logos"
+            "logos of the directory at \(ShownURL.text(directory.url)) are not fetched; set \(keys.joined(separator: " and ")) in logos"
         ]
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Primitives
 import Trust
 
 /// A short description of a configuration, for `check-config`.
@@ -73,7 +74,7 @@ package struct ConfigurationSummary {
             if let ledger = cluster.ledger { lines.append("calls   also in the shared ledger at \(ledger)") }
         }
         lines += outputs
-        if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
+        if let directory = configuration.directory { lines.append("brands  from \(ShownURL.text(directory.url))") }
         if !configuration.customers.isEmpty {
             let accounts = Set(configuration.customers.map(\.directory)).count
             lines.append("brands  of \(configuration.customers.count) customers, from \(accounts) directory accounts")
@@ -126,7 +127,7 @@ package struct ConfigurationSummary {
     private var outputs: [String] {
         let outcomes = configuration.outcomes
         let file = outcomes.recordFile.map { "calls   to the file \($0)" }
-        let webhook = outcomes.webhook.map { "calls   to the webhook \($0.url)" }
+        let webhook = outcomes.webhook.map { "calls   to the webhook \(ShownURL.withoutPath($0.url))" }
         let kafka = outcomes.kafka.map { kafka in
             let (tls, sasl) = (
                 kafka.tls == nil ? "no TLS" : "TLS", kafka.sasl.map { ", login \($0.mechanism.rawValue)" }

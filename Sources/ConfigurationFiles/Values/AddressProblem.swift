@@ -15,10 +15,11 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .badHost(let text): "\"\(text)\" is not an IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"
+        case .badHost(let text):
+            "\"\(Self.shown(text))\" is not an IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"
         case .name(let text):
-            "\"\(text)\" is a host name; write an address, because this key is not resolved"
-        case .badPort(let text): "port \"\(text)\" is out of range (1 to 65535)"
+            "\"\(Self.shown(text))\" is a host name; write an address, because this key is not resolved"
+        case .badPort(let text): "port \"\(Self.shown(text))\" is out of range (1 to 65535)"
         case .missingPort: "the port is missing (write 192.0.2.1:5060)"
         case .unbracketed(let text, let port):
             "\"\(text)\" is ambiguous; write [\(text.dropLast("\(port)".utf8.count + 1))]:\(port) with a port, "
@@ -28,5 +29,10 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
             "\"\(text)\" has bits set after the first \(length); write the network's first address, or a single address"
         case .unfit(let sentence): sentence
         }
+    }
+
+    /// The text without what is before an `@`: a URL in place of an address may have a password there.
+    private static func shown(_ text: String) -> String {
+        text.lastIndex(of: "@").map { "<redacted>" + text[$0...] } ?? text
     }
 }

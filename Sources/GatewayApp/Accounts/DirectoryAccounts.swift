@@ -7,6 +7,7 @@ import GatewayOperator
 import GatewayStore
 import GatewaySync
 import Logging
+import Primitives
 import ServiceLifecycle
 import Synchronization
 
@@ -93,7 +94,7 @@ final class DirectoryAccounts: ReloadablePart {
             if (removed.map(\.settings.key) + changed.map(\.key)).contains(.usual) {
                 start.logger.notice(
                     "directory and logos have their new settings",
-                    metadata: ["directory": "\(next.directory?.url ?? "none")"])
+                    metadata: ["directory": "\(next.directory.map { ShownURL.text($0.url) } ?? "none")"])
             }
             if !removed.allSatisfy(\.isUsual) || !accounts.allSatisfy(\.isUsual) || next.customers != present.customers
             {

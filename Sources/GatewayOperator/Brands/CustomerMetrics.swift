@@ -7,6 +7,7 @@ import ConfigurationFiles
 import GatewayStore
 import GatewaySync
 import Host
+import Primitives
 
 /// Metrics of customers: at most five series a customer, and at most a thousand customers.
 struct CustomerMetrics: Sendable {
@@ -64,7 +65,7 @@ struct CustomerMetrics: Sendable {
             let identity = ObjectIdentifier(account)
             defer { first[identity] = first[identity] ?? name }
             return GatewayStatus.Customer(
-                name: name, directory: account.settings.access.url, numbers: snapshot.index.count,
+                name: name, directory: ShownURL.text(account.settings.access.url), numbers: snapshot.index.count,
                 brands: snapshot.index.brandCount, sharesAccountOf: first[identity],
                 gate: snapshot.gates.closed?.description, problem: problem(of: account),
                 syncAge: account.sync.successAge, outbox: backlog[name] ?? .init(),

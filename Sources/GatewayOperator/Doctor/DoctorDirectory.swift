@@ -7,6 +7,7 @@ import GatewayConfiguration
 import GatewaySync
 import Host
 import Logging
+import Primitives
 
 /// Asks the directory for its configuration with the key or the stored session of the gateway and of each customer, and
 /// compares the clocks.
@@ -93,7 +94,7 @@ struct DoctorDirectory: Sendable {
             let probe = try await client.probe(
                 platform: access.platform, timeout: Doctor.patience, with: token.map { .token($0) } ?? .key)
             let what = token == nil ? "the key" : "the gateway's session"
-            let responds = "\(access.url) responds and accepts \(what)"
+            let responds = "\(ShownURL.text(access.url)) responds and accepts \(what)"
             return [DoctorFinding("directory", .ok, responds)] + Self.clock(probe.date)
         } catch {
             return [await finding(of: error, client, access, hasToken: token != nil)]
@@ -104,7 +105,7 @@ struct DoctorDirectory: Sendable {
         of error: DirectoryError, _ client: DirectoryClient, _ access: HeraldConfiguration.DirectoryAccess,
         hasToken: Bool
     ) async -> DoctorFinding {
-        let url = access.url
+        let url = ShownURL.text(access.url)
         switch error {
         case .rejected(status: 404, message: _):
             return DoctorFinding(

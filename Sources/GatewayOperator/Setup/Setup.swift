@@ -81,7 +81,7 @@ package struct Setup: Sendable {
             throw SetupProblem("\(path) does not exist; write the directory's key into it, or give --key-file FILE")
         }
         while true {
-            let text = try terminal.hidden("API key of \(directory.url) (not shown): ")
+            let text = try terminal.hidden("API key of \(ShownURL.text(directory.url)) (not shown): ")
             if (1...1024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
                 return .typed(Concealed(text))
             }

@@ -179,7 +179,7 @@ struct SetupQuestions {
         let url = try await value(question, options.directory) { text async throws(SetupProblem) -> String? in
             if text.lowercased() == "none" { return nil }
             guard URLForm.isDirectory(text), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw SetupProblem("\"\(text)\" must be \(URLForm.text)")
+                throw SetupProblem("\"\(ShownURL.text(text))\" must be \(URLForm.text)")
             }
             return text.hasSuffix("/") ? String(text.dropLast()) : text
         }
