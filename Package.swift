@@ -92,7 +92,8 @@ let package = Package(
         .executableTarget(
             name: "herald",
             dependencies: [
-                "GatewayApp", "GatewayOperator", "GatewayConfiguration", "ConfigurationFiles", "Host", arguments,
+                "GatewayApp", "GatewayOperator", "GatewayConfiguration", "ConfigurationFiles", "Primitives", "Host",
+                arguments,
             ],
             exclude: ["README.md"],
             swiftSettings: strict),

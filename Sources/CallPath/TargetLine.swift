@@ -81,7 +81,7 @@ extension GatewayTopology {
             return "\(group) has no address: DNS has none, or does not respond; herald doctor names the cause. "
                 + "Calls are rejected with 503"
         }
-        let enabling = "herald targets --enable puts a disabled one into service"
+        let enabling = "herald targets enable puts a disabled one into service"
         if targets.allSatisfy(\.isDisabled) {
             return "every target of \(group) is disabled: calls are rejected with 503; \(enabling)"
         }

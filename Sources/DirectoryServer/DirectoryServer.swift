@@ -36,7 +36,7 @@ package final class DirectoryServer: Service {
         /// The operator's pages, at the address of the API.
         package var pages = Pages.off
         /// The command that makes an admin key for this directory, for the login page.
-        package var keyCommand = "herald-directory admin-key create NAME"
+        package var keyCommand = "herald-directory admin-keys add NAME"
         /// The zone of the times on pages; tests replace it.
         package var zone = LocalZone.ofProcess
         /// TLS at the operator's own address; nil for plain HTTP.

@@ -24,10 +24,15 @@ struct CopyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The PostgreSQL database.", valueName: "url"))
     var to: String
 
+    @OptionGroup var result: ResultOptions
+
     func run() throws {
         OwnThread.lower(to: 10)
         let copy = try CommandFailure.reported { try DatabaseCopy(from: from, to: DatabaseServer(url: to)) }
         let counts = try reportingRefusals { try copy.run() }
+        if result.json {
+            return try Output.write(json: Dictionary(counts.map { ($0, $1) }, uniquingKeysWith: { $1 }))
+        }
         for (table, rows) in counts where rows > 0 { Output.write("\(table): \(rows)\n") }
         Output.write("copied; name the database under database: in the configuration and start the server\n")
     }

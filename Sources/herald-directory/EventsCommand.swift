@@ -9,56 +9,63 @@ import Host
 /// `herald-directory events`: the events that gateways and phones report.
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "List reported events, the newest last.",
+        commandName: "events", abstract: "List reported events.",
         discussion: """
-            An event counts once, also after retries. COUNTED has the reason of an uncounted event.
-
             Example:
               herald-directory events --limit 20
-              herald-directory events --json --number +61491570156
-            """)
+            """,
+        subcommands: [List.self], defaultSubcommand: List.self)
 
-    @OptionGroup var options: AccountOptions
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List reported events, the newest last.",
+            discussion: """
+                An event counts once, also after retries. COUNTED has the reason of an uncounted event.
 
-    @Option(help: "Only events of this number.", transform: NumberArgument.read)
-    var number: E164Number?
+                Example:
+                  herald-directory events list --limit 20
+                  herald-directory events list --json --number +61491570156
+                """)
 
-    @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "outcome"))
-    var outcome: String?
+        @OptionGroup var options: AccountOptions
 
-    @Option(help: ArgumentHelp("Only events of this device.", valueName: "id"))
-    var device: String?
+        @Option(help: "Only events of this number.", transform: NumberArgument.read)
+        var number: E164Number?
 
-    @Flag(help: "One JSON object per line, with all fields of an event.")
-    var json = false
+        @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "outcome"))
+        var outcome: String?
 
-    @Option(parsing: .unconditional, help: "The most events; 100 by default, or all with --json.")
-    var limit: Int?
+        @Option(help: ArgumentHelp("Only events of this device.", valueName: "id"))
+        var device: String?
 
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
-    }
+        @OptionGroup var list: ListOptions
 
-    func run() throws {
-        let (database, account) = try options.open()
-        var filter = EventLedger.Filter()
-        (filter.number, filter.outcome, filter.deviceID) = (number, outcome, device)
-        let events = try EventLedger(database, account: account)
-            .page(filter, limit: limit ?? (json ? .max : 100)).events.reversed()
-        if json {
-            for event in events { try Output.write(json: event) }
-            return
+        @Option(parsing: .unconditional, help: "The most events; 100 by default, or all with --json.")
+        var limit: Int?
+
+        func validate() throws {
+            if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
         }
-        guard !events.isEmpty else { return Output.write("no events\n") }
-        let rows = events.map { event in
-            let callOutcome: String? =
-                if case .string(let text) = event.meta?["call_outcome"] { text } else { nil }
-            return [
-                event.receivedAt, event.number, event.outcome, callOutcome,
-                event.counted ? "yes" : event.reason ?? "no",
-                event.eventKey,
-            ]
+
+        func run() throws {
+            let (database, account) = try options.open()
+            var filter = EventLedger.Filter()
+            (filter.number, filter.outcome, filter.deviceID) = (number, outcome, device)
+            let events = try EventLedger(database, account: account)
+                .page(filter, limit: limit ?? (list.json ? .max : 100)).events.reversed()
+            if list.json { return try events.forEach { try Output.write(json: $0) } }
+            guard !events.isEmpty else { return Output.write("no events\n") }
+            let rows = events.map { event in
+                let callOutcome: String? =
+                    if case .string(let text) = event.meta?["call_outcome"] { text } else { nil }
+                return [
+                    event.receivedAt, event.number, event.outcome, callOutcome,
+                    event.counted ? "yes" : event.reason ?? "no", event.eventKey,
+                ]
+            }
+            Output.write(
+                table: ["RECEIVED", "NUMBER", "OUTCOME", "CALL", "COUNTED", "KEY"], list.form, whole: ["NUMBER"],
+                wideOnly: ["KEY"], rows)
         }
-        Output.write(table: ["RECEIVED", "NUMBER", "OUTCOME", "CALL", "COUNTED", "KEY"], rows)
     }
 }

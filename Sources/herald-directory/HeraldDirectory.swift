@@ -24,17 +24,15 @@ struct HeraldDirectory: AsyncParsableCommand {
         discussion: """
             Example:
               herald-directory import brands.csv --state /var/lib/herald-directory
-              herald-directory key create gateway --write /etc/herald/api-key
+              herald-directory keys add gateway --write /etc/herald/api-key
               herald-directory run
             """,
         version: String(cString: herald_version()),
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, StatusCommand.self, DoctorCommand.self, ImportCommand.self,
-            ExportCommand.self, BrandCommand.self,
-            NumberCommand.self,
-            LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
-            AdminKeyCommand.self, DebugCommand.self, BackupCommand.self, RestoreCommand.self,
-            CopyCommand.self,
+            ExportCommand.self, BrandsCommand.self, NumbersCommand.self, LogosCommand.self, EventsCommand.self,
+            ReportCommand.self, AccountsCommand.self, KeysCommand.self, AdminKeysCommand.self, DevicesCommand.self,
+            UploadsCommand.self, BackupCommand.self, RestoreCommand.self, CopyCommand.self,
         ])
 }
 

@@ -7,14 +7,10 @@ import Host
 
 /// Shows a list of keys as a table or as JSON.
 struct KeyListing: ParsableArguments {
-    @Flag(help: "One JSON object per line instead of a table.")
-    var json = false
+    @OptionGroup var list: ListOptions
 
     func write(_ keys: [AccountStore.KeyRow]) throws {
-        if json {
-            for key in keys { try Output.write(json: key) }
-            return
-        }
+        if list.json { return try keys.forEach { try Output.write(json: $0) } }
         guard !keys.isEmpty else { return Output.write("no keys\n") }
         let now = Timestamp.string(from: secondsNow())
         let hasKinds = keys.contains { $0.kind != nil }
@@ -23,7 +19,8 @@ struct KeyListing: ParsableArguments {
                 + [key.created, key.lastUsed, state(of: key, now: now)]
         }
         Output.write(
-            table: ["ID", "NAME"] + (hasKinds ? ["KIND"] : []) + ["CREATED", "LAST USED", "STATE"], rows)
+            table: ["ID", "NAME"] + (hasKinds ? ["KIND"] : []) + ["CREATED", "LAST USED", "STATE"], list.form,
+            whole: ["STATE"], wideOnly: ["ID", "CREATED"], rows)
     }
 
     private func state(of key: AccountStore.KeyRow, now: String) -> String {

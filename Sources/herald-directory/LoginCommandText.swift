@@ -6,7 +6,7 @@ import Glibc
 extension StateOptions {
     /// The command that makes an admin key for the database of these options, as a person copies it.
     var keyCommand: String {
-        var (words, user) = (["herald-directory", "admin-key", "create", "NAME"], String?.none)
+        var (words, user) = (["herald-directory", "admin-keys", "add", "NAME"], String?.none)
         if database != nil {
             // The URL can have a password.
             words += ["--database", "URL"]

@@ -23,6 +23,9 @@ struct ReportCommand: ParsableCommand {
     @Flag(help: "Comma-separated values.")
     var csv = false
 
+    @Flag(help: "All columns and whole cells, instead of 80 columns.")
+    var wide = false
+
     @Flag(help: "One JSON object per account.")
     var json = false
 
@@ -32,7 +35,8 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var options: StateOptions
 
     func validate() throws {
-        if csv, json { throw ValidationError("--csv and --json exclude each other") }
+        let forms = [("--csv", csv), ("--json", json), ("--wide", wide)].filter(\.1).map(\.0)
+        if forms.count > 1 { throw ValidationError("\(forms[0]) and \(forms[1]) exclude each other") }
     }
 
     func run() throws {
@@ -63,6 +67,8 @@ struct ReportCommand: ParsableCommand {
         let rows = report.rows.map {
             [$0.day, $0.brandID, $0.name, $0.outcome, $0.reason == nil ? "yes" : $0.reason, "\($0.events)"]
         }
-        Output.write(table: ["DAY", "BRAND ID", "BRAND", "OUTCOME", "COUNTED", "EVENTS"], rows)
+        Output.write(
+            table: ["DAY", "BRAND ID", "BRAND", "OUTCOME", "COUNTED", "EVENTS"], wide ? .wide : .narrow,
+            whole: ["DAY", "BRAND ID", "OUTCOME"], rows)
     }
 }

@@ -37,12 +37,13 @@ struct BrandsListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The brands of this customer.", valueName: "name"))
     var customer: String?
 
-    @OptionGroup var options: OperatorOptions
+    @OptionGroup var options: ListOptions
 
-    func validate() throws { try options.check(limit: limit) }
+    func validate() throws { try OperatorOptions.check(limit: limit) }
 
     func run() throws {
-        try LocalBrands(try options.configuration(), customer: customer).list(limit: limit, asJSON: options.json)
+        try LocalBrands(try options.configuration(), customer: customer)
+            .list(limit: limit, options.form, asJSON: options.json)
     }
 }
 

@@ -4,149 +4,53 @@ import ArgumentParser
 import GatewayOperator
 
 /// `herald calls`.
-struct CallsCommand: AsyncParsableCommand {
+struct CallsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
         abstract: "List the latest calls with their outcome, or show the story of one call.",
         discussion: """
-            Reads the ledger, also beside a running gateway. The newest call is the last line. Times are those of TZ, with UTC beside.
-
-            A time is 15m, 1h, 7d, today, yesterday, 2026-01-31, '2026-01-31 12:00' in local time, or 2026-01-31T12:00:00Z.
+            herald calls list --help has the options of a search.
 
             Examples:
-              herald calls --limit 50
+              herald calls
               herald calls --summary --since 1h
               herald calls --decision unbranded --since yesterday
-              herald calls --reason untrusted --trunk carrier --since '2026-01-31 12:00'
-              herald calls --number +61255501001 --outcome missed --json
-              herald calls --name 'acme' --call-id 84b4c76
-              herald calls --brand 'Acme Bank' --since 7d --limit 100000 --csv
-              herald calls --customer acme --wide
               herald calls --follow
-              herald calls --show a84b4c76e66710@carrier.example
+              herald calls show a84b4c76e66710@carrier.example
+            """,
+        subcommands: [CallsListCommand.self, CallsShowCommand.self], defaultSubcommand: CallsListCommand.self)
+}
+
+/// `herald calls show`.
+struct CallsShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the story of a call: the card, the ladder with the evidence, events and the remedy.",
+        discussion: """
+            Reads the ledger, also beside a running gateway. Times are those of TZ, with UTC beside.
+
+            Examples:
+              herald calls show a84b4c76e66710@carrier.example
+              herald calls show 2b5f0c1e --json
             """)
 
-    @Option(help: "Largest number of calls, the latest ones; 20 if not given.")
-    var limit: Int?
+    @Argument(help: "The SIP Call-ID or call id, or a part of it.")
+    var id: String
 
-    @Option(
-        help: ArgumentHelp("Only calls with this decision: branded, unbranded, or a reason.", valueName: "decision"))
-    var decision: String?
-
-    @Option(
-        help: ArgumentHelp("Only calls without a brand for this reason, such as no_match; gated for all gates."))
-    var reason: String?
-
-    @Option(help: "Only calls with this outcome, such as answered or missed; open for calls in progress.")
-    var outcome: String?
-
-    @Option(help: ArgumentHelp("Only calls of this brand: its whole name, or its id.", valueName: "brand"))
-    var brand: String?
-
-    @Option(help: "Only calls of this trunk.")
-    var trunk: String?
-
-    @Option(help: ArgumentHelp("Only calls of this customer.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only a call of this customer.", valueName: "name"))
     var customer: String?
-
-    @Option(help: "Only calls from or to this number, its last digits, or a part of what the carrier sent instead.")
-    var number: String?
-
-    @Option(help: ArgumentHelp("Only calls with this part of the brand's or the carrier's name.", valueName: "text"))
-    var name: String?
-
-    @Option(help: ArgumentHelp("Only calls with this part of their SIP Call-ID or call id.", valueName: "text"))
-    var callID: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only calls signed by this provider: its code, or the first number of its certificate.", valueName: "code"))
-    var provider: String?
-
-    @Option(help: ArgumentHelp("Only calls that began at this time or later.", valueName: "time"))
-    var since: String?
-
-    @Option(
-        help: ArgumentHelp("Only calls that began at this time or earlier; a day counts to its end.", valueName: "time")
-    )
-    var until: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Show the story of the call with this SIP Call-ID or call id, or a part of it.", valueName: "id"))
-    var show: String?
-
-    @Flag(help: "Count the calls by decision, reason and outcome, with the first and the last one of each.")
-    var summary = false
-
-    @Flag(help: "All columns, instead of those that 80 columns hold.")
-    var wide = false
-
-    @Flag(help: "Comma-separated values instead of text.")
-    var csv = false
 
     @Flag(help: "Only calls of this gateway, not those of all gateways of the shared ledger.")
     var local = false
 
-    @Flag(help: "List each further call when it ends, until the command is interrupted.")
-    var follow = false
-
     @OptionGroup var options: OperatorOptions
 
-    func validate() throws {
-        if let limit { try options.check(limit: limit) }
-        if let empty = parts.first(where: { $0.1?.isEmpty == true }) {
-            throw ValidationError("\(empty.0.option) has an empty value; leave it out to list any")
-        }
-        do throws(CallQueryProblem) {
-            try query.check()
-        } catch {
-            throw ValidationError(error.ofOption)
-        }
-        let forms = [("--csv", csv), ("--json", options.json), ("--wide", wide)].filter { $0.1 }.map { $0.0 }
-        if forms.count > 1 { throw ValidationError("\(forms[0]) and \(forms[1]) exclude each other") }
-        let actions = [("--show", show != nil), ("--summary", summary), ("--follow", follow)].filter { $0.1 }.map {
-            $0.0
-        }
-        if actions.count > 1 { throw ValidationError("\(actions[0]) and \(actions[1]) exclude each other") }
-        if show != nil || summary, csv || wide { throw ValidationError("\(actions[0]) excludes \(forms[0])") }
-        if summary, limit != nil { throw ValidationError("--summary counts all calls, so it excludes --limit") }
-    }
-
-    func run() async throws {
+    func run() throws {
         var order = CallListing.Order()
-        (order.query, order.limit) = (query, limit)
-        order.output = options.json ? .json : csv ? .csv : wide ? .wide : .table
-        // The secret finds calls of withheld callers. A user who may not read it lists all others.
-        let withSecrets = show != nil || callID != nil ? try options.configurationWithSecrets() : nil
-        // A gateway follows its own calls.
-        let shared = local || follow || summary ? nil : SharedCalls(try options.configurationWithSecrets())
-        let listing = try CallListing(try withSecrets ?? options.configuration(), order, shared: shared)
-        if let show {
-            try listing.show(show)
-        } else if follow {
-            try await listing.follow()
-        } else if summary {
-            try listing.summarise()
-        } else {
-            try listing.list()
-        }
-    }
-
-    private var query: CallQuery {
-        var query = CallQuery()
-        query[.customer] = customer
-        // One call is found by its Call-ID alone.
-        guard show == nil else { return query }
-        for (field, value) in parts { query[field] = value }
-        return query
-    }
-
-    private var parts: [(CallQuery.Field, String?)] {
-        [
-            (.decision, decision), (.reason, reason), (.outcome, outcome), (.brand, brand), (.trunk, trunk),
-            (.number, number), (.name, name), (.callID, callID), (.provider, provider), (.since, since),
-            (.until, until),
-        ]
+        order.query[.customer] = customer
+        order.output = options.json ? .json : .table
+        // The secret finds calls of withheld callers.
+        let configuration = try options.configurationWithSecrets()
+        try CallListing(configuration, order, shared: local ? nil : SharedCalls(configuration)).show(id)
     }
 }

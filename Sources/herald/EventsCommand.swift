@@ -4,19 +4,30 @@ import ArgumentParser
 import GatewayOperator
 
 /// `herald events`.
-struct EventsCommand: AsyncParsableCommand {
+struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "List the events for the directory: waiting, delivered, refused and the reason.",
+        abstract: "List the events for the directory, or queue refused ones again.",
         discussion: """
-            Reads the outbox, also beside a running gateway. The newest event is the last line. A refused event is kept \
-            and can be queued again. It keeps its key, so a directory that knows it does not count it twice.
+            Examples:
+              herald events
+              herald events list --state refused --wide
+              herald events retry missed:2b5f0c1e-7d0a-5a3b-9c41-0f6f2d1f8a77
+            """,
+        subcommands: [EventsListCommand.self, EventsRetryCommand.self], defaultSubcommand: EventsListCommand.self)
+}
+
+/// `herald events list`.
+struct EventsListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the events: waiting, delivered, refused and the reason.",
+        discussion: """
+            Reads the outbox, also beside a running gateway. The newest event is the last line. --wide has the keys.
 
             Examples:
-              herald events --state refused
-              herald events --retry missed:2b5f0c1e-7d0a-5a3b-9c41-0f6f2d1f8a77
-              herald events --retry-refused
-              herald events --retry-refused --customer acme
+              herald events list --state refused --wide
+              herald events list --customer acme --json
             """)
 
     @Option(help: "Largest number of events, the latest ones.")
@@ -25,31 +36,52 @@ struct EventsCommand: AsyncParsableCommand {
     @Option(help: "Only events that are waiting, delivered or refused.")
     var state: EventState?
 
-    @Option(help: ArgumentHelp("List or queue again only events of this customer.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only events of this customer.", valueName: "name"))
     var customer: String?
 
-    @Option(help: ArgumentHelp("Queue one refused event again.", valueName: "key"))
-    var retry: String?
+    @OptionGroup var options: ListOptions
+
+    func validate() throws { try OperatorOptions.check(limit: limit) }
+
+    func run() throws {
+        try EventListing(try options.configuration(), customer: customer)
+            .list(state: state, limit: limit, options.form, asJSON: options.json)
+    }
+}
+
+/// `herald events retry`.
+struct EventsRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Queue a refused event again, or all of them.",
+        discussion: """
+            A refused event is kept. It keeps its key, so a directory that knows it does not count it twice.
+
+            Examples:
+              herald events retry missed:2b5f0c1e-7d0a-5a3b-9c41-0f6f2d1f8a77
+              herald events retry --all
+              herald events retry --all --customer acme
+            """)
+
+    @Argument(help: "The key of the event.")
+    var key: String?
 
     @Flag(help: "Queue every refused event again.")
-    var retryRefused = false
+    var all = false
+
+    @Option(help: ArgumentHelp("Only events of this customer.", valueName: "name"))
+    var customer: String?
 
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
-        try options.check(limit: limit)
-        if retry != nil, retryRefused { throw ValidationError("--retry and --retry-refused exclude each other") }
+        if (key != nil) == all { throw ValidationError("retry needs the key of an event, or --all") }
     }
 
     func run() async throws {
         let events = EventListing(try options.configuration(), customer: customer)
-        if let retry {
-            try await events.retry(retry)
-        } else if retryRefused {
-            try await events.retryAllRefused()
-        } else {
-            try events.list(state: state, limit: limit, asJSON: options.json)
-        }
+        if let key { try await events.retry(key, asJSON: options.json) }
+        if all { try await events.retryAllRefused(asJSON: options.json) }
     }
 }
 

@@ -4,25 +4,34 @@ import ArgumentParser
 import GatewayOperator
 
 /// `herald logos`.
-struct LogosCommand: AsyncParsableCommand {
+struct LogosCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logos",
         abstract: "List the logos that brands name with their state, or fetch them again.",
+        discussion: """
+            Examples:
+              herald logos
+              herald logos list --customer acme
+              herald logos fetch
+            """,
+        subcommands: [LogosListCommand.self, LogosFetchCommand.self], defaultSubcommand: LogosListCommand.self)
+}
+
+/// `herald logos list`.
+struct LogosListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the logos that brands name with their state.",
         discussion: """
             Reads the database, also beside a running gateway. Logos with a failed last fetch are the first lines. Times \
             are UTC. Without a copy of any logo the last lines give the reason. --customer lists those of a \
             customer. Without the section logos of the customer the list has their URLs, the numbers of their brands, and \
             whether calls get them.
 
-            --fetch makes the running gateway receive every logo again at once, whether it has changed or not. Copies \
-            stay in use until the new ones are there. --clear removes the copies first. With --url both concern one logo.
-
             Examples:
-              herald logos
-              herald logos --customer acme
-              herald logos --limit 1000 --json
-              herald logos --fetch
-              herald logos --clear --url https://assets.example.com/acme.png
+              herald logos list --wide
+              herald logos list --customer acme
+              herald logos list --limit 1000 --json
             """)
 
     @Option(help: "Largest number of logos.")
@@ -31,24 +40,40 @@ struct LogosCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The logos that brands of this customer name.", valueName: "name"))
     var customer: String?
 
-    @Flag(help: "Fetch the logos again.")
-    var fetch = false
+    @OptionGroup var options: ListOptions
 
-    @Flag(help: "Remove the copies, then fetch the logos again.")
+    func validate() throws { try OperatorOptions.check(limit: limit) }
+
+    func run() throws {
+        try LogoListing(try options.configuration(), customer: customer)
+            .list(limit: limit, options.form, asJSON: options.json)
+    }
+}
+
+/// `herald logos fetch`.
+struct LogosFetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Make the running gateway fetch all logos again, or one.",
+        discussion: """
+            The gateway receives every logo again at once, whether it has changed or not. Copies stay in use until the new \
+            ones are there. --clear removes the copies first.
+
+            Examples:
+              herald logos fetch
+              herald logos fetch https://assets.example.com/acme.png --clear
+            """)
+
+    @Argument(help: "The only logo to fetch.")
+    var url: String?
+
+    @Flag(help: "Remove the copies first.")
     var clear = false
 
-    @Option(help: ArgumentHelp("The only logo of --fetch or --clear.", valueName: "URL"))
-    var url: String?
+    @Option(help: ArgumentHelp("The logos that brands of this customer name.", valueName: "name"))
+    var customer: String?
 
     @OptionGroup var options: OperatorOptions
 
-    func validate() throws {
-        try options.check(limit: limit)
-        if url != nil, !fetch, !clear { throw ValidationError("--url needs --fetch or --clear") }
-    }
-
-    func run() async throws {
-        if fetch || clear { return try await options.orders().renewLogos(url, clears: clear, customer: customer) }
-        try LogoListing(try options.configuration(), customer: customer).list(limit: limit, asJSON: options.json)
-    }
+    func run() async throws { try await options.orders().renewLogos(url, clears: clear, customer: customer) }
 }

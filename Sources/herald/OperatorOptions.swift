@@ -45,7 +45,7 @@ struct OperatorOptions: ParsableArguments {
     }
 
     /// Checks the `--limit` of a list.
-    func check(limit: Int) throws {
+    static func check(limit: Int) throws {
         guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be 1 to 1000000") }
     }
 }

@@ -11,18 +11,18 @@ struct RestoreCommand: ParsableCommand {
         discussion: """
             Checks the manifest, every checksum and the version of each database before the first change. A running \
             gateway, a damaged backup or one of a newer herald changes nothing and ends with 1. All files are replaced \
-            or none: after a failure or a kill the earlier files are put back. --check stops after the checks, also \
+            or none: after a failure or a kill the earlier files are put back. --dry-run stops after the checks, also \
             beside a running gateway.
 
             Examples:
-              sudo -u herald herald restore --check /var/backups/herald/2026-01-31
+              sudo -u herald herald restore --dry-run /var/backups/herald/2026-01-31
               sudo -u herald herald restore /var/backups/herald/2026-01-31
             """)
 
     @Argument(help: "The folder of the backup.")
     var folder: String
 
-    @Flag(name: .customLong("check"), help: "Check the backup and change nothing.")
+    @Flag(name: .customLong("dry-run"), help: "Check the backup and change nothing.")
     var checksOnly = false
 
     @OptionGroup var options: OperatorOptions

@@ -11,22 +11,14 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Readiness with the reason, calls in progress, the branded share, age of the last sync, outbox, recorder, \
             targets, certificates and problems. Uses the control socket in gateway.runtime, as the gateway's user, a \
-            member of its group or root. Ends with 1 if no gateway runs. --customer shows a customer's account, brands, \
-            events and calls instead.
+            member of its group or root. Ends with 1 if no gateway runs.
 
             Examples:
               herald status
-              herald status --customer acme
               herald status --json
             """)
 
-    @Option(help: ArgumentHelp("Show this customer instead of the gateway.", valueName: "name"))
-    var customer: String?
-
     @OptionGroup var options: OperatorOptions
 
-    func run() async throws {
-        guard let customer else { return try await options.orders().status() }
-        try await options.customers().show(customer)
-    }
+    func run() async throws { try await options.orders().status() }
 }

@@ -20,9 +20,6 @@ struct SyncCommand: AsyncParsableCommand {
               herald sync --customer acme
             """)
 
-    @Flag(help: "The former form of the command; it changes nothing.")
-    var now = false
-
     @Flag(help: "Fetch all records instead of the changes.")
     var full = false
 

@@ -5,7 +5,7 @@ import ConfigurationFiles
 import GatewayOperator
 
 /// `herald trust`.
-struct TrustCommand: AsyncParsableCommand {
+struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Keep the certificates of signers, and check signed tokens by hand.",
@@ -19,9 +19,9 @@ struct TrustCommand: AsyncParsableCommand {
               herald trust check TOKEN --caller +12025551000 --called +12025551001 --at 2026-11-29T12:00:00Z
             """,
         subcommands: [
-            TrustImportCommand.self, TrustListCommand.self, TrustWhyCommand.self, TrustForgetCommand.self,
-            TrustCheckCommand.self, TrustRegimeCommand.self,
-        ])
+            TrustListCommand.self, TrustShowCommand.self, TrustImportCommand.self, TrustRemoveCommand.self,
+            TrustCheckCommand.self, TrustRegimesCommand.self,
+        ], defaultSubcommand: TrustListCommand.self)
 }
 
 /// `herald trust import`.
@@ -58,7 +58,7 @@ struct TrustListCommand: AsyncParsableCommand {
             Examples:
               herald trust list
               herald trust list --unknown --json
-              herald trust list --calls
+              herald trust list --calls --wide
             """)
 
     @Flag(help: "Addresses without a certificate.")
@@ -67,7 +67,7 @@ struct TrustListCommand: AsyncParsableCommand {
     @Flag(help: "Calls of the last 30 days by signer and outcome, and signers new to a brand's number.")
     var calls = false
 
-    @OptionGroup var options: OperatorOptions
+    @OptionGroup var options: ListOptions
 
     func validate() throws {
         if unknown && calls { throw ValidationError("list takes --unknown or --calls") }
@@ -75,21 +75,21 @@ struct TrustListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try options.configuration()
-        if calls { return try SignedCallsListing(configuration).list(asJSON: options.json) }
-        try TrustListing(configuration).list(unknown: unknown, asJSON: options.json)
+        if calls { return try SignedCallsListing(configuration).list(options.form, asJSON: options.json) }
+        try TrustListing(configuration).list(unknown: unknown, options.form, asJSON: options.json)
     }
 }
 
-/// `herald trust why`.
-struct TrustWhyCommand: AsyncParsableCommand {
+/// `herald trust show`.
+struct TrustShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why",
-        abstract: "Show why tokens of a signer count or not, under each regime.",
+        commandName: "show",
+        abstract: "Show a signer, and why its tokens count or not under each regime.",
         discussion: """
             Examples:
-              herald trust why 123A
-              herald trust why +12025551000
-              herald trust why https://cert.example.net/spc.pem
+              herald trust show 123A
+              herald trust show +12025551000
+              herald trust show https://cert.example.net/spc.pem
             """)
 
     @Argument(help: "A provider code, a telephone number, an address, or a # of herald trust list.")
@@ -97,21 +97,21 @@ struct TrustWhyCommand: AsyncParsableCommand {
 
     @OptionGroup var options: OperatorOptions
 
-    func run() async throws { try await TrustListing(options.configuration()).why(signer, asJSON: options.json) }
+    func run() async throws { try await TrustListing(options.configuration()).show(signer, asJSON: options.json) }
 }
 
-/// `herald trust forget`.
-struct TrustForgetCommand: AsyncParsableCommand {
+/// `herald trust remove`.
+struct TrustRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget",
+        commandName: "remove",
         abstract: "Remove signers, or the list of authorities of a regime.",
         discussion: """
             Tokens of a removed signer are signer_not_yet_known. Without its list a regime has the anchors of its files \
             alone, and a list with any sequence can be imported.
 
             Examples:
-              herald trust forget https://cert.example.net/spc.pem
-              herald trust forget --list us
+              herald trust remove https://cert.example.net/spc.pem
+              herald trust remove --list us
             """)
 
     @Argument(help: "An address, a provider code, a telephone number, or a # of herald trust list.")
@@ -123,13 +123,13 @@ struct TrustForgetCommand: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
-        if (signer == nil) == (list == nil) { throw ValidationError("forget needs a signer or --list") }
+        if (signer == nil) == (list == nil) { throw ValidationError("remove needs a signer or --list") }
     }
 
     func run() async throws {
         let change = try TrustImport(options.configuration())
-        if let signer { try await change.forget(signer, asJSON: options.json) }
-        if let list { try await change.forgetList(of: list, asJSON: options.json) }
+        if let signer { try await change.remove(signer, asJSON: options.json) }
+        if let list { try await change.removeList(of: list, asJSON: options.json) }
     }
 }
 
@@ -172,33 +172,5 @@ struct TrustCheckCommand: AsyncParsableCommand {
         let call = TrustCheck.Call(caller: caller, called: called, at: at)
         let check = try TrustCheck(call, regime: regime, options.configuration(), path: options.config)
         guard try await check.run(tokens, asJSON: options.json) else { throw ExitCode(1) }
-    }
-}
-
-/// `herald trust regime`.
-struct TrustRegimeCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "regime",
-        abstract: "List the regimes, or print the file of one.",
-        discussion: """
-            A copy in the folder regimes beside the configuration replaces a regime of the program.
-
-            Examples:
-              herald trust regime
-              herald trust regime us > /etc/herald/regimes/us.yaml
-            """)
-
-    @Argument(help: "The regime to print.")
-    var name: String?
-
-    @OptionGroup var options: OperatorOptions
-
-    func run() throws {
-        let listing = RegimeListing(try? options.configuration(), path: options.config)
-        if let name {
-            try listing.write(name, asJSON: options.json)
-        } else {
-            try listing.list(asJSON: options.json)
-        }
     }
 }

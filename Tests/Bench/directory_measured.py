@@ -51,7 +51,7 @@ class MeasuredDirectory(Directory):
         shutil.rmtree(self.template, ignore_errors=True)
         maker = Directory(self.template)
         maker.put(rows(self.numbers))
-        keys = [maker.command("key", "create", f"gateway-{n}").strip() for n in range(GATEWAYS)]
+        keys = [maker.command("keys", "add", f"gateway-{n}").strip() for n in range(GATEWAYS)]
         with open(self.keys, "w", encoding="ascii") as file:
             file.write("\n".join(keys) + "\n")
 

@@ -70,7 +70,7 @@ class Load:
         carrier, pbx = last_row(self.carrier.statistics), last_row(self.pbx.statistics)
         answered, ended = int(carrier.get("answered(C)", 0)), int(carrier.get("ended(C)", 0))
         if self.signer and self.passed < answered:
-            raise Failed(f"of {answered} signed calls {self.passed:.0f} had a good signature; see herald calls --show")
+            raise Failed(f"of {answered} signed calls {self.passed:.0f} had a good signature; see herald calls show")
         return {
             "calls": int(carrier["TotalCallCreated"]),
             "answered": answered,

@@ -27,42 +27,42 @@ struct CommandTests {
     }
 
     @Test func `an account is opened, given a key that is shown once, and closed`() async throws {
-        #expect(try await run("account", "create", "acme", "--cap", "10").code == 0)
-        let key = try await run("key", "create", "gateway", "--account", "acme").output
+        #expect(try await run("accounts", "add", "acme", "--cap", "10").code == 0)
+        let key = try await run("keys", "add", "gateway", "--account", "acme").output
         #expect(key.hasPrefix("hd_"))
-        let rotated = try await run("key", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
+        let rotated = try await run("keys", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
         #expect(rotated.hasPrefix("hd_") && rotated != key)
-        let list = try await run("key", "list", "--account", "acme").output
+        let list = try await run("keys", "list", "--account", "acme").output
         #expect(list.contains("good until") && !list.contains(key.dropLast().suffix(60)))
         #expect(
-            try await run("account", "--account", "acme", "--mode", "testing").output.contains(#""mode":"testing""#))
-        #expect(try await run("account", "close", "acme").code == 0)
-        let refused = try await run("key", "create", "other", "--account", "acme")
+            try await run("accounts", "set", "acme", "--mode", "testing").output.contains("\nmode      testing\n"))
+        #expect(try await run("accounts", "remove", "acme").code == 0)
+        let refused = try await run("keys", "add", "other", "--account", "acme")
         #expect(refused.code != 0 && refused.errors.contains("the account is closed"))
-        let unknown = try await run("key", "list", "--account", "nobody")
+        let unknown = try await run("keys", "list", "--account", "nobody")
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
     @Test func `a status is one of a list, and a mistyped one changes nothing`() async throws {
-        #expect(try await run("account", "create", "acme").code == 0)
-        let refused = try await run("account", "--account", "acme", "--status", "actve")
+        #expect(try await run("accounts", "add", "acme").code == 0)
+        let refused = try await run("accounts", "set", "acme", "--status", "actve")
         #expect(
             refused.code != 0 && refused.errors.contains("there is no status \"actve\"; choose one of active, trial"))
-        #expect(try await run("account", "list").output.contains("actve") == false)
-        let done = try await run("account", "--account", "acme", "--status", "past_due")
-        #expect(done.code == 0 && done.output.contains(#""account_status":"past_due""#))
+        #expect(try await run("accounts", "list").output.contains("actve") == false)
+        let done = try await run("accounts", "set", "acme", "--status", "past_due", "--json")
+        #expect(done.code == 0 && done.output.contains(#""status":"past_due""#))
     }
 
     @Test func `a change prints a sentence, and one JSON object by its option`() async throws {
-        let created = try await run("brand", "create", "Acme Bank", "--id", "acme")
-        #expect(created.output == "brand acme created: Acme Bank; 0 active numbers\n", "\(created)")
-        let set = try await run("number", "set", "+61491570156", "--brand", "acme")
+        let created = try await run("brands", "add", "Acme Bank", "--id", "acme")
+        #expect(created.output == "brand acme added: Acme Bank; 0 active numbers\n", "\(created)")
+        let set = try await run("numbers", "set", "+61491570156", "--brand", "acme")
         #expect(set.output == "+61491570156 belongs to acme\n")
-        let changed = try await run("brand", "change", "acme", "--name", "Acme")
+        let changed = try await run("brands", "set", "acme", "--name", "Acme")
         #expect(changed.output == "brand acme changed: Acme; 1 active numbers\n", "\(changed)")
-        let json = try await run("brand", "change", "acme", "--reason", "Alert", "--json").output
+        let json = try await run("brands", "set", "acme", "--reason", "Alert", "--json").output
         #expect(json.hasPrefix("{\"brand_id\":\"acme\"") && json.hasSuffix("}\n"), "\(json)")
-        let number = try await run("number", "set", "+61491570156", "--brand", "acme", "--json").output
+        let number = try await run("numbers", "set", "+61491570156", "--brand", "acme", "--json").output
         #expect(number == "{\"brand_id\":\"acme\",\"number_e164\":\"+61491570156\"}\n")
     }
 
@@ -91,13 +91,13 @@ struct CommandTests {
 
     @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {
         let file = folder.path + "/gateway-key"
-        let shown = try await run("key", "create", "gateway", "--signed", "--write", file).output
+        let shown = try await run("keys", "add", "gateway", "--signed", "--write", file).output
         #expect(shown.contains("\nid ") && shown.contains("\nsecret "))
         let first = try String(contentsOfFile: file, encoding: .utf8)
         // Another user can be given it by root alone, as in a build's container.
         let isRoot = geteuid() == 0
         if isRoot { #expect(chown(file, 65534, 65534) == 0) }
-        let rotated = try await run("key", "rotate", "gateway", "--write", file)
+        let rotated = try await run("keys", "rotate", "gateway", "--write", file)
         #expect(rotated.code == 0 && !rotated.output.contains("secret"))
         let second = try String(contentsOfFile: file, encoding: .utf8)
         #expect(second != first)
@@ -109,7 +109,7 @@ struct CommandTests {
         if isRoot { #expect(attributes[.ownerAccountID] as? Int == 65534) }
         for (before, after) in [(0o640, 0o640), (0o644, 0o640)] as [(mode_t, Int)] {
             #expect(chmod(file, before) == 0)
-            #expect(try await run("key", "rotate", "gateway", "--write", file).code == 0)
+            #expect(try await run("keys", "rotate", "gateway", "--write", file).code == 0)
             #expect(
                 try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == after)
         }
@@ -117,14 +117,14 @@ struct CommandTests {
 
     @Test func `a key goes into a file that only this user can read`() async throws {
         #expect(
-            try await run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains(
+            try await run("admin-keys", "add", "portal", "--write", folder.path + "/key").output.contains(
                 "written to"))
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/key")
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(try await run("admin-key", "list").output.contains("portal"))
-        let failed = try await run("admin-key", "create", "second", "--write", folder.path + "/no/key")
+        #expect(try await run("admin-keys", "list").output.contains("portal"))
+        let failed = try await run("admin-keys", "add", "second", "--write", folder.path + "/no/key")
         #expect(failed.code != 0)
-        #expect(try await !run("admin-key", "list").output.contains("second  good"))
+        #expect(try await !run("admin-keys", "list").output.contains("second  good"))
     }
 
     @Test func `brands come in, change, go out and are backed up`() async throws {
@@ -134,18 +134,18 @@ struct CommandTests {
         let some = try await run("import", folder.path + "/bad.csv", "--skip-bad").output
         #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
         #expect(
-            try await run("brand", "change", "acme", "--name", "Acme Bank", "--json").output.contains(#""numbers":1"#))
+            try await run("brands", "set", "acme", "--name", "Acme Bank", "--json").output.contains(#""numbers":1"#))
         #expect(try await run("export").output.contains("+61491570156,Acme Bank,,,acme"))
-        #expect(try await run("number", "deactivate", "+61491570156").code == 0)
-        #expect(try await run("number", "list").output.contains("inactive"))
+        #expect(try await run("numbers", "remove", "+61491570156").code == 0)
+        #expect(try await run("numbers", "list").output.contains("inactive"))
         #expect(try await run("backup", folder.path + "/copy.sqlite").code == 0)
         #expect(try await run("backup", folder.path + "/copy.sqlite").code != 0)
-        #expect(try await run("brand", "change", "acme", "--name", "Other Bank").code == 0)
-        let check = try await run("restore", "--check", folder.path + "/copy.sqlite")
+        #expect(try await run("brands", "set", "acme", "--name", "Other Bank").code == 0)
+        let check = try await run("restore", "--dry-run", folder.path + "/copy.sqlite")
         #expect(check.code == 0 && check.output.contains("/copy.sqlite can be restored: 1 accounts, "), "\(check)")
         let restored = try await run("restore", folder.path + "/copy.sqlite")
         #expect(restored.code == 0 && restored.output.contains("the replaced database is in "), "\(restored)")
-        #expect(try await run("brand", "list").output.contains("Acme Bank"))
+        #expect(try await run("brands", "list").output.contains("Acme Bank"))
         let january = try await run("report", "2026-01").output
         #expect(
             january.hasPrefix(
@@ -160,28 +160,28 @@ struct CommandTests {
         let months = [before, Date()].map { "main \($0.formatted(.iso8601).prefix(7)): 0 counted" }
         #expect(months.contains { present.hasPrefix($0) }, "\(present)")
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
-        #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
-        #expect(try await run("logo", "list").output.contains("a.jpg"))
+        #expect(try await run("logos", "add", folder.path + "/a.jpg").output == "a.jpg added: image/jpeg, 4 bytes\n")
+        #expect(try await run("logos", "list").output.contains("a.jpg"))
     }
 
     @Test func `numbers and texts that begin with a dash are taken as they are`() async throws {
-        #expect(try await run("account", "create", "acme", "--cap", "9", "--included-imprints", "3").code == 0)
-        let changed = try await run("account", "change", "--account", "acme", "--cap", "-1")
-        #expect(changed.code == 0 && changed.output.contains(#""cap_this_month":null"#), "\(changed)")
-        let refused = try await run("account", "change", "--included-imprints", "-1")
+        #expect(try await run("accounts", "add", "acme", "--cap", "9", "--included-imprints", "3").code == 0)
+        let changed = try await run("accounts", "set", "acme", "--cap", "-1")
+        #expect(changed.code == 0 && changed.output.contains("\ncap       none\n"), "\(changed)")
+        let refused = try await run("accounts", "set", "--included-imprints", "-1")
         #expect(refused.code == 1 && refused.errors.contains("the included imprints must be 0 or more"))
         #expect(
-            try await run("brand", "create", "Acme", "--reason", "-10 % today", "--json").output.contains("-10 % today")
+            try await run("brands", "add", "Acme", "--reason", "-10 % today", "--json").output.contains("-10 % today")
         )
-        for arguments in [["brand", "list", "--limit", "-1"], ["events", "--limit", "-1"]] {
+        for arguments in [["brands", "list", "--limit", "-1"], ["events", "--limit", "-1"]] {
             let limit = try await Self.program(arguments + ["--state", folder.path + "/state"])
             #expect(limit.code != 0 && limit.errors.contains("--limit must be 1 or more"), "\(limit.errors)")
         }
     }
 
-    @Test(arguments: [["number", "deactivate"], ["number", "list", "--after"], ["events", "--number"]])
+    @Test(arguments: [["numbers", "remove"], ["numbers", "list", "--after"], ["events", "--number"]])
     func `a number is taken as people write it, and what is none is shown`(arguments: [String]) async throws {
-        _ = try await run("account", "create", "acme")
+        _ = try await run("accounts", "add", "acme")
         let state = ["--state", folder.path + "/state"]
         let taken = try await Self.program(arguments + ["+61 491 570-156"] + state)
         #expect(taken.code == 0 || taken.errors.contains("none of these numbers is active"), "\(taken.errors)")
@@ -202,7 +202,7 @@ struct CommandTests {
         #expect(good.output == "1 imported, 0 unchanged, 0 rejected\n")
         #expect(good.errors.contains("/good.csv: warning: line 2: logo \"no.png\" is not among the uploaded logos"))
         #expect(try await run("import", folder.path).errors == "Error: \(folder.path) is a folder; name a file\n")
-        let warned = try await run("brand", "change", "a", "--logo", "other.png")
+        let warned = try await run("brands", "set", "a", "--logo", "other.png")
         #expect(warned.code == 0 && warned.errors.hasPrefix("warning: logo \"other.png\""))
     }
 
@@ -223,7 +223,7 @@ struct CommandTests {
     @Test func `a database that is none is an error without SQL`() async throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.path + "/state/directory.sqlite"))
-        let refused = try await run("key", "list")
+        let refused = try await run("keys", "list")
         #expect(refused.code == 1 && refused.errors.contains("file is not a database;"))
         #expect(!refused.errors.contains("PRAGMA"))
     }
@@ -245,8 +245,8 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
-        "debug", "backup", "restore", "copy", "check-config",
+        "run", "import", "export", "brands", "numbers", "logos", "events", "report", "accounts", "keys", "admin-keys",
+        "devices", "uploads", "backup", "restore", "copy", "check-config",
     ]) func `the help of every command has an example`(command: String) async throws {
         let help = try await Self.program([command, "--help"])
         #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))

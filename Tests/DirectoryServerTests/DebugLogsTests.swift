@@ -15,17 +15,19 @@ struct DebugLogsTests {
     /// Longer than a debug upload takes, than a chunk, and than the pieces it is read in.
     private static let long = [UInt8](repeating: UInt8(ascii: "x"), count: 599_990) + Array("the end\r\n".utf8)
 
-    private static func show(_ folder: TemporaryFolder, _ device: String = "gw") async throws -> ChildProgram {
+    private static func show(
+        _ folder: TemporaryFolder, _ device: String = "gw", _ options: [String] = []
+    ) async throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         return try await ChildProgram.run(
             tests.appendingPathComponent("herald-directory").path,
-            ["debug", "list", "--show", device] + Engine.options(folder.path))
+            ["uploads", "show", device] + options + Engine.options(folder.path))
     }
 
-    /// The first line, and what stands behind it.
-    private static func parts(_ output: String) throws -> (line: String, rest: String) {
-        let end = try #require(output.firstIndex(of: "\n"))
-        return (String(output[..<end]), String(output[output.index(after: end)...]))
+    /// The facts of the upload, and the logs below the empty line.
+    private static func parts(_ output: String) throws -> (facts: String, rest: String) {
+        let end = try #require(output.firstRange(of: "\n\n"))
+        return (String(output[..<end.lowerBound]), String(output[end.upperBound...]))
     }
 
     @Test(arguments: ["text/plain", "application/json", "application/gzip"])
@@ -91,8 +93,9 @@ struct DebugLogsTests {
         let database = try Engine.open(folder.path)
         let upload = try await database.receive(logs: Self.long, now: 1)
         let shown = try await Self.show(folder)
-        let (line, rest) = try Self.parts(shown.output)
-        #expect(shown.code == 0 && line.contains("\"logsUploadID\":\"\(upload.file)\""))
+        let (facts, rest) = try Self.parts(shown.output)
+        #expect(shown.code == 0 && facts.hasPrefix("received  1970-01-01T00:00:01Z\ndevice    gw\nid        "))
+        #expect(try await Self.show(folder, "gw", ["--json"]).output.contains("\"logsUploadID\":\"\(upload.file)\""))
         #expect(rest == String(repeating: "x", count: 599_990) + "the end\\u{d}\n")
     }
 
@@ -151,8 +154,9 @@ struct DebugLogsTests {
         for (device, logs, time) in [("gw", "first", 1), ("gw", "second", 100), ("desk", "third", 200)] {
             _ = try await database.receive(logs: logs, device: device, now: Int64(time))
         }
-        let shown = try await Self.show(folder).output
+        let shown = try await Self.show(folder, "gw", ["--json"]).output
         #expect(shown.contains("\"logs\":\"second\"") && shown.split(separator: "\n").count == 1)
+        #expect(try Self.parts(try await Self.show(folder).output).rest == "second\n")
         let nobody = try await Self.show(folder, "nobody")
         #expect(nobody.code == 1 && nobody.errors.contains("there is no upload of that device"))
     }

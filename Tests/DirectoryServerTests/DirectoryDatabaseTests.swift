@@ -37,8 +37,9 @@ struct DirectoryDatabaseTests {
 
     @Test(arguments: [
         ["run", "--listen", "192.0.2.1:1"], ["import", "/dev/null"], ["export"], ["backup", "/nowhere/copy"],
-        ["brand", "list"], ["number", "list"], ["logo", "list"], ["events"], ["report", "2026-01"],
-        ["account", "list"], ["key", "list"], ["admin-key", "list"], ["debug", "list"],
+        ["brands", "list"], ["numbers", "list"], ["logos", "list"], ["events"], ["report", "2026-01"],
+        ["accounts", "list"], ["keys", "list"], ["admin-keys", "list"], ["devices", "list"],
+        ["uploads", "list"],
     ])
     func `no command touches a database of a later version`(arguments: [String]) async throws {
         try writeByLaterVersion()
@@ -76,7 +77,7 @@ struct DirectoryDatabaseTests {
         let refused = try await ChildProgram.run(
             "/usr/bin/setpriv",
             [
-                "--reuid", "65534", "--regid", "65534", "--clear-groups", program, "key", "list", "--state",
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", program, "keys", "list", "--state",
                 folder.path,
             ])
         #expect(refused.code == 1)

@@ -72,17 +72,17 @@ struct PageAccessTests {
     @Test func `without an admin key the login explains how to make one`() async throws {
         try await RunningDirectory.run(edit: { $0.pages = .loopback }) { directory in
             let form = try await PageVisitor.get("/login", on: directory)
-            #expect(form.text.contains("<pre tabindex=\"0\">herald-directory admin-key create NAME</pre>"))
+            #expect(form.text.contains("<pre tabindex=\"0\">herald-directory admin-keys add NAME</pre>"))
             #expect(form.text.contains("There is no admin key yet"))
             let tried = try await PageVisitor.send(
                 "POST", "/login", on: directory, cookie: form.newCookie ?? "",
                 body: "token=\(form.formToken)&secret=x")
-            #expect(tried.status == 403 && tried.text.contains("herald-directory admin-key create"))
+            #expect(tried.status == 403 && tried.text.contains("herald-directory admin-keys add"))
         }
     }
 
     @Test func `the login shows the command that makes a key, whoever has one`() async throws {
-        let command = "herald-directory admin-key create NAME --config '/srv/<a> b.yaml'"
+        let command = "herald-directory admin-keys add NAME --config '/srv/<a> b.yaml'"
         try await PageVisitor.run(edit: { $0.keyCommand = command }) { visitor in
             let form = try await PageVisitor.get("/login", on: visitor.directory).text
             #expect(!form.contains("There is no admin key yet") && form.contains("The key is shown once"))

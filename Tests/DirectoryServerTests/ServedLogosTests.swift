@@ -208,7 +208,7 @@ struct ServedLogosTests {
         for _ in 0..<30 { await follower.logos.round() }
         let warning = """
             warning: missing logos of brands: 1 (a.png); put their files into \
-            \(follower.folder.path), or add them with herald-directory logo add
+            \(follower.folder.path), or add them with herald-directory logos add
             """
         #expect(follower.lines.taken.filter { $0.hasPrefix("warning") } == [warning])
     }

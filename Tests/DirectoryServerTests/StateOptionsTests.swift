@@ -33,13 +33,13 @@ struct StateOptionsTests {
         func command(_ options: [String]) throws -> String {
             try StateOptions.$defaultFile.withValue("/nowhere/x.yaml") { try StateOptions.parse(options).keyCommand }
         }
-        #expect(try command([]) == "herald-directory admin-key create NAME")
-        #expect(try command(["--state", "/srv/a b"]) == "herald-directory admin-key create NAME --state '/srv/a b'")
+        #expect(try command([]) == "herald-directory admin-keys add NAME")
+        #expect(try command(["--state", "/srv/a b"]) == "herald-directory admin-keys add NAME --state '/srv/a b'")
         #expect(
             try command(["--config", "/etc/it's.yaml"])
-                == #"herald-directory admin-key create NAME --config '/etc/it'\''s.yaml'"#)
+                == #"herald-directory admin-keys add NAME --config '/etc/it'\''s.yaml'"#)
         let secret = try command(["--database", "postgresql://herald:secret@db/herald"])
-        #expect(secret == "herald-directory admin-key create NAME --database URL")
+        #expect(secret == "herald-directory admin-keys add NAME --database URL")
     }
 
     @Test(arguments: [("a-b_c.d/e:f=g@h", "a-b_c.d/e:f=g@h"), ("", "''"), ("$(x)", "'$(x)'"), ("a\nb", "'a\nb'")])

@@ -47,7 +47,7 @@ struct ImportWarningTests {
             result.warnings.map(\.description) == [
                 """
                 line 3: logo "nothere.png" is neither in \(folder.path) nor among the uploaded logos; put it there, or \
-                add it with herald-directory logo add (2 rows name it)
+                add it with herald-directory logos add (2 rows name it)
                 """,
                 """
                 line 6: logo "page.svg" cannot be served: \(folder.path)/page.svg is neither a PNG nor a JPEG

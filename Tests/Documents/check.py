@@ -123,7 +123,7 @@ class Checker:
 
     def directory(self, text):
         path = self.write("herald-directory.yaml", with_sections("state: state\n", re.sub(r"(?m)^state:.*\n", "", text)))
-        return self.run("herald-directory", "account", "create", "page", "--config", path)
+        return self.run("herald-directory", "accounts", "add", "page", "--config", path)
 
     def run(self, program, *words):
         done = subprocess.run([os.path.join(self.programs, program), *words], capture_output=True, text=True, timeout=60,

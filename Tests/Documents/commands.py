@@ -90,6 +90,8 @@ class Grammar:
         command, given, words = self.root, [], list(words)
         while words:
             word = words.pop(0)
+            if not any(c["commandName"] == word for c in command.get("subcommands", [])):
+                command = with_usual(command)
             if word.startswith("-") and len(word) > 1:
                 name, equals, value = word.partition("=")
                 argument = self.option(command, name)
@@ -108,7 +110,7 @@ class Grammar:
                 command = found
             else:
                 given.append(word)
-        return count_mistake(command, given, partial)
+        return count_mistake(with_usual(command), given, partial)
 
     @staticmethod
     def option(command, name):
@@ -118,6 +120,11 @@ class Grammar:
                 if one["name"] == bare_name and (one["kind"] == "long") == is_long:
                     return argument
         return None
+
+
+def with_usual(command):
+    """The command itself, or the list that a noun without a verb means."""
+    return next((c for c in command.get("subcommands", []) if c["commandName"] == "list"), command)
 
 
 def wrong_value(argument, name, value):

@@ -69,7 +69,7 @@ NOT_EXECUTED = (
     ("herald test-call", 'the site has no PBX between its calls; the scenario "herald test-call" of Deploy/test'),
     ("herald doctor", "its exit code is 1, because the site has no PBX between its calls; CommandLineTests"),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
-    ("herald-directory key create gateway --write", "the site has this key; the scenarios make theirs"),
+    ("herald-directory keys add gateway --write", "the site has this key; the scenarios make theirs"),
 )
 
 # Blocks that are neither commands nor configuration: (page, beginning of its first line, reason).

@@ -50,15 +50,15 @@ class Lines(unittest.TestCase):
         self.assertEqual(list(commands.lines_of(block)), ["cat <<'END'", "herald   calls # x"])
 
     def test_aliases_of_a_page_are_written_out(self):
-        block = Block("README.md", 1, "", "sh", ("alias hd='sudo -u herald herald-directory'", "hd number list"))
+        block = Block("README.md", 1, "", "sh", ("alias hd='sudo -u herald herald-directory'", "hd numbers list"))
         with mock.patch.object(commands, "aliases", return_value={"hd": "sudo -u herald herald-directory"}):
-            self.assertEqual(list(commands.lines_of(block)), ["sudo -u herald herald-directory number list"])
+            self.assertEqual(list(commands.lines_of(block)), ["sudo -u herald herald-directory numbers list"])
         self.assertEqual(commands.ALIAS.findall("    " + block.lines[0]), [("hd", "sudo -u herald herald-directory")])
 
     def test_sudo_pipes_and_redirections(self):
-        line = "sudo -u herald herald-directory key create g | sudo install -m 640 /dev/stdin /x > /dev/null  # why"
+        line = "sudo -u herald herald-directory keys add g | sudo install -m 640 /dev/stdin /x > /dev/null  # why"
         self.assertEqual(commands.simple_commands(line), [
-            ["herald-directory", "key", "create", "g"], ["install", "-m", "640", "/dev/stdin", "/x"]])
+            ["herald-directory", "keys", "add", "g"], ["install", "-m", "640", "/dev/stdin", "/x"]])
 
 
 class Checks(unittest.TestCase):
@@ -75,14 +75,14 @@ class Checks(unittest.TestCase):
         return self.checker.mistakes(Block(page, 1, "", language, lines))
 
     def test_command_lines_that_the_programs_take(self):
-        for line in ("herald calls --show ID", "herald lookup +61 --trunk carrier", "herald sync --now --full",
-                     "sudo -u herald herald-directory number set +61491570110 --brand mine", "herald events",
+        for line in ("herald calls show ID", "herald calls --since 1h", "herald calls list --wide", "herald lookup +61 --trunk carrier", "herald sync --full",
+                     "sudo -u herald herald-directory numbers set +61491570110 --brand mine", "herald events",
                      "Deploy/test-peers recipes", "Deploy/test --no-scenarios"):
             self.assertEqual(self.mistakes("indented", line), [], line)
 
     def test_command_lines_that_nobody_takes(self):
-        for line in ("herald calls --shwo ID", "herald lokup +61", "herald lookup --called", "herald lookup 1 2",
-                     "herald calls --limit", "herald-directory brand create", "herald-directory account", "herald events --state nonsense",
+        for line in ("herald calls shwo ID", "herald lokup +61", "herald lookup --called", "herald lookup 1 2",
+                     "herald calls --limit", "herald-directory brands add", "herald-directory accounts change", "herald events --state nonsense",
                      "Deploy/nothing", "Deploy/test --nonsense", "Deploy/test-peers nonsense", "frobnicate", "sqlite3 x",
                      "herald calls | frobnicate", "herald calls 'open"):
             self.assertEqual(len(self.mistakes("sh", line)), 1, line)
@@ -106,12 +106,12 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(self.mistakes("xml", "<!-- /etc/x.xml -->", "<a>", page=page)), 1)
 
     def test_commands_in_the_text_of_a_page(self):
-        found = list(commands.inline("Run `herald lokup` and `sudo -u herald herald calls --show`.\n```\n`herald x`\n```"))
-        self.assertEqual(found, [(1, ["herald", "lokup"]), (1, ["herald", "calls", "--show"])])
+        found = list(commands.inline("Run `herald lokup` and `sudo -u herald herald calls show`.\n```\n`herald x`\n```"))
+        self.assertEqual(found, [(1, ["herald", "lokup"]), (1, ["herald", "calls", "show"])])
         found = list(commands.short(
-            "| `number deactivate +61491570157` | `number deactivat +61` | `report 2026-11` | `events` | `a word` |",
+            "| `numbers remove +61491570157` | `numbers remov +61` | `report 2026-11` | `events` | `a word` |",
             self.checker.grammars))
         self.assertEqual([(text, bool(mistake)) for _, text, mistake in found], [
-            ("number deactivate +61491570157", False), ("number deactivat +61", True), ("report 2026-11", False)])
+            ("numbers remove +61491570157", False), ("numbers remov +61", True), ("report 2026-11", False)])
         with mock.patch.object(blocks, "pages", return_value=["README.md"]):
             self.assertTrue(all(mistake is None for _, mistake in check.of_pages(self.checker)))

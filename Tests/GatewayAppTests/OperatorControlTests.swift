@@ -50,7 +50,7 @@ struct OperatorControlTests {
     }
 
     private static let allDisabled =
-        "every target of pbx office is disabled: calls are rejected with 503; herald targets --enable puts a disabled one into "
+        "every target of pbx office is disabled: calls are rejected with 503; herald targets enable puts a disabled one into "
         + "service"
 
     @Test func `a call that failed at a target shows in the state at once, with its cause`() async throws {
@@ -65,7 +65,7 @@ struct OperatorControlTests {
                 text.contains(
                     "targets   2 of 2 take calls; pbx office 127.85.0.2:5060 is failing: a call could not be delivered"),
                 "\(text)")
-            #expect(GatewayOrders.table(of: [shown], at: shown.since ?? 0).contains("failing"))
+            #expect(GatewayOrders.table(of: [shown], .narrow, at: shown.since ?? 0).contains("failing"))
             target.targetState.record(.responded, at: Moment.now().milliseconds)
             #expect(await control.targets().first { $0.group == "pbx office" }?.state == "up")
         }

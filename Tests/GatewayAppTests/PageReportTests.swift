@@ -113,7 +113,7 @@ struct PageReportTests {
             var short = report
             short.longest = .zero
             let late = await #expect(throws: PageProblem.self) { try await short.call(id) }
-            #expect(late?.text.contains("herald calls --show") == true)
+            #expect(late?.text.contains("herald calls show") == true)
             let others = (0..<CallExports.most).map { _ in report.searches.open() }
             let refused = await #expect(throws: PageProblem.self) { try await report.call(id) }
             #expect(refused?.text.hasPrefix("Other long searches run") == true)

@@ -186,7 +186,7 @@ extension RunningCustomerTests {
             #expect(try await get("/phonebook/brands.vcf").text.isEmpty)
             let control = ControlClient(folder: start.configuration.runtime)
             #expect(try await control.renewLogos(nil, clears: false, customer: "beta").logos == 1)
-            let listed = try LogoListing(start.configuration, customer: "acme").lines(limit: 9, asJSON: false)
+            let listed = try LogoListing(start.configuration, customer: "acme").lines(limit: 9, .wide, asJSON: false)
             #expect(listed.joined().contains("ready") && listed.joined().contains("-2x5.png"), "\(listed)")
         }
         for directory in [acme, beta] { directory.close() }

@@ -113,7 +113,7 @@ extension RunningCustomerTests {
         let other = try #require(try lookup("+61255502009").destination())
         #expect(other.text.contains("route     none: no route has the number\npbx       office\n"), "\(other.text)")
         let listing = try RouteListing(configuration)
-        let cells = listing.text.split(separator: "\n")[1].split(separator: " ").map(String.init)
+        let cells = listing.text(.wide).split(separator: "\n")[1].split(separator: " ").map(String.init)
         #expect(cells.prefix(5) == ["route1", "1", "0", "office", "acme"])
         #expect(listing.json(configuration.routes.table[0])["customer"] == .string("acme"))
     }
@@ -142,10 +142,12 @@ extension RunningCustomerTests {
             #expect(report.text.contains("customer  \(name)\n") && report.text.contains("brand     \(brand)"))
             #expect(report.json["customer"] == .string(name) && report.json["brand_name"] == .string(brand))
             let logos = try LogoListing(configuration, customer: name)
-            let (table, json) = (try logos.lines(limit: 9, asJSON: false), try logos.lines(limit: 9, asJSON: true))
+            let (table, json) = (
+                try logos.lines(limit: 9, .narrow, asJSON: false), try logos.lines(limit: 9, .narrow, asJSON: true)
+            )
             #expect(table.joined().contains("1        https://logos.example/l.png  yes"), "\(table)")
             #expect(json.count == 1 && json[0].contains("\"customer\":\"\(name)\""), "\(json)")
-            let routes = try RouteListing(configuration, customer: name).text.split(separator: "\n")
+            let routes = try RouteListing(configuration, customer: name).text(.narrow).split(separator: "\n")
             #expect(routes.count == 2, "\(routes)")
         }
         func failure(_ body: () throws -> Void) -> String? {
@@ -186,7 +188,7 @@ extension RunningCustomerTests {
         var without = start.configuration
         without.customers = []
         let events = try EventListing(without, customer: "acme").events(state: nil, limit: 9)
-        let title = try #require(EventListing.table(events).split(separator: "\n").first)
+        let title = try #require(EventListing.table(events, .narrow).split(separator: "\n").first)
         #expect(!events.isEmpty && title.contains("CUSTOMER"), "\(title)")
         var order = CallListing.Order()
         order.query[.customer] = "acme"
@@ -217,7 +219,7 @@ extension RunningCustomerTests {
             #expect(listed.map(\.name) == ["acme", "beta"] && listed[0].problem == nil)
             #expect(listed.map(\.directory) == [acme.url, beta.url])
             #expect(listed[1].problem?.contains("gated:unauthorised") == true, "\(listed[1].problem ?? "")")
-            let rows = CustomerListing.table(listed, of: 2).split(separator: "\n")
+            let rows = CustomerListing.table(listed, of: 2, .narrow).split(separator: "\n")
             #expect(rows.count == 3 && rows[2].hasPrefix("beta "), "\(rows)")
             #expect(try await control.customers(named: "beta").map(\.name) == ["beta"])
             let unknown = await #expect(throws: ControlFailure.self) { try await control.customers(named: "gamma") }

@@ -14,11 +14,13 @@ struct CallTableTests {
 
     private static func call(
         _ brand: String?, decision: String = "matched", caller: Int64 = 61_255_501_001, outcome: String = "ANSWERED",
-        customer: String? = nil, at time: Int64 = noon
+        customer: String? = nil, received: String? = nil, at time: Int64 = noon
     ) -> LedgerCallRow {
         LedgerCallRow(
             shared: [
-                "brand_name": .text(brand), "decision": .text(decision), "caller": .integer(caller),
+                "brand_name": .text(brand), "decision": .text(decision),
+                "caller": .integer(received == nil ? caller : nil),
+                "caller_received": .text(received),
                 "destination": .integer(61_255_501_002), "outcome": .text(outcome), "invite_at": .integer(time),
                 "direction": .integer(1), "trunk": .text("carrier"), "customer": .text(customer),
                 "answered_at": .integer(time),
@@ -58,6 +60,13 @@ struct CallTableTests {
         for line in lines { #expect(TerminalText.width(line) <= 80, "\(line)") }
         #expect(lines[3].contains("+123456789012345  +61255501002"))
         #expect(lines.joined().unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202E })
+    }
+
+    @Test func `a long text in place of a number is cut`() {
+        let long = Self.call("Acme Bank", received: String(repeating: "a", count: 200))
+        let lines = Self.lines([long, Self.call("Acme Bank")])
+        for line in lines { #expect(TerminalText.width(line) <= 80, "\(line)") }
+        #expect(lines[2].contains("  aaaaaaaaaaaaaaaaaaaaaaaaa…  +61255501002  Acme"), "\(lines)")
     }
 
     @Test func `calls that follow keep the columns of the first ones, also without any`() {

@@ -111,7 +111,7 @@ struct SignatureStepsTests {
                 "Identity 2: called_mismatch: dest lacks the called number; see called_number of the trunk; "
                     + "a forwarded call needs a div token",
                 "Identity 3: no_authority: the certificate does not cover the number, or lacks the TNAuthList that the "
-                    + "regime wants; herald trust list has the signers, and herald trust why the reason",
+                    + "regime wants; herald trust list has the signers, and herald trust show the reason",
                 "Identity: further fields were not read", "code: 438 (RFC 8224 §6.2.2)",
             ])
     }

@@ -412,7 +412,7 @@ struct SignerFetchTests {
         await gateway.settle()
         try await TrustImport(
             gateway.signers.configuration(FetchFixture.trust), now: gateway.signers.time.now
-        ).forget(gateway.address(), asJSON: true)
+        ).remove(gateway.address(), asJSON: true)
         await gateway.publisher.look()
         #expect(try await gateway.stored(gateway.address()) == nil)
         #expect(try gateway.call(gateway.address()).causes == [.signerNotYetKnown])

@@ -151,11 +151,14 @@ struct SignerServiceTests {
         #expect(result.standings == [cause] && !result.isSigner)
     }
 
-    @Test func `list and why show chains of tokens that are no signers`() async throws {
+    @Test func `list and show have chains of tokens that are no signers`() async throws {
         _ = try await standing(of: fixture.chain("alien"))
         let listing = try TrustListing(fixture.configuration(), now: fixture.time.now)
-        #expect(listing.text.contains("private untrusted_signer") && listing.text.contains("in tokens, not stored"))
-        #expect(listing.text.contains("1 chain of tokens without a stored certificate"), "\(listing.text)")
+        #expect(
+            listing.text(.wide).contains("private untrusted_signer")
+                && listing.text(.wide).contains("in tokens, not stored"))
+        #expect(
+            listing.text(.wide).contains("1 chain of tokens without a stored certificate"), "\(listing.text(.wide))")
         let text = try await listing.explanation(of: "#-1")
         #expect(
             text.contains("under private: untrusted_signer") && text.contains("herald trust check TOKEN"), "\(text)")
@@ -167,7 +170,7 @@ struct SignerServiceTests {
             limit: 1000,
             mostTemporary: 1000)
         try store.close()
-        let flooded = try TrustListing(fixture.configuration(), now: fixture.time.now).text
+        let flooded = try TrustListing(fixture.configuration(), now: fixture.time.now).text(.narrow)
         #expect(flooded.contains("invented 99") && !flooded.contains("invented 79") && !flooded.contains("\u{1B}"))
         #expect(flooded.contains("101 chains of tokens without a stored certificate"), "\(flooded)")
     }

@@ -114,8 +114,8 @@ struct TrustCommandTests {
         #expect(outcome.changes.first?.detail.contains("ended at 2016-08-17") == true, "\(outcome.changes)")
         #expect(try standing("spc")[0] == "passed")
         let listing = try TrustListing(configuration(), now: late.now)
-        #expect(listing.text.contains("sequence 7, ended at 2016-08-17T19:23:38Z"), "\(listing.text)")
-        try await importer().forgetList(of: "us", asJSON: true)
+        #expect(listing.text(.wide).contains("sequence 7, ended at 2016-08-17T19:23:38Z"), "\(listing.text(.wide))")
+        try await importer().removeList(of: "us", asJSON: true)
         #expect(try standing("spc")[0] == "signer_not_yet_known")
         #expect(try await importer().take([try folder.write(lab.list("l03"), to: "other.json")]).refused == 0)
     }
@@ -288,22 +288,26 @@ struct TrustCommandTests {
         try #require(tar.code == 0, "\(tar.errors)")
     }
 
-    // MARK: List, why, forget
+    // MARK: List, show, remove
 
     @Test func `lists show signers, lists in force and addresses without a certificate`() async throws {
         try await importAll([try folder.write("https://a.example/1.pem\n", to: "addresses")])
         let listing = try TrustListing(
             configuration("{regimes: [us, fr, private], signer: {123a: watch, 99ZZ: deny}}"), now: lab.now)
-        #expect(listing.text.contains("trust.signer has a rule for 99ZZ, a code that no stored signer has"))
-        #expect(!listing.text.contains("a rule for 123A"))
-        #expect(listing.text.contains("list of authorities of regime us: 2, sequence 7, until 2016-08-17T19:23:38Z"))
-        #expect(listing.text.contains("1 addresses without a certificate") && listing.text.contains("(watch)"))
-        #expect(listing.text.contains("12025551000 and 99 more") && !listing.text.contains("have changed"))
+        #expect(listing.text(.wide).contains("trust.signer has a rule for 99ZZ, a code that no stored signer has"))
+        #expect(!listing.text(.wide).contains("a rule for 123A"))
+        #expect(
+            listing.text(.wide).contains("list of authorities of regime us: 2, sequence 7, until 2016-08-17T19:23:38Z"))
+        #expect(
+            listing.text(.wide).contains("1 addresses without a certificate") && listing.text(.wide).contains("(watch)")
+        )
+        #expect(
+            listing.text(.wide).contains("12025551000 and 99 more") && !listing.text(.wide).contains("have changed"))
         let other = try TrustListing(configuration("{regimes: [fr]}"), now: lab.now)
-        #expect(other.text.contains("the regimes or their files have changed since the last import"))
+        #expect(other.text(.wide).contains("the regimes or their files have changed since the last import"))
     }
 
-    @Test func `why explains a signer by code, number, address and row`() async throws {
+    @Test func `show explains a signer by code, number, address and row`() async throws {
         try await importAll([try folder.write("https://a.example/1.pem\n", to: "addresses")])
         let listing = try TrustListing(configuration(), now: lab.now)
         let text = try await listing.explanation(of: "https://cert.example.net/text.pem")
@@ -320,13 +324,13 @@ struct TrustCommandTests {
         await #expect(throws: CommandFailure.self) { try await listing.explanation(of: "nobody") }
     }
 
-    @Test func `a forgotten signer is unknown again`() async throws {
+    @Test func `a removed signer is unknown again`() async throws {
         try await importAll()
         let count = try stored().signers.count
-        try await importer().forget("https://cert.example.net/spc.pem", asJSON: true)
+        try await importer().remove("https://cert.example.net/spc.pem", asJSON: true)
         #expect(try stored().signers.count == count - 1)
         await #expect(throws: CommandFailure.self) {
-            try await importer().forget("https://cert.example.net/spc.pem", asJSON: true)
+            try await importer().remove("https://cert.example.net/spc.pem", asJSON: true)
         }
     }
 

@@ -47,14 +47,16 @@ final class CommandLineTests {
     }
 
     @Test(arguments: [
-        ["calls", "--limit", "0"], ["calls", "--csv", "--json"], ["calls", "--show", "x", "--follow"],
+        ["calls", "--limit", "0"], ["calls", "--csv", "--json"], ["calls", "show", "x", "--wide"],
+        ["calls", "--summary", "--follow"], ["calls", "--wide", "--json"], ["routes", "list", "--wide", "--json"],
         ["calls", "--outcome", "lost"], ["calls", "--since", "yesterdya"], ["events", "--limit", "0"],
-        ["events", "--retry", "k", "--retry-refused"], ["events", "--state", "lost"], ["logos", "--limit", "0"],
+        ["events", "retry", "k", "--all"], ["events", "retry"], ["events", "--state", "lost"],
+        ["logos", "--limit", "0"],
         ["lookup", "1", "--attestation", "D"], ["calls", "--name", ""], ["drain", "--off", "--wait"],
         ["drain", "--timeout", "5m"], ["drain", "--wait", "--timeout", "soon"], ["log-level", "--for", "10m"],
         ["log-level", "debug", "--for", "10"], ["log-level", "debug", "--reset"],
-        ["targets", "--disable", "a", "--enable", "a"], ["simulate"], ["trust", "check", "a.b.c"], ["trust", "why"],
-        ["trust", "forget"], ["trust", "forget", "123A", "--list", "us"],
+        ["targets", "disable"], ["customers", "show"], ["simulate"], ["trust", "check", "a.b.c"], ["trust", "show"],
+        ["trust", "remove"], ["trust", "remove", "123A", "--list", "us"],
     ])
     func `a wrong option ends with 64 and opens nothing`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", "/nowhere/herald.yaml"])
@@ -75,12 +77,15 @@ final class CommandLineTests {
         #expect(ended.errors == "Error: herald has no command \"satus\"; did you mean \"status\"? See herald --help\n")
         let nested = try await herald(["trust", "lst"])
         #expect(nested.code == 64 && nested.errors.contains("did you mean \"list\"? See herald trust --help"))
+        let former = try await herald(["targets", "--disable", "192.0.2.20:5060"])
+        #expect(
+            former.code == 64 && former.errors.contains("did you mean \"herald targets disable\"?"), "\(former.errors)")
         let option = try await herald(["status", "--jsn"])
         #expect(option.code == 64 && option.errors.contains("Did you mean '--json'?"))
     }
 
     @Test(arguments: [
-        ["calls"], ["calls", "--show", "x"], ["events"], ["events", "--retry", "k"], ["logos"],
+        ["calls"], ["calls", "show", "x"], ["events"], ["events", "retry", "k"], ["logos"],
         ["backup", "/nowhere/backup"],
     ])
     func `a command without a database ends with 1, its reason and no new file`(arguments: [String]) async throws {
@@ -92,7 +97,7 @@ final class CommandLineTests {
 
     @Test(arguments: [
         ["status"], ["sync"], ["reload"], ["reload", "--dry-run"], ["drain"], ["log-level"], ["targets"], ["customers"],
-        ["status", "--customer", "acme"],
+        ["customers", "show", "acme"], ["targets", "disable", "a"], ["logos", "fetch"],
     ])
     func `an order without a gateway ends with 1 and names the socket`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", folder + "/herald.yaml"])

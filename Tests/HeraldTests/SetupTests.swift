@@ -171,7 +171,7 @@ final class SetupTests {
         #expect(written.contains("directory: {url: 'http://127.0.0.1:1', api_key_file: api-key}"))
         #expect(written.contains("  listen: 127.83.18.1:9480") && written.contains("  allow_private: true"))
         let keys = try await ChildProgram.run(
-            Self.program("herald-directory"), ["key", "list", "--config", folder + "/herald-directory.yaml"])
+            Self.program("herald-directory"), ["keys", "list", "--config", folder + "/herald-directory.yaml"])
         #expect(keys.output.contains("gateway"), "\(keys.output)\(keys.errors)")
         let key = try text("api-key").dropLast()
         #expect(!ended.screen.contains(key) && !ended.output.contains(key) && !written.contains(key))
@@ -179,7 +179,7 @@ final class SetupTests {
         // Without the key's file the name is taken, and nothing is written.
         for name in ["api-key", "herald.yaml"] { try FileManager.default.removeItem(atPath: folder + "/" + name) }
         let again = try await setup(["--yes"] + Self.options.dropLast(2), [])
-        #expect(again.code == 1 && again.screen.contains("key revoke gateway"), "\(again.screen)")
+        #expect(again.code == 1 && again.screen.contains("keys remove gateway"), "\(again.screen)")
         #expect(try files() == ["directory", "herald-directory.yaml"])
     }
 
@@ -259,7 +259,7 @@ final class SetupTests {
         let herald = try await program(besideDirectory: "echo theirs >'\(folder)/api-key'; echo hd_k3y")
         let ended = try await ChildProgram.run(
             herald, ["setup", "--config", config, "--yes"] + Self.options.dropLast(2))
-        #expect(ended.code == 1 && ended.errors.contains("key revoke gateway"), "\(ended.errors)")
+        #expect(ended.code == 1 && ended.errors.contains("keys remove gateway"), "\(ended.errors)")
         #expect(!ended.errors.contains("hd_k3y") && !ended.output.contains("hd_k3y"))
         #expect(try text("api-key") == "theirs\n" && files() == ["api-key", "herald-directory.yaml"])
     }

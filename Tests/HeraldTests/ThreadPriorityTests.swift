@@ -22,8 +22,8 @@ struct ThreadPriorityTests {
     }
 
     @Test(arguments: [
-        ("herald-directory", ["key", "create", "gateway", "--state", "STATE"]),
-        ("herald-directory", ["brand", "create", "Acme Bank", "--state", "STATE"]),
+        ("herald-directory", ["keys", "add", "gateway", "--state", "STATE"]),
+        ("herald-directory", ["brands", "add", "Acme Bank", "--state", "STATE"]),
         ("herald", ["calls", "--config", "CONFIG"]),
         ("herald", ["check-config", "--config", "CONFIG"]),
     ])

@@ -129,7 +129,7 @@ $(grep -vc '^deb http://deb.debian.org/' "$IMAGES/bundle-herald/rootfs/etc/apt/s
 
     ok "compose: the sample brands are imported" eval 'container herald-directory "${directory[@]}" \
         -- import /usr/share/herald/sample-brands.csv --config /etc/herald/herald-directory.yaml >/dev/null'
-    container herald-directory "${directory[@]}" -- key create gateway >"$key"
+    container herald-directory "${directory[@]}" -- keys add gateway >"$key"
     compose_value 'd["configs"]["herald"]["content"]' >"$configuration"
     chown 990:990 "$key"
     chmod 400 "$key"

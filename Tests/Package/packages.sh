@@ -87,7 +87,7 @@ check_packages() {
         [ "$(zcat "$tree/usr/share/man/man1/herald.1.gz" | grep -c '^\.SS herald')" -ge 7 ]
     ok "bash completes a command" offers_word "$tree/usr/share/bash-completion/completions/herald" herald che check-config
     ok "bash completes a command of herald-directory" \
-        offers_word "$tree/usr/share/bash-completion/completions/herald-directory" "herald-directory brand" cr create
+        offers_word "$tree/usr/share/bash-completion/completions/herald-directory" "herald-directory brands" se set
     for program in herald herald-directory; do
         ok "zsh reads the completion of $program" zsh -n "$tree/usr/share/zsh/vendor-completions/_$program"
         ok "fish reads the completion of $program" fish -n "$tree/usr/share/fish/vendor_completions.d/$program.fish"

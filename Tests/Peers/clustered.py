@@ -90,7 +90,7 @@ class Field:
             rows.writerows([*row, f"b-{place}"] for place, row in enumerate(story.brands()))
         node.command("import", path)
         key = os.path.join(self.folder, "api-key")
-        node.command("key", "create", "gateways", "--write", key)
+        node.command("keys", "add", "gateways", "--write", key)
         return key
 
     def relay(self, folder):

@@ -20,8 +20,8 @@ SIBLING, SPARE, GONE = "127.0.0.21:5070", "127.0.0.31:5060", "127.0.0.32:5060"
 def account(directory, name):
     """An account of the directory with one brand, and its key's file."""
     key = os.path.join(directory.folder, f"{name}.key")
-    directory.command("account", "create", name)
-    directory.command("key", "create", "gateway", "--account", name, "--write", key)
+    directory.command("accounts", "add", name)
+    directory.command("keys", "add", "gateway", "--account", name, "--write", key)
     path = os.path.join(directory.folder, f"{name}.csv")
     with open(path, "w", encoding="utf-8") as file:
         file.write("number,brand_name,logo_url,call_reason,brand_id\n"
@@ -198,7 +198,7 @@ def walk(report, browser, folder):
                 [*((name, number) for name, (_, number) in CUSTOMERS.items()), ("nobody", WITHOUT_CUSTOMER)]):
             give_up(report, what, called, 5061 + port)
         wait_until(lambda: len(gateway.calls()) == 3, 20, "the calls are not in the ledger")
-        herald(gateway, "targets", "--disable", SPARE)
+        herald(gateway, "targets", "disable", SPARE)
         first_page(report, browser)
         customers(report, browser)
         call = calls(report, browser)

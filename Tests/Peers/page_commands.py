@@ -67,7 +67,7 @@ class PageCommands:
         if word == "ID":
             return self.site.calls()[-1]["callid"]
         if word == "DEVICE":
-            devices = self.site.run("herald-directory", "debug", "devices")
+            devices = self.site.run("herald-directory", "devices")
             found = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", devices)
             if not found:
                 raise Failed(f"the directory lists no device: {devices}")

@@ -85,7 +85,7 @@ class Site:
         self.write("/etc/herald/herald-directory.yaml", text)
         self.run("herald-directory", "import", "/etc/herald/sample-brands.csv", "--config",
                  "/etc/herald/herald-directory.yaml")
-        self.run("herald-directory", "key", "create", "gateway", "--write", "/etc/herald/api-key")
+        self.run("herald-directory", "keys", "add", "gateway", "--write", "/etc/herald/api-key")
         self.configure(readme_configuration())
 
     @staticmethod

@@ -145,7 +145,7 @@ def killed_in_mid_call(testbed, folder):
 
 def switched_off_by_the_directory(testbed, folder):
     """The directory's gates apply from its next response on, and such calls are reported as such."""
-    account = (testbed.directory_binary, "account", "--state", testbed.directory_state)
+    account = (testbed.directory_binary, "accounts", "set", "--state", testbed.directory_state)
     testbed.command(*account, "--disable-branding")
     place(situations.answered(), situations.brand(1044), os.path.join(folder, "before"))
     wait_until(

@@ -94,7 +94,7 @@ def shapes(testbed, number):
     expect("events in CSV", rows[1]["events"], "displayed=delivered missed=delivered")
     call = rows[0]["sip_call_id"]
     for name in (call, rows[0]["call_id"]):
-        story = testbed.command(testbed.herald_binary, "calls", "--show", name, "--config", testbed.config)
+        story = testbed.command(testbed.herald_binary, "calls", "show", name, "--config", testbed.config)
         for line in (call, "180, the phone rings", "ended: ANSWERED", "event displayed: delivered and counted"):
             if line not in story:
                 raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
@@ -103,9 +103,9 @@ def shapes(testbed, number):
         wide = [line for line in story.splitlines() if len(line) > 80]
         expect("lines of more than 80 columns", wide, [])
     told = json.loads(testbed.command(
-        testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
+        testbed.herald_binary, "calls", "show", call, "--json", "--config", testbed.config))
     expect("moments of the story", told["timeline"][0]["what"], "INVITE with the brand")
-    refused(testbed, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
+    refused(testbed, "calls", "show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
 
 
 def summary(testbed, number):
@@ -135,7 +135,7 @@ def events(testbed, number):
         "call_seen", "call_seen", "displayed", "displayed", "displayed", "missed"])
     expect("states of the events", {event["state"] for event in own}, {"delivered"})
     expect("waiting events", listed(testbed, "events", "--json", "--state", "waiting"), [])
-    refused(testbed, "events", "--retry", own[0]["key"], word="there is no refused event")
+    refused(testbed, "events", "retry", own[0]["key"], word="there is no refused event")
 
 
 def refused(testbed, *arguments, word):

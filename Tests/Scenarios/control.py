@@ -58,20 +58,20 @@ def ordered_level(testbed, folder, run):
     expect(testbed, 0, "info\n", "log-level", "--reset")
     expect(testbed, 1, "is no level of the log; choose one of trace, debug", "log-level", "loud")
     office = f"pbx office {HOST}:{run.ports.pbx}"
-    expect(testbed, 0, "disabled", "targets", "--disable", office)
+    expect(testbed, 0, "disabled", "targets", "disable", office)
     run.place(step("refused-for-now/carrier.xml"), brand(1061), os.path.join(folder, "disabled"))
     testbed.gateway.stop()
     # It is not ready without the only target of its PBX.
     testbed.start_gateway(wait_for_sync=False)
     expect(testbed, 0, "is disabled", "status")
     run.place(step("refused-for-now/carrier.xml"), brand(1061), os.path.join(folder, "after-restart"))
-    expect(testbed, 0, " up ", "targets", "--enable", office)
+    expect(testbed, 0, " up ", "targets", "enable", office)
     run.place(answered(), brand(1075), os.path.join(folder, "enabled"))
     counts = {target["group"]: (target["calls"], target["calls_sent"]) for target in map(
         json.loads, expect(testbed, 0, "", "targets", "--json").splitlines())}
     if counts["pbx office"] != (0, 1) or counts["trunk carrier"] != (0, 0):
         raise Failed(f"calls by target: {counts}")
-    expect(testbed, 1, "no target is named nowhere; there are ", "targets", "--disable", "nowhere")
+    expect(testbed, 1, "no target is named nowhere; there are ", "targets", "disable", "nowhere")
 
 
 def ordered_reload(testbed, folder, run):

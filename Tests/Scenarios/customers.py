@@ -18,9 +18,9 @@ def prepare(testbed, folder):
     """An account, a key and a brand of each customer."""
     for name, (shown, _) in CUSTOMERS.items():
         options = ("--state", testbed.directory_state)
-        testbed.command(testbed.directory_binary, "account", "create", name, *options)
+        testbed.command(testbed.directory_binary, "accounts", "add", name, *options)
         testbed.command(
-            testbed.directory_binary, "key", "create", "gateway", "--account", name, "--write", key(folder, name),
+            testbed.directory_binary, "keys", "add", "gateway", "--account", name, "--write", key(folder, name),
             *options)
         path = os.path.join(folder, f"{name}.csv")
         with open(path, "w", encoding="utf-8") as file:

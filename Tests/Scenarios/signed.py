@@ -76,7 +76,7 @@ def prepared(testbed, folder, run, mode, regime=""):
 
 def usual(testbed, address=ADDRESS):
     # Another laboratory has the same address and other keys.
-    testbed.command(testbed.herald_binary, "trust", "forget", address, "--config", testbed.config)
+    testbed.command(testbed.herald_binary, "trust", "remove", address, "--config", testbed.config)
     testbed.gateway.stop()
     testbed.write_config()
     testbed.start_gateway()
@@ -109,7 +109,7 @@ def signed_call(testbed, folder, run):
     try:
         carrier.call(number, is_branded=False)
         wait_until(lambda: ADDRESS in testbed.command(
-            testbed.herald_binary, "trust", "list", "--unknown", "--config", testbed.config), 60,
+            testbed.herald_binary, "trust", "list", "--unknown", "--wide", "--config", testbed.config), 60,
             "the unknown signer is not listed")
         wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["signer_not_yet_known"], 60,
                    "the call has not the cause of an unknown signer")
@@ -118,11 +118,11 @@ def signed_call(testbed, folder, run):
         carrier.call(number, is_branded=True)
         wait_until(lambda: field(latest(testbed, number), "signature") == "passed", 60, "no call passed")
         expect(latest(testbed, number), attestation="A", provider="700B", signature_counts=True, diversions=0)
-        shown = testbed.command(testbed.herald_binary, "calls", "--show", field(latest(testbed, number), "call_id"),
+        shown = testbed.command(testbed.herald_binary, "calls", "show", field(latest(testbed, number), "call_id"),
                                 "--config", testbed.config)
         for part in ("700B", "Bench leaf", "checked here"):
             if part not in shown:
-                raise Failed(f"herald calls --show has no '{part}':\n{shown}")
+                raise Failed(f"herald calls show has no '{part}':\n{shown}")
         carrier.call(number, is_branded=False, signed_for=OTHER)
         carrier.call(number, is_branded=False, age=7200)
         wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["stale"], 60, "no call is stale")
@@ -166,7 +166,7 @@ def fetched_signer(testbed, folder, run):
         carrier.call(number, is_branded=False)
         wait_until(lambda: testbed.metric('herald_trust_fetches_total{result="status"}') == 1, 60, "nothing is fetched")
         wait_until(lambda: "certificate_unreachable" in testbed.command(
-            testbed.herald_binary, "trust", "list", "--unknown", "--config", testbed.config), 60,
+            testbed.herald_binary, "trust", "list", "--unknown", "--wide", "--config", testbed.config), 60,
             "the failed fetch is not listed")
         host.is_up = True
 
@@ -181,10 +181,10 @@ def fetched_signer(testbed, folder, run):
         if host.requests != 2:
             raise Failed(f"the host got {host.requests} requests instead of 2")
         carrier.call(number, is_branded=True)
-        why = testbed.command(testbed.herald_binary, "trust", "why", host.address, "--config", testbed.config)
+        why = testbed.command(testbed.herald_binary, "trust", "show", host.address, "--config", testbed.config)
         for part in ("fetched", "kept until", "next fetch"):
             if part not in why:
-                raise Failed(f"herald trust why has no '{part}':\n{why}")
+                raise Failed(f"herald trust show has no '{part}':\n{why}")
         host.is_up = False
         testbed.gateway.kill()
         testbed.start_gateway()

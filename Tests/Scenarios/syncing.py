@@ -60,9 +60,9 @@ class FixedDirectory:
 
 
 def sync_now(testbed, *options):
-    """`herald sync --now`: (exit status, output and errors)."""
+    """`herald sync`: (exit status, output and errors)."""
     done = subprocess.run(
-        [testbed.herald_binary, "sync", "--now", *options, "--config", testbed.config], capture_output=True, text=True,
+        [testbed.herald_binary, "sync", *options, "--config", testbed.config], capture_output=True, text=True,
         timeout=60, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -70,14 +70,14 @@ def sync_now(testbed, *options):
 def expect_sync(testbed, status, words, *options):
     found, text = sync_now(testbed, *options)
     if found != status or words not in text:
-        raise Failed(f"herald sync --now {' '.join(options)}: expected {status} and '{words}', found {found}:\n{text}")
+        raise Failed(f"herald sync {' '.join(options)}: expected {status} and '{words}', found {found}:\n{text}")
 
 
 def ordered(testbed, folder, run):
-    """A number the directory has just got is branded with the next call after herald sync --now."""
+    """A number the directory has just got is branded with the next call after herald sync."""
     run.place(unbranded("answered"), NEW, os.path.join(folder, "before"))
     testbed.command(
-        testbed.directory_binary, "number", "set", NEW, "--brand", "harbour-dental", "--state", testbed.directory_state)
+        testbed.directory_binary, "numbers", "set", NEW, "--brand", "harbour-dental", "--state", testbed.directory_state)
     expect_sync(testbed, 0, "1 written, 0 removed")
     run.place(answered(), NEW, os.path.join(folder, "after"))
     run.expect_events(testbed, NEW, SEEN)
@@ -124,6 +124,6 @@ def states(testbed):
 
 
 SYNCING = (
-    ("herald sync --now", ordered),
+    ("herald sync", ordered),
     ("a published sync response", published),
 )

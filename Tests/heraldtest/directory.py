@@ -48,7 +48,7 @@ class Directory:
     def prepare(self):
         """The database, with Acme's number, and the gateways' key."""
         self.put([(CALLER, BRAND, LOGO, "Your appointment")])
-        self.command("key", "create", "gateways", "--write", self.key)
+        self.command("keys", "add", "gateways", "--write", self.key)
 
     def put(self, rows):
         """Imports rows of number, name, logo and reason."""

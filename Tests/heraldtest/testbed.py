@@ -56,7 +56,7 @@ class Testbed:
         os.makedirs(self.directory_state, exist_ok=True)
         self.command(self.directory_binary, "import", brands, "--state", self.directory_state)
         self.command(
-            self.directory_binary, "key", "create", "gateway", "--write", self.key_file,
+            self.directory_binary, "keys", "add", "gateway", "--write", self.key_file,
             "--state", self.directory_state)
 
     def start_directory(self, logos):

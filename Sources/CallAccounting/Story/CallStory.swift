@@ -4,7 +4,7 @@ import Branding
 
 /// The account of one call for a reader: a sentence, the brand that was sent, a ladder, and the reason of a missing brand.
 ///
-/// Pure. The page of a call and `herald calls --show` print the same story.
+/// Pure. The page of a call and `herald calls show` print the same story.
 public struct CallStory: Hashable, Sendable {
     public let record: CallRecord
     /// Time of the subscriber's call back, in microseconds since 1970; nil for none.

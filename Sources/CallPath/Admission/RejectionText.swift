@@ -80,7 +80,7 @@ extension Rejection {
         case .draining: "try again later"
         case .noTarget: "see the targets in /status"
         case .noRoute: "add the number to a route, or set routes.default: trunk"
-        case .signature: "herald calls --outcome failed lists these calls, and herald calls --show has signer and cause"
+        case .signature: "herald calls --outcome failed lists these calls, and herald calls show has signer and cause"
         case .testCall: "find the program of this machine that sends from there"
         }
     }

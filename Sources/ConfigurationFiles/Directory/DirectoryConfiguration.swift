@@ -119,7 +119,7 @@ package struct DirectoryConfiguration: Sendable {
         if configuration.logos != nil {
             root.problem(
                 "logos",
-                "is a folder of one machine, and database: is shared; add logos with herald-directory logo add")
+                "is a folder of one machine, and database: is shared; add logos with herald-directory logos add")
         }
         if configuration.publicURL == nil {
             root.problem("public_url", "is needed with database:, because all nodes must give logos one URL")

@@ -27,7 +27,7 @@ struct AdminGate: RouterMiddleware {
         case .valid: break
         case .noneExist:
             throw Refusal(
-                .forbidden, "No admin key has been made; herald-directory admin-key create makes one",
+                .forbidden, "No admin key has been made; herald-directory admin-keys add makes one",
                 code: "admin_disabled")
         case .wrong: throw try await refusal(of: key, context.peer?.ipAddress ?? "")
         }

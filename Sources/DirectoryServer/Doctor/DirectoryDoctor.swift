@@ -222,13 +222,13 @@ package struct DirectoryDoctor: Sendable {
             findings.append(
                 DoctorFinding(
                     "keys", .note,
-                    "no client can use \(names) without a key: herald-directory key create NAME --account ACCOUNT"))
+                    "no client can use \(names) without a key: herald-directory keys add NAME --account ACCOUNT"))
         }
         if figures.adminKeys == 0, subject.configuration.admin != .off {
             findings.append(
                 DoctorFinding(
                     "keys", .note,
-                    "pages and the operator's API are closed without a key: herald-directory admin-key create NAME"))
+                    "pages and the operator's API are closed without a key: herald-directory admin-keys add NAME"))
         }
         guard !findings.contains(where: { $0.level == .warning }) else { return findings }
         return [DoctorFinding("keys", .ok, "\(figures.keys) for clients, \(figures.adminKeys) for operators")]

@@ -177,8 +177,8 @@ final class ServedLogos: Service {
         guard !missing.isEmpty else { return log("missing", .info, nil) }
         let names = missing.prefix(Self.namesPerLine).joined(separator: ", ") + (missing.count > 5 ? ", …" : "")
         let remedy =
-            folder.map { "put their files into \($0.path), or add them with herald-directory logo add" }
-            ?? "set logos: to the folder of their files, or add them with herald-directory logo add"
+            folder.map { "put their files into \($0.path), or add them with herald-directory logos add" }
+            ?? "set logos: to the folder of their files, or add them with herald-directory logos add"
         log("missing", .warning, "missing logos of brands: \(missing.count) (\(names)); \(remedy)")
     }
 

@@ -13,7 +13,7 @@ package struct AccountStore: Sendable {
     }
 
     /// Changes to the account; nil leaves a field as it is.
-    package struct Change: Sendable {
+    package struct Change: Hashable, Sendable {
         package var brandingEnabled: Bool?
         package var voipDialerEnabled: Bool?
         /// A case of `AccountState`: `active` and `trial` let gateways brand calls, every other one stops them.

@@ -66,7 +66,8 @@ final class PostgreSQLServer: StoreEngine {
             throw DirectoryDatabaseError(
                 path: address.description,
                 problem: .server(
-                    "\(error). Run herald-directory account list with --database and the URL of the tables' owner once")
+                    "\(error). Run herald-directory accounts list with --database and the URL of the tables' owner once"
+                )
             )
         } catch {
             throw DirectoryDatabaseError(path: address.description, problem: .server("\(error)"))

@@ -65,7 +65,7 @@ extension LogoCheck.Place {
         case .nowhere:
             return """
                 logo "\(logo)" is not among the uploaded logos, and logos: names no folder; add it with \
-                herald-directory logo add
+                herald-directory logos add
                 """
         case .asServed:
             return """
@@ -84,7 +84,7 @@ extension LogoFolder {
         case .failure(.missing):
             return """
                 logo "\(name)" is neither in \(path) nor among the uploaded logos; put it there, or add it with \
-                herald-directory logo add
+                herald-directory logos add
                 """
         case .failure(.unreadable(let text)): reason = "cannot be read: \(text)"
         case .failure(.tooLarge): reason = "has more than \(LogoStore.limit) bytes"

@@ -2,9 +2,9 @@
 
 import GatewayStore
 import Host
-import Primitives
+package import Primitives
 
-/// `herald customers` and `herald status --customer`: the customers of the running gateway.
+/// `herald customers list` and `herald customers show`: the customers of the running gateway.
 package struct CustomerListing: Sendable {
     private let client: ControlClient
     private let asJSON: Bool
@@ -18,10 +18,10 @@ package struct CustomerListing: Sendable {
     /// Writes all customers to standard output, or those with a problem.
     ///
     /// - Throws: `CommandFailure` when no gateway runs.
-    package func list(onlyTroubled: Bool) async throws {
+    package func list(onlyTroubled: Bool, _ form: TableForm) async throws {
         let all = try await CommandFailure.reported { try await client.customers() }
         let listed = onlyTroubled ? all.filter { $0.problem != nil } : all
-        guard asJSON else { return Output.write(Self.table(listed, of: all.count)) }
+        guard asJSON else { return Output.write(Self.table(listed, of: all.count, form)) }
         for customer in listed { try Output.write(json: customer) }
     }
 
@@ -38,12 +38,16 @@ package struct CustomerListing: Sendable {
     /// The customers as a table; without rows a line gives the reason.
     ///
     /// - Parameter count: the number of all customers.
-    static func table(_ customers: [GatewayStatus.Customer], of count: Int) -> String {
+    static func table(
+        _ customers: [GatewayStatus.Customer], of count: Int, _ form: TableForm
+    ) -> String {
         guard count > 0 else { return "no customers: every call uses the section directory or brands\n" }
         guard !customers.isEmpty else { return "none of \(count) customers has a problem\n" }
-        var table = TextTable([
-            "CUSTOMER", "NUMBERS", "BRANDS", "ACCOUNT", "SYNCED", "WAITING", "REFUSED", "CALLS", "BRANDED", "PROBLEM",
-        ])
+        var table = TextTable(
+            [
+                "CUSTOMER", "NUMBERS", "BRANDS", "ACCOUNT", "SYNCED", "WAITING", "REFUSED", "CALLS", "BRANDED",
+                "PROBLEM",
+            ], form, whole: ["CUSTOMER"], wideOnly: ["BRANDS", "ACCOUNT", "WAITING", "REFUSED"])
         for customer in customers {
             table.add([
                 customer.name, String(customer.numbers), String(customer.brands), account(customer), synced(customer),

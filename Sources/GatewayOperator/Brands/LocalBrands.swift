@@ -7,7 +7,7 @@ import GatewayStore
 package import Host
 package import Primitives
 
-/// `herald brands`: lists the brands of the local copy, or shows one with its numbers, logo, gates and last calls.
+/// `herald brands list` and `herald brands show`: lists the brands of the local copy, or shows one with its numbers, logo, gates and last calls.
 package struct LocalBrands {
     /// Brands that are compared with a mistyped name.
     private static let mostCompared = 20_000
@@ -34,14 +34,14 @@ package struct LocalBrands {
     }
 
     /// Writes the brands by name.
-    package func list(limit: Int, asJSON: Bool) throws {
+    package func list(limit: Int, _ form: TableForm, asJSON: Bool) throws {
         let brands = try CommandFailure.reported { try reader.brands(limit: limit) }
         if asJSON {
             for brand in brands { try Output.write(json: brand.json) }
             return
         }
         guard !brands.isEmpty else { return Output.write("no brands; herald sync fetches those of the directory\n") }
-        Output.write(Self.table(brands))
+        Output.write(Self.table(brands, form))
         if brands.count == limit { Output.warn("\(limit) brands are listed; --limit N lists up to N") }
     }
 
@@ -88,8 +88,9 @@ package struct LocalBrands {
             + "; herald brands lists those of the local copy"
     }
 
-    private static func table(_ brands: [BrandRow]) -> String {
-        var table = TextTable(["BRAND", "NAME", "NUMBERS", "FIRST NUMBER", "LOGO"])
+    private static func table(_ brands: [BrandRow], _ form: TableForm) -> String {
+        var table = TextTable(
+            ["BRAND", "NAME", "NUMBERS", "FIRST NUMBER", "LOGO"], form, whole: ["BRAND", "FIRST NUMBER"])
         for brand in brands {
             table.add([
                 brand.brandID, brand.name, String(brand.numbers), "\(brand.first)", brand.logoURL == nil ? "no" : "yes",

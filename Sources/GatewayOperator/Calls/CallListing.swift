@@ -11,7 +11,7 @@ package import Primitives
 import SIPCore
 import UnixSignals
 
-/// `herald calls`: lists calls of the ledger, follows those that end, counts them, or prints the story of one call.
+/// `herald calls list` and `herald calls show`: lists calls of the ledger, follows those that end, counts them, or prints the story of one call.
 package struct CallListing {
     /// The order of the command.
     package struct Order: Sendable {

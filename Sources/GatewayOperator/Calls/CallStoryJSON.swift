@@ -5,7 +5,7 @@ import CallAccounting
 import GatewayStore
 
 extension LedgerCallRow {
-    /// The members of `herald calls --show --json` beyond those of a list.
+    /// The members of `herald calls show --json` beyond those of a list.
     ///
     /// - Parameter brand: the brand of the call as it is now; nil where it has gone or is another one.
     func storyJSON(_ brand: PresentBrand?) -> [String: JSONValue?] {

@@ -59,7 +59,7 @@ struct CallSummary {
     var text: String {
         let begin = since.map { " since \(zone.withUTC($0))" } ?? ""
         guard let total else { return "no calls\(begin)\n" }
-        var table = TextTable(["BY", "VALUE", "CALLS", "SHARE", "FIRST", "LAST"])
+        var table = TextTable(["BY", "VALUE", "CALLS", "SHARE", "FIRST", "LAST"], .narrow, whole: ["VALUE"])
         for group in groups {
             for (place, line) in group.lines.enumerated() {
                 let count = line.count
@@ -99,7 +99,8 @@ struct CallSummary {
         return zone.isUTC(at: last / 1_000_000) || name.hasPrefix("UTC") ? name : "\(name) (UTC\(moment.suffix(6)))"
     }
 
-    private func time(_ microseconds: Int64) -> String { zone.wall(microseconds / 1_000_000) }
+    /// The minute; `json` has the second.
+    private func time(_ microseconds: Int64) -> String { String(zone.wall(microseconds / 1_000_000).prefix(16)) }
 
     /// A share with one digit behind the point, so that rare values are no zero.
     private static func share(_ part: Int, of all: Int) -> String {

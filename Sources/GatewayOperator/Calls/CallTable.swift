@@ -3,7 +3,7 @@
 import GatewayStore
 import Primitives
 
-/// The table of `herald calls`: one call a line, at most 80 columns wide or with all facts.
+/// The table of `herald calls list`: one call a line, at most 80 columns wide or with all facts.
 ///
 /// The first calls decide on the widths of the columns. Calls that are followed later keep to them.
 struct CallTable: Sendable {
@@ -25,12 +25,15 @@ struct CallTable: Sendable {
         var mayBeCut = false
         var least = 0
         let cell: @Sendable (LedgerCallRow) -> String?
-    }
 
-    /// Columns of a usual terminal.
-    private static let width = 80
-    /// Columns that a cut text keeps.
-    private static let leastOfText = 7
+        /// The most characters of a telephone number with its plus sign (E.164 §6).
+        private static let longestNumber = 16
+        /// Columns for numbers and for texts in place of one, such as `0491570156 (unclear)`.
+        static let mostOfNumber = 26
+
+        /// True for a text, and in a column of numbers for one that is too long for a number.
+        func isCut(_ cell: String) -> Bool { mayBeCut || cell.utf8.count > Self.longestNumber }
+    }
 
     private let style: Style
     private let zone: LocalZone
@@ -45,17 +48,19 @@ struct CallTable: Sendable {
     mutating func lines(_ calls: [LedgerCallRow]) -> String {
         var text = ""
         let layout = layout ?? makeLayout(calls)
-        if self.layout == nil, style.hasTitles { text += Self.line(layout.columns.map(\.title), layout.widths) + "\n" }
+        if self.layout == nil, style.hasTitles {
+            text += ColumnWidths.line(layout.columns.map(\.title), layout.widths) + "\n"
+        }
         self.layout = layout
         for call in calls {
             text += dayLine(of: call)
             var cells = layout.columns.map { Self.shown($0.cell(call)) }
             if !style.isWide {
-                for place in cells.indices {
-                    cells[place] = Self.fitted(layout.columns[place], cells[place], layout.widths[place])
+                for place in cells.indices where layout.columns[place].isCut(cells[place]) {
+                    cells[place] = TerminalText.cut(cells[place], to: layout.widths[place])
                 }
             }
-            let line = Self.line(cells, layout.widths)
+            let line = ColumnWidths.line(cells, layout.widths)
             text += (style.isColoured ? coloured(line, call) : line) + "\n"
         }
         return text
@@ -65,18 +70,13 @@ struct CallTable: Sendable {
 
     private func makeLayout(_ calls: [LedgerCallRow]) -> (columns: [Column], widths: [Int]) {
         let columns = style.isWide ? wideColumns(calls) : narrowColumns(calls)
-        var widths = columns.map { column in
+        let widths = columns.map { column in
             let cells = calls.map { TerminalText.width(Self.shown(column.cell($0))) }
-            return max(TerminalText.width(column.title), column.least, cells.max() ?? 0)
+            let widest = max(TerminalText.width(column.title), column.least, cells.max() ?? 0)
+            return style.isWide || column.mayBeCut ? widest : min(widest, Column.mostOfNumber)
         }
         guard !style.isWide else { return (columns, widths) }
-        func excess() -> Int { widths.reduce(0, +) + 2 * (widths.count - 1) - Self.width }
-        while excess() > 0 {
-            let cuttable = widths.indices.filter { columns[$0].mayBeCut && widths[$0] > Self.leastOfText }
-            guard let widest = cuttable.max(by: { widths[$0] < widths[$1] }) else { break }
-            widths[widest] -= 1
-        }
-        return (columns, widths)
+        return (columns, ColumnWidths.fitted(widths, cutLast: columns.map { !$0.mayBeCut }))
     }
 
     private func narrowColumns(_ calls: [LedgerCallRow]) -> [Column] {
@@ -145,28 +145,6 @@ struct CallTable: Sendable {
 
     private static func shown(_ cell: String?) -> String {
         cell.flatMap { $0.isEmpty ? nil : TerminalText.visible($0) } ?? "-"
-    }
-
-    /// The cell in the width of its column; a number stays whole.
-    private static func fitted(_ column: Column, _ cell: String, _ width: Int) -> String {
-        guard column.mayBeCut, TerminalText.width(cell) > width else { return cell }
-        var (text, left) = ("", width - 1)
-        for character in cell {
-            let wanted = TerminalText.width(String(character))
-            guard wanted <= left else { break }
-            text.append(character)
-            left -= wanted
-        }
-        return text + "…"
-    }
-
-    private static func line(_ cells: [String], _ widths: [Int]) -> String {
-        var line = ""
-        for (cell, width) in zip(cells, widths) {
-            line += cell + String(repeating: " ", count: max(0, width - TerminalText.width(cell)) + 2)
-        }
-        while line.last == " " { line.removeLast() }
-        return line
     }
 
     /// The line in green for a call with its brand; others as they are.

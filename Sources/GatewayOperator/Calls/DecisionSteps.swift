@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import GatewayStore
 
-/// The steps of a branding decision with their findings: the same in a trace, in `herald calls --show` and on the page.
+/// The steps of a branding decision with their findings: the same in a trace, in `herald calls show` and on the page.
 struct DecisionSteps {
     let evidence: DecisionEvidence
     /// Nil if the INVITE left with a brand.

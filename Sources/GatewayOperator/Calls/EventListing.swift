@@ -5,7 +5,7 @@ package import ConfigurationFiles
 import Foundation
 import GatewayStore
 import Host
-import Primitives
+package import Primitives
 
 /// States of an event as commands name them.
 package enum EventState: String, CaseIterable, Sendable {
@@ -21,7 +21,7 @@ package enum EventState: String, CaseIterable, Sendable {
     }
 }
 
-/// `herald events`: lists the outbox, and queues refused events again.
+/// `herald events list` and `herald events retry`: lists the outbox, and queues refused events again.
 package struct EventListing {
     private let folder: String
     private let customer: String?
@@ -39,37 +39,37 @@ package struct EventListing {
     /// Writes the latest events to standard output, the newest last.
     ///
     /// - Throws: `CommandFailure` when the ledger cannot be read, and for a name that no customer and no event has.
-    package func list(state: EventState?, limit: Int, asJSON: Bool) throws {
+    package func list(state: EventState?, limit: Int, _ form: TableForm, asJSON: Bool) throws {
         let events = try events(state: state?.stored, limit: limit)
         if asJSON {
             for event in events.reversed() { try Output.write(json: event.json) }
         } else {
-            Output.write(Self.table(events.reversed()))
+            Output.write(Self.table(events.reversed(), form))
         }
     }
 
     /// Queues a refused event again, under the key it has.
     ///
     /// - Throws: `CommandFailure` when no refused event of the customer has the key.
-    package func retry(_ key: String) async throws {
+    package func retry(_ key: String, asJSON: Bool) async throws {
         try await withOutbox { outbox in
             guard try await outbox.retry(key: key, of: customer, now: Self.now) else {
                 let owner = customer.map { " of customer \(TerminalText.visible($0))" } ?? ""
                 throw CommandFailure(
-                    "there is no refused event \(TerminalText.visible(key))\(owner); see herald events --state refused")
+                    "there is no refused event \(TerminalText.visible(key))\(owner); see herald events --state refused --wide"
+                )
             }
-            Output.write("1 event waits again\n")
+            try Self.write(1, asJSON)
         }
     }
 
     /// Queues all refused events again, or all of the customer.
     ///
     /// - Throws: `CommandFailure` for a name that no customer and no event has.
-    package func retryAllRefused() async throws {
+    package func retryAllRefused(asJSON: Bool) async throws {
         _ = try events(state: nil, limit: 1)
         try await withOutbox { outbox in
-            let count = try await outbox.retryAllRefused(of: customer, now: Self.now)
-            Output.write("\(count) event\(count == 1 ? " waits" : "s wait") again\n")
+            try Self.write(try await outbox.retryAllRefused(of: customer, now: Self.now), asJSON)
         }
     }
 
@@ -92,14 +92,21 @@ package struct EventListing {
         try database.close()
     }
 
+    private static func write(_ count: Int, _ asJSON: Bool) throws {
+        if asJSON { return try Output.write(json: ["waiting_again": count]) }
+        Output.write("\(count) event\(count == 1 ? " waits" : "s wait") again\n")
+    }
+
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     /// The events as a table, with their customers if any event has one.
-    static func table(_ events: [LedgerEventRow]) -> String {
+    static func table(_ events: [LedgerEventRow], _ form: TableForm) -> String {
         guard !events.isEmpty else { return "no events\n" }
         let hasCustomers = events.contains { $0.customer != nil }
         let columns = ["STATE", "OUTCOME", "NUMBER", "TRIES", "COUNTED", "STATUS", "REASON", "KEY"]
-        var table = TextTable((hasCustomers ? ["CREATED", "CUSTOMER"] : ["CREATED"]) + columns)
+        var table = TextTable(
+            (hasCustomers ? ["CREATED", "CUSTOMER"] : ["CREATED"]) + columns, form,
+            whole: ["CREATED", "STATE", "NUMBER"], wideOnly: ["TRIES", "COUNTED", "STATUS", "KEY"])
         for event in events {
             var cells: [String?] = [OperatorTime.text(event.createdAt)]
             if hasCustomers { cells.append(event.customer) }

@@ -4,10 +4,10 @@ import BrandingAPI
 import ConfigurationFiles
 import Foundation
 import Host
-import Primitives
+package import Primitives
 
 /// The commands for a running gateway: `herald status`, `reload`, `drain`, `log-level`, `targets` and
-/// `logos --fetch`.
+/// `logos fetch`.
 ///
 /// Each waits for the gateway's response and writes it to standard output.
 package struct GatewayOrders: Sendable {
@@ -99,19 +99,19 @@ package struct GatewayOrders: Sendable {
     }
 
     /// Writes the targets of calls.
-    package func targets() async throws {
+    package func targets(_ form: TableForm) async throws {
         let targets = try await ordered { try await client.targets() }
         if asJSON {
             for target in targets { try Output.write(json: target) }
         } else {
-            Output.write(Self.table(of: targets, at: Int64(Date().timeIntervalSince1970)))
+            Output.write(Self.table(of: targets, form, at: Int64(Date().timeIntervalSince1970)))
         }
     }
 
     /// Takes a target out of service or back, and writes its state.
     package func setTarget(_ name: String, isDisabled: Bool) async throws {
         let target = try await ordered { try await client.setTarget(name, isDisabled: isDisabled) }
-        try write(target, Self.table(of: [target], at: Int64(Date().timeIntervalSince1970)))
+        try write(target, Self.table(of: [target], .narrow, at: Int64(Date().timeIntervalSince1970)))
     }
 
     /// Fetches logos again, and writes how many.
@@ -125,8 +125,10 @@ package struct GatewayOrders: Sendable {
         try write(result, result.text)
     }
 
-    static func table(of targets: [GatewayStatus.Target], at now: Int64) -> String {
-        var table = TextTable(["GROUP", "ADDRESS", "STATE", "SINCE", "LAST RESPONSE", "CALLS", "CALLS SENT", "CAUSE"])
+    static func table(of targets: [GatewayStatus.Target], _ form: TableForm, at now: Int64) -> String {
+        var table = TextTable(
+            ["GROUP", "ADDRESS", "STATE", "SINCE", "LAST RESPONSE", "CALLS", "CALLS SENT", "CAUSE"], form,
+            whole: ["ADDRESS", "STATE"], wideOnly: ["LAST RESPONSE", "CALLS SENT"])
         for target in targets {
             table.add([
                 target.group, target.address, target.state == "up" && !target.takesCalls ? "down" : target.state,

@@ -92,7 +92,7 @@ package struct Doctor: Sendable {
         findings += standby(state.gateway)
         for target in state.gateway.targets where target.state != "standby" && (!target.isInUse || target.state != "up")
         {
-            let remedy = target.state == "disabled" ? "herald targets --enable ends that" : "see herald targets"
+            let remedy = target.state == "disabled" ? "herald targets enable ends that" : "see herald targets"
             findings.append(DoctorFinding("gateway", .warning, "\(target.sentence); \(remedy)"))
         }
         guard findings.allSatisfy({ $0.level == .note }) else { return findings }

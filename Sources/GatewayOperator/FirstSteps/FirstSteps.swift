@@ -36,7 +36,7 @@ struct FirstSteps {
 
     private static let noDirectory = "no directory is configured; add directory with url and api_key_file"
     private static let noNumbers =
-        "give a number a brand: herald-directory number set NUMBER --brand ID, or herald-directory import FILE"
+        "give a number a brand: herald-directory numbers set NUMBER --brand ID, or herald-directory import FILE"
     private static let callSomebody = "call the PBX from a number that has a brand"
 
     private static func open(_ step: String, _ text: String, lines: [String]? = nil) -> GatewayStatus.FirstStep {

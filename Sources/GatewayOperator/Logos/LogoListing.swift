@@ -6,9 +6,9 @@ package import ConfigurationFiles
 import GatewayConfiguration
 import GatewayStore
 package import Host
-import Primitives
+package import Primitives
 
-/// `herald logos`: lists the logos that brands name, with the state of their copies.
+/// `herald logos list`: lists the logos that brands name, with the state of their copies.
 package struct LogoListing {
     private let configuration: HeraldConfiguration
     private let customer: String?
@@ -26,16 +26,16 @@ package struct LogoListing {
     /// Writes the logos to standard output, failed ones first.
     ///
     /// - Throws: `CommandFailure` when the database cannot be read.
-    package func list(limit: Int, asJSON: Bool) throws {
-        for line in try lines(limit: limit, asJSON: asJSON) { Output.write(line) }
+    package func list(limit: Int, _ form: TableForm, asJSON: Bool) throws {
+        for line in try lines(limit: limit, form, asJSON: asJSON) { Output.write(line) }
     }
 
     /// The output: a line for each logo in JSON, else one text.
-    func lines(limit: Int, asJSON: Bool) throws -> [String] {
+    func lines(limit: Int, _ form: TableForm, asJSON: Bool) throws -> [String] {
         let reader = try CommandFailure.reported { try LogoReader(folder: configuration.state) }
         if let customer, configuration.logos == nil {
             let logos = try CommandFailure.reported { try reader.named(limit: limit) }
-            return asJSON ? try logos.map { try Output.line(json: json($0, customer)) } : [text(logos, customer)]
+            return asJSON ? try logos.map { try Output.line(json: json($0, customer)) } : [text(logos, customer, form)]
         }
         let logos = try CommandFailure.reported { try reader.logos(limit: limit) }
         if asJSON {
@@ -44,16 +44,16 @@ package struct LogoListing {
             }
         }
         let remarks = try CommandFailure.reported { try self.remarks(reader) } + otherSets
-        return [Self.table(logos) + remarks.map { $0 + "\n" }.joined()]
+        return [Self.table(logos, form) + remarks.map { $0 + "\n" }.joined()]
     }
 
     /// The logos of a customer without copies, with what phones get of each.
-    private func text(_ logos: [NamedLogo], _ customer: String) -> String {
+    private func text(_ logos: [NamedLogo], _ customer: String, _ form: TableForm) -> String {
         guard !logos.isEmpty else {
             return
                 "no stored brand of \(customer) names a logo; herald sync --customer \(customer) fetches its brands\n"
         }
-        var table = TextTable(["NUMBERS", "URL", "IN CALLS"])
+        var table = TextTable(["NUMBERS", "URL", "IN CALLS"], form)
         for logo in logos { table.add([String(logo.numbers), logo.url, obstacle(logo).map { "no: \($0)" } ?? "yes"]) }
         return table.text
             + "no copies of these logos are kept: phones fetch these URLs; see logos of customers in herald.yaml\n"
@@ -103,9 +103,11 @@ package struct LogoListing {
         ]
     }
 
-    private static func table(_ logos: [LogoRow]) -> String {
+    private static func table(_ logos: [LogoRow], _ form: TableForm) -> String {
         guard !logos.isEmpty else { return "no logos\n" }
-        var table = TextTable(["STATE", "BYTES", "CHECKED", "NEXT", "URL", "FILES", "ERROR"])
+        var table = TextTable(
+            ["STATE", "BYTES", "CHECKED", "NEXT", "URL", "FILES", "ERROR"], form,
+            wideOnly: ["BYTES", "CHECKED", "NEXT", "FILES"])
         for logo in logos {
             table.add([
                 logo.status, logo.bytes.map(String.init), logo.checkedAt.map { OperatorTime.text($0) },

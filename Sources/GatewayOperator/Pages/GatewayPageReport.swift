@@ -118,7 +118,7 @@ package struct GatewayPageReport: GatewayPageSource {
             guard ContinuousClock.now < end else {
                 throw PageProblem(
                     .serviceUnavailable,
-                    "The ledger was not read to its begin in time. Use herald calls --show.")
+                    "The ledger was not read to its begin in time. Use herald calls show.")
             }
             slot = slot ?? searches.open()
             guard slot != nil else {

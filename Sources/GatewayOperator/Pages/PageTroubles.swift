@@ -47,7 +47,7 @@ struct PageTroubles {
                     ? "New calls still go there."
                     : hasOther ? "Calls go to other targets of its group." : "It gets no calls."
                 if target.state == "disabled" {
-                    return PageTrouble(isError: false, title, calls + " The command herald targets --enable ends that.")
+                    return PageTrouble(isError: false, title, calls + " The command herald targets enable ends that.")
                 }
                 let cause = target.cause.map { sentence($0) + " " } ?? ""
                 let past =
@@ -102,7 +102,7 @@ struct PageTroubles {
             found.append(
                 PageTrouble(
                     isError: false, "\(status.outbox.refused) events were refused by the directory",
-                    "herald events --state refused lists them with the reason; herald events --retry-refused sends them again."
+                    "herald events --state refused lists them with the reason; herald events retry --all sends them again."
                 ))
         }
         return found + signers(status)

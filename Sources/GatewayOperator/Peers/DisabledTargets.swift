@@ -37,7 +37,7 @@ package final class DisabledTargets: Sendable {
         let names = registry.disabled.sorted().joined(separator: ", ")
         if !names.isEmpty {
             logger.warning(
-                "targets are still out of service by order of the operator; herald targets --enable ends that",
+                "targets are still out of service by order of the operator; herald targets enable ends that",
                 metadata: ["targets": "\(names)"])
         }
         return registry
@@ -86,7 +86,7 @@ package final class DisabledTargets: Sendable {
             logger.warning(
                 """
                 \(path) cannot be read: \(reason == SystemError.changed ? "it has another form than Herald writes" : reason); \
-                targets that were out of service take calls. Take them out again with herald targets --disable
+                targets that were out of service take calls. Take them out again with herald targets disable
                 """)
             return []
         }
@@ -95,7 +95,7 @@ package final class DisabledTargets: Sendable {
 
     private static func write(_ registry: TargetRegistry, to path: String) throws(FileReplacementError) {
         let names = registry.disabled.sorted().map { $0 + "\n" }.joined()
-        let text = "# Targets out of service by herald targets --disable. Herald writes this file.\n" + names
+        let text = "# Targets out of service by herald targets disable. Herald writes this file.\n" + names
         try FileReplacement.write(Array(text.utf8), to: path, mode: 0o640)
     }
 }

@@ -4,9 +4,9 @@ import Branding
 import BrandingAPI
 package import ConfigurationFiles
 package import Host
-import Primitives
+package import Primitives
 
-/// `herald routes`: lists the routes of a configuration.
+/// `herald routes list`: lists the routes of a configuration.
 package struct RouteListing {
     private let configuration: HeraldConfiguration
     private let customer: String?
@@ -25,20 +25,20 @@ package struct RouteListing {
     }
 
     /// Writes the routes to standard output in the order of the configuration.
-    package func list(asJSON: Bool) throws {
-        guard asJSON else { return Output.write(text) }
+    package func list(_ form: TableForm, asJSON: Bool) throws {
+        guard asJSON else { return Output.write(text(form)) }
         for route in listed { try Output.write(json: json(route)) }
     }
 
     /// The routes as a table, and the remarks about their entries.
-    package var text: String {
+    package func text(_ form: TableForm) -> String {
         guard !routes.table.isEmpty else { return "no routes: each call goes to the pbx of its trunk\n" }
         if let customer, listed.isEmpty {
             return "customer \(customer) has no route: no call is its own; add customer: \(customer) to a route\n"
         }
-        var table = TextTable([
-            "ROUTE", "NUMBERS", "PREFIXES", "PBX", "CUSTOMER", "POLICY", "BRANDS", "CALLS/S", "CALLS", "LISTS",
-        ])
+        var table = TextTable(
+            ["ROUTE", "NUMBERS", "PREFIXES", "PBX", "CUSTOMER", "POLICY", "BRANDS", "CALLS/S", "CALLS", "LISTS"], form,
+            whole: ["ROUTE"], wideOnly: ["CALLS/S", "CALLS", "LISTS"])
         for route in listed {
             table.add([
                 route.name, String(route.numberCount), String(route.prefixCount), pbx(route),

@@ -11,7 +11,7 @@ struct LocalDirectory: Sendable {
     /// The name that its key gets.
     static let keyName = "gateway"
     /// The command that revokes it.
-    static let revocation = "sudo -u herald herald-directory key revoke \(keyName)"
+    static let revocation = "sudo -u herald herald-directory keys remove \(keyName)"
 
     /// The URL for a gateway on this machine.
     let url: String

@@ -40,7 +40,7 @@ struct FetchWords {
         return "its certificate has not been fetched yet: a fresh call on a trunk with fetch: on has it fetched"
     }
 
-    /// Lines of `herald trust why`; none for an address that was never fetched.
+    /// Lines of `herald trust show`; none for an address that was never fetched.
     var lines: [String] {
         guard let fetch else { return [] }
         var lines: [String] = []

@@ -4,9 +4,10 @@ import BrandingAPI
 package import ConfigurationFiles
 import Foundation
 import Host
+package import Primitives
 import Trust
 
-/// `herald trust regime`: the regimes of the configuration and of the program.
+/// `herald trust regimes`: the regimes of the configuration and of the program.
 package struct RegimeListing {
     private let folder: String
     private let configured: [ConfiguredRegime]
@@ -31,7 +32,7 @@ package struct RegimeListing {
     }
 
     /// Writes a line for each regime.
-    package func list(asJSON: Bool) throws {
+    package func list(_ form: TableForm, asJSON: Bool) throws {
         let others = RegimeFile.builtIn.filter { name in !configured.contains { $0.regime.name == name } }
         let rows =
             configured.map { (name: $0.regime.name, isUsed: true, file: $0.file) }
@@ -41,7 +42,7 @@ package struct RegimeListing {
             }
         guard asJSON else {
             let cells = rows.map { [$0.name, $0.isUsed ? "yes" : "no", $0.file ?? "of the program"] }
-            return Output.write(table: ["NAME", "IN USE", "FILE"], cells)
+            return Output.write(table: ["NAME", "IN USE", "FILE"], form, whole: ["NAME"], cells)
         }
         for row in rows {
             try Output.write(json: [

@@ -6,7 +6,7 @@ package import ConfigurationFiles
 import Foundation
 import GatewayStore
 package import Host
-import Primitives
+package import Primitives
 
 /// `herald trust list --calls`: the calls of each signer by outcome, and signers that are new to a brand's number.
 package struct SignedCallsListing {
@@ -39,18 +39,20 @@ package struct SignedCallsListing {
     init(calls: [ProviderCalls], new: [NewProvider]) { (self.calls, self.new) = (calls, new) }
 
     /// Writes the signers and the remarks.
-    package func list(asJSON: Bool) throws {
-        guard asJSON else { return Output.write(text) }
+    package func list(_ form: TableForm, asJSON: Bool) throws {
+        guard asJSON else { return Output.write(text(form)) }
         for signer in calls { try Output.write(json: json(signer)) }
     }
 
     private static let outcomes = CallOutcome.allCases.map(\.rawValue)
 
     /// The table, then a line for each new signer of a brand's number.
-    var text: String {
+    func text(_ form: TableForm) -> String {
         guard !calls.isEmpty else { return "no signed calls in the last \(Self.days) days\n" }
         let shown = Self.outcomes.filter { outcome in calls.contains { $0.outcomes[outcome] != nil } }
-        var table = TextTable(["SIGNS FOR", "CALLS", "A", "B", "C"] + shown + ["UNDER 6 S", "UNWANTED"])
+        var table = TextTable(
+            ["SIGNS FOR", "CALLS", "A", "B", "C"] + shown + ["UNDER 6 S", "UNWANTED"], form,
+            wideOnly: Set(shown.dropFirst(2)))
         for signer in calls {
             let counts =
                 [signer.total] + signer.attestations + shown.map { signer.outcomes[$0] ?? 0 }

@@ -9,7 +9,7 @@ package import Host
 import Primitives
 import Trust
 
-/// `herald trust import` and `herald trust forget`: changes of the stored signers, each in one transaction.
+/// `herald trust import` and `herald trust remove`: changes of the stored signers, each in one transaction.
 ///
 /// Both work beside a running gateway and beside each other: a change that another one has overtaken begins anew.
 package struct TrustImport {
@@ -65,7 +65,7 @@ package struct TrustImport {
     }
 
     /// Removes the signers of an address, a provider code, a number or a row.
-    package func forget(_ text: String, asJSON: Bool) async throws {
+    package func remove(_ text: String, asJSON: Bool) async throws {
         try checkNotEmpty()
         let outcome = try await change { merge in
             guard merge.remove(TrustChoice(text)) > 0 else {
@@ -78,7 +78,7 @@ package struct TrustImport {
     }
 
     /// Removes the list of authorities of a regime, so that a list with a lower sequence can be imported.
-    package func forgetList(of regime: String, asJSON: Bool) async throws {
+    package func removeList(of regime: String, asJSON: Bool) async throws {
         try checkNotEmpty()
         let outcome = try await change { merge in
             guard merge.removeList(of: regime) else {
@@ -178,7 +178,7 @@ package struct TrustImport {
 
     /// A line for each change, the remarks, and the sums.
     func text(_ outcome: Outcome) -> String {
-        var table = TextTable([])
+        var table = TextTable(["CHANGE", "SUBJECT", "DETAIL"], .wide)
         for change in outcome.changes { table.add([change.kind, change.subject, change.detail]) }
         var text = outcome.changes.isEmpty ? "nothing changed\n" : table.text
         text += outcome.remarks.map { "remark: \(TerminalText.visible($0))\n" }.joined()

@@ -6,10 +6,10 @@ import Foundation
 import GatewayStore
 import GatewaySync
 package import Host
-import Primitives
+package import Primitives
 import Trust
 
-/// `herald trust list` and `herald trust why`: the stored signers, also beside a running gateway.
+/// `herald trust list` and `herald trust show`: the stored signers, also beside a running gateway.
 package struct TrustListing {
     private let settings: HeraldConfiguration.TrustSettings
     private let trust: StoredTrust
@@ -37,18 +37,20 @@ package struct TrustListing {
     // MARK: List
 
     /// Writes the signers, or the addresses without a certificate.
-    package func list(unknown: Bool, asJSON: Bool) throws {
-        if unknown { return try listUnknown(asJSON) }
+    package func list(unknown: Bool, _ form: TableForm, asJSON: Bool) throws {
+        if unknown { return try listUnknown(form, asJSON) }
         if asJSON {
             for signer in trust.signers + temporary { try Output.write(json: json(signer)) }
         } else {
-            Output.write(text)
+            Output.write(text(form))
         }
     }
 
     /// The table of the signers, and the lists in force.
-    var text: String {
-        var table = TextTable(["#", "SIGNS FOR", "STANDING", "UNTIL", "SUBJECT", "ADDRESS"])
+    func text(_ form: TableForm) -> String {
+        var table = TextTable(
+            ["#", "SIGNS FOR", "STANDING", "UNTIL", "SUBJECT", "ADDRESS"], form, whole: ["#"],
+            wideOnly: ["UNTIL", "ADDRESS"])
         let shown = temporary.prefix(Self.mostTemporary)
         for signer in trust.signers + shown {
             table.add([
@@ -132,7 +134,7 @@ package struct TrustListing {
             FetchWords(signer.address.flatMap { trust.fetches[$0] }).json, uniquingKeysWith: { $1 })
     }
 
-    private func listUnknown(_ asJSON: Bool) throws {
+    private func listUnknown(_ form: TableForm, _ asJSON: Bool) throws {
         let addresses = trust.unknown.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         if asJSON {
             for (address, time) in addresses {
@@ -144,17 +146,17 @@ package struct TrustListing {
             Output.write("no addresses without a certificate\n")
         } else {
             Output.write(
-                table: ["ADDED", "FETCH", "ADDRESS"],
+                table: ["ADDED", "FETCH", "ADDRESS"], form, wideOnly: ["ADDED"],
                 addresses.map { [OperatorTime.text($0.value), FetchWords(trust.fetches[$0.key]).short, $0.key] })
         }
     }
 
-    // MARK: Why
+    // MARK: Show
 
     /// Writes why tokens of a signer count or not: chain, authority, and the reason under each regime.
     ///
     /// - Parameter text: an address, a provider code, a telephone number, or a row such as `#12`.
-    package func why(_ text: String, asJSON: Bool) async throws {
+    package func show(_ text: String, asJSON: Bool) async throws {
         guard asJSON else { return Output.write(try await explanation(of: text)) }
         let choice = TrustChoice(text)
         for chain in temporary where choice.includes(chain) { try Output.write(json: json(chain)) }
@@ -176,7 +178,7 @@ package struct TrustListing {
             sources.anchors(trust), issuers: trust.issuers, revocationLists: trust.revocationLists.map(\.der), at: now)
     }
 
-    /// The text of `why`.
+    /// The text of `show`.
     func explanation(of text: String) async throws -> String {
         let choice = TrustChoice(text)
         let found = (trust.signers + temporary).filter(choice.includes)

@@ -33,7 +33,7 @@ enum TrustRemedyText {
         case .certificateExpired, .signerChanged: "import its present chain with herald trust import"
         case .crlStale: "import a new one with herald trust import"
         case .certificateMalformed, .untrustedSigner, .certificatePolicy, .revoked, .noAuthority, .constraint:
-            "herald trust list has the signers, and herald trust why the reason"
+            "herald trust list has the signers, and herald trust show the reason"
         case .rcdAttestation: "rcd.needs of the regime has the least one"
         case .denied: "trust.signer has the rule"
         case .rcdAlone: "rcd.third_party of the regime lists those that may"

@@ -35,7 +35,7 @@ package struct DirectoryProgram: Sendable {
     package func makeKey(
         named name: String, config: String, as user: String?
     ) async throws(CommandFailure) -> String {
-        var command = [path, "key", "create", name, "--config", config]
+        var command = [path, "keys", "add", name, "--config", config]
         if let user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
         let (end, output, errors) = try await run(command)
         let key = Self.trimmed(output)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Primitives
+public import Primitives
 
 /// Writes the results of a command.
 public enum Output {
@@ -38,9 +38,29 @@ public enum Output {
         try? FileHandle.standardError.write(contentsOf: Data((TerminalText.visible(text) + "\n").utf8))
     }
 
+    /// Writes a fact a line: its name, then its value with control characters as escapes, at most 80 columns wide.
+    public static func write(facts: [(name: String, value: String)]) {
+        let width = (facts.map(\.name.count).max() ?? 0) + 2
+        for (name, value) in facts {
+            for (place, line) in WrappedText.lines(TerminalText.visible(value), width: TableForm.columns - width)
+                .enumerated()
+            {
+                let begin = place == 0 ? name : ""
+                write(begin + String(repeating: " ", count: width - begin.count) + line + "\n")
+            }
+        }
+    }
+
     /// Writes rows in columns; an empty or missing cell is a dash.
-    public static func write(table titles: [String], _ rows: [[String?]]) {
-        var table = TextTable(titles)
+    ///
+    /// - Parameters:
+    ///   - whole: titles of columns that are cut last in a narrow table.
+    ///   - wideOnly: titles of columns that a narrow table leaves out.
+    public static func write(
+        table titles: [String], _ form: TableForm, whole: Set<String> = [], wideOnly: Set<String> = [],
+        _ rows: [[String?]]
+    ) {
+        var table = TextTable(titles, form, whole: whole, wideOnly: wideOnly)
         for row in rows { table.add(row) }
         write(table.text)
     }

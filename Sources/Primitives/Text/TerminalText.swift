@@ -44,6 +44,21 @@ public enum TerminalText {
         }
     }
 
+    /// Returns a text of at most `columns`, which ends with `…` if a part is left out.
+    ///
+    /// `columns` must be 1 or more.
+    public static func cut(_ text: String, to columns: Int) -> String {
+        guard width(text) > columns else { return text }
+        var (begin, left) = ("", columns - 1)
+        for character in text {
+            let wanted = width(String(character))
+            guard wanted <= left else { break }
+            begin.append(character)
+            left -= wanted
+        }
+        return begin + "…"
+    }
+
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,

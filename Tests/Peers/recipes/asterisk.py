@@ -40,11 +40,11 @@ def running(test, kind, files):
 
 def awkward_reason(test, phone):
     """A reason with the separators of the dialplan must arrive whole."""
-    if "awkward" not in test.site.run("herald-directory", "brand", "list"):
-        test.site.run("herald-directory", "brand", "create", "Awkward", "--id", "awkward", "--logo", "acme-256x256.png",
+    if "awkward" not in test.site.run("herald-directory", "brands", "list"):
+        test.site.run("herald-directory", "brands", "add", "Awkward", "--id", "awkward", "--logo", "acme-256x256.png",
                       "--reason", AWKWARD_REASON)
-        test.site.run("herald-directory", "number", "set", AWKWARD_CALLER, "--brand", "awkward")
-    test.site.run("herald", "sync", "--now")
+        test.site.run("herald-directory", "numbers", "set", AWKWARD_CALLER, "--brand", "awkward")
+    test.site.run("herald", "sync")
     test.call("a reason with commas, colons and brackets", "answered/carrier.xml", phone, caller=AWKWARD_CALLER)
     info = phone.received("Call-Info")
     test.check("it arrives whole", f'call-reason="{AWKWARD_REASON}"' in info, info)

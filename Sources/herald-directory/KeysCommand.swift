@@ -5,26 +5,26 @@ import DirectoryStore
 import Host
 import Primitives
 
-/// `herald-directory key`: the API keys of an account.
-struct KeyCommand: ParsableCommand {
+/// `herald-directory keys`: the API keys of an account.
+struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Create, list, rotate and revoke API keys.",
+        commandName: "keys", abstract: "List, add, rotate and remove API keys.",
         discussion: """
             Example:
-              herald-directory key create gateway --write /etc/herald/api-key
+              herald-directory keys add gateway --write /etc/herald/api-key
             """,
-        subcommands: [Create.self, List.self, Rotate.self, Revoke.self])
+        subcommands: [List.self, Add.self, Rotate.self, Remove.self], defaultSubcommand: List.self)
 
-    struct Create: ParsableCommand {
+    struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a key and show it once.",
+            abstract: "Add a key and show it once.",
             discussion: """
                 With --signed the command shows three lines: the key, the id for X-Api-Id, and the secret that signs
                 requests. With --write the key goes into the file, and the command shows the other two. The secret is
                 readable in the database, because signatures cannot be checked with a hash.
 
                 Example:
-                  herald-directory key create gateway --write /etc/herald/api-key
+                  herald-directory keys add gateway --write /etc/herald/api-key
                 """)
 
         @Argument(help: "A name for the key.")
@@ -60,7 +60,7 @@ struct KeyCommand: ParsableCommand {
             abstract: "List keys by name; the keys themselves are not stored.",
             discussion: """
                 Example:
-                  herald-directory key list
+                  herald-directory keys list
                 """)
 
         @OptionGroup var listing: KeyListing
@@ -72,13 +72,13 @@ struct KeyCommand: ParsableCommand {
 
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a successor of a key; the old key stays valid for a while.",
+            abstract: "Add a successor of a key; the old key stays valid for a while.",
             discussion: """
-                For a key with signed requests, the command shows three lines as create --signed does: the new key, and
+                For a key with signed requests, the command shows three lines as add --signed does: the new key, and
                 the id and secret of the old one, which stay the same. With --write only the key goes into the file.
 
                 Example:
-                  herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
+                  herald-directory keys rotate gateway --grace-hours 48 --write /etc/herald/api-key
                 """)
 
         @Argument(help: "The key's name or identifier.")
@@ -107,12 +107,12 @@ struct KeyCommand: ParsableCommand {
         }
     }
 
-    struct Revoke: ParsableCommand {
+    struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a key at once.",
             discussion: """
                 Example:
-                  herald-directory key revoke gateway
+                  herald-directory keys remove gateway
                 """)
 
         @Argument(help: "The key's name, which also revokes a rotated predecessor, or its identifier.")
@@ -123,7 +123,7 @@ struct KeyCommand: ParsableCommand {
         func run() throws {
             guard try options.openAccount().revokeKey(name: name, now: secondsNow()) else {
                 throw CommandFailure(
-                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory key list")
+                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory keys list")
             }
             Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
         }

@@ -6,23 +6,23 @@ import Foundation
 import Host
 import Primitives
 
-/// `herald-directory logo`: the uploaded logos.
-struct LogoCommand: ParsableCommand {
+/// `herald-directory logos`: the uploaded logos.
+struct LogosCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logo", abstract: "Add, list and remove logos.",
+        commandName: "logos", abstract: "List, add and remove logos.",
         discussion: """
             Example:
-              herald-directory logo add acme-256x256.png
-              herald-directory brand change acme --logo acme-256x256.png
+              herald-directory logos add acme-256x256.png
+              herald-directory brands set acme --logo acme-256x256.png
             """,
-        subcommands: [Add.self, List.self, Remove.self])
+        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Upload a PNG or JPEG; the server serves it at /logos/NAME at once.",
             discussion: """
                 Example:
-                  herald-directory logo add pictures/acme.png --name acme-256x256.png
+                  herald-directory logos add pictures/acme.png --name acme-256x256.png
                 """)
 
         @Argument(help: "The file.")
@@ -30,6 +30,8 @@ struct LogoCommand: ParsableCommand {
 
         @Option(help: "The name for logo_url; by default the name of the file.")
         var name: String?
+
+        @OptionGroup var result: ResultOptions
 
         @OptionGroup var options: StateOptions
 
@@ -42,7 +44,9 @@ struct LogoCommand: ParsableCommand {
             }
             let logos = LogoStore(try options.open(creates: true))
             let name = name ?? URL(fileURLWithPath: file).lastPathComponent
-            try Output.write(json: try reportingRefusals { try logos.add(data, name: name, now: secondsNow()) })
+            let logo = try reportingRefusals { try logos.add(data, name: name, now: secondsNow()) }
+            if result.json { return try Output.write(json: logo) }
+            Output.write("\(TerminalText.visible(logo.name)) added: \(logo.type), \(logo.size) bytes\n")
         }
     }
 
@@ -51,23 +55,20 @@ struct LogoCommand: ParsableCommand {
             abstract: "List uploaded logos, without the files of the logo folder.",
             discussion: """
                 Example:
-                  herald-directory logo list
+                  herald-directory logos list
                 """)
 
-        @Flag(help: "One JSON object per line instead of a table.")
-        var json = false
+        @OptionGroup var list: ListOptions
 
         @OptionGroup var options: StateOptions
 
         func run() throws {
             let logos = try LogoStore(try options.open()).all()
-            if json {
-                for logo in logos { try Output.write(json: logo) }
-                return
-            }
+            if list.json { return try logos.forEach { try Output.write(json: $0) } }
             guard !logos.isEmpty else { return Output.write("no logos\n") }
             Output.write(
-                table: ["NAME", "TYPE", "BYTES", "CREATED"], logos.map { [$0.name, $0.type, "\($0.size)", $0.created] })
+                table: ["NAME", "TYPE", "BYTES", "CREATED"], list.form, whole: ["NAME"],
+                logos.map { [$0.name, $0.type, "\($0.size)", $0.created] })
         }
     }
 
@@ -76,7 +77,7 @@ struct LogoCommand: ParsableCommand {
             abstract: "Remove an unused logo.",
             discussion: """
                 Example:
-                  herald-directory logo remove acme-256x256.png
+                  herald-directory logos remove acme-256x256.png
                 """)
 
         @Argument(help: "The logo's name.")

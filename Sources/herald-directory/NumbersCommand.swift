@@ -6,27 +6,26 @@ import DirectoryStore
 import Host
 import Primitives
 
-/// `herald-directory number`: the numbers of brands.
-struct NumberCommand: ParsableCommand {
+/// `herald-directory numbers`: the numbers of brands.
+struct NumbersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "number", abstract: "List numbers, assign them to a brand, or deactivate them.",
+        commandName: "numbers", abstract: "List, set and remove numbers of brands.",
         discussion: """
             Example:
-              herald-directory number set +61491570156 --brand acme
-              herald-directory number deactivate +61491570156
+              herald-directory numbers set +61491570156 --brand acme
+              herald-directory numbers remove +61491570156
             """,
-        subcommands: [List.self, Set.self, Deactivate.self])
+        subcommands: [List.self, Set.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List numbers in numeric order.",
             discussion: """
                 Example:
-                  herald-directory number list --brand acme --limit 20
+                  herald-directory numbers list --brand acme --limit 20
                 """)
 
-        @Flag(help: "One JSON object per line instead of a table.")
-        var json = false
+        @OptionGroup var list: ListOptions
 
         @Option(parsing: .unconditional, help: "The most rows.")
         var limit = 1000
@@ -49,13 +48,12 @@ struct NumberCommand: ParsableCommand {
             let (database, account) = try options.open()
             let numbers = try BrandNumbers(database, account: account).page(
                 after: after, limit: limit, brandID: brand, state: only)
-            if json {
-                for number in numbers { try Output.write(json: number) }
-                return
-            }
+            if list.json { return try numbers.forEach { try Output.write(json: $0) } }
             guard !numbers.isEmpty else { return Output.write("no numbers\n") }
             let rows = numbers.map { [$0.number, $0.name, $0.brandID, $0.state.rawValue, $0.reason, $0.logo] }
-            Output.write(table: ["NUMBER", "BRAND", "BRAND ID", "STATE", "CALL REASON", "LOGO"], rows)
+            Output.write(
+                table: ["NUMBER", "BRAND", "BRAND ID", "STATE", "CALL REASON", "LOGO"], list.form,
+                whole: ["NUMBER", "BRAND ID", "STATE"], wideOnly: ["LOGO"], rows)
         }
     }
 
@@ -64,7 +62,7 @@ struct NumberCommand: ParsableCommand {
             abstract: "Assign a number to a brand and activate it.",
             discussion: """
                 Example:
-                  herald-directory number set +61491570156 --brand acme --reason "Your delivery"
+                  herald-directory numbers set +61491570156 --brand acme --reason "Your delivery"
                 """)
 
         @Argument(help: "The number.", transform: NumberArgument.read)
@@ -78,8 +76,7 @@ struct NumberCommand: ParsableCommand {
             help: ArgumentHelp("A call reason of its own; by default the brand's.", valueName: "text"))
         var reason: String?
 
-        @Flag(help: "The number and its brand as one JSON object instead of a sentence.")
-        var json = false
+        @OptionGroup var result: ResultOptions
 
         @OptionGroup var options: AccountOptions
 
@@ -87,23 +84,25 @@ struct NumberCommand: ParsableCommand {
             let (database, account) = try options.open()
             let numbers = BrandNumbers(database, account: account)
             try reportingRefusals { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
-            if json {
+            if result.json {
                 return try Output.write(json: ["number_e164": "\(number)", "brand_id": brand])
             }
             Output.write("\(number) belongs to \(TerminalText.visible(brand))\n")
         }
     }
 
-    struct Deactivate: ParsableCommand {
+    struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deactivate numbers; gateways receive the change with their next sync.",
+            abstract: "Take numbers out of service; gateways receive the change with their next sync.",
             discussion: """
                 Example:
-                  herald-directory number deactivate +61491570156 +61491570157
+                  herald-directory numbers remove +61491570156 +61491570157
                 """)
 
         @Argument(help: "The numbers.", transform: NumberArgument.read)
         var numbers: [E164Number]
+
+        @OptionGroup var result: ResultOptions
 
         @OptionGroup var options: AccountOptions
 
@@ -112,10 +111,18 @@ struct NumberCommand: ParsableCommand {
             let count = try BrandNumbers(database, account: account).deactivate(
                 numbers, now: secondsNow())
             guard count > 0 else {
-                throw CommandFailure("none of these numbers is active; see herald-directory number list")
+                throw CommandFailure("none of these numbers is active; see herald-directory numbers list")
             }
-            Output.write("\(count) numbers deactivated\n")
+            try RemovedNumbers.write(count, result.json)
         }
+    }
+}
+
+/// The result of a command that takes numbers out of service.
+enum RemovedNumbers {
+    static func write(_ count: Int, _ asJSON: Bool) throws {
+        if asJSON { return try Output.write(json: ["removed": count]) }
+        Output.write(count == 1 ? "1 number removed\n" : "\(count) numbers removed\n")
     }
 }
 

@@ -5,24 +5,24 @@ import DirectoryStore
 import Host
 import Primitives
 
-/// `herald-directory admin-key`: the keys of the operator's HTTP API.
-struct AdminKeyCommand: ParsableCommand {
+/// `herald-directory admin-keys`: the keys of the operator's HTTP API.
+struct AdminKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admin-key", abstract: "Create, list and revoke keys of the operator's HTTP API.",
+        commandName: "admin-keys", abstract: "List, add and remove keys of the operator's HTTP API.",
         discussion: """
             Without such a key /admin/v1 refuses all requests.
 
             Example:
-              herald-directory admin-key create portal --write /etc/herald/admin-key
+              herald-directory admin-keys add portal --write /etc/herald/admin-key
             """,
-        subcommands: [Create.self, List.self, Revoke.self])
+        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
-    struct Create: ParsableCommand {
+    struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a key and show it once.",
+            abstract: "Add a key and show it once.",
             discussion: """
                 Example:
-                  herald-directory admin-key create portal --write /etc/herald/admin-key
+                  herald-directory admin-keys add portal --write /etc/herald/admin-key
                 """)
 
         @Argument(help: "A name for the key.")
@@ -47,7 +47,7 @@ struct AdminKeyCommand: ParsableCommand {
             abstract: "List keys by name; the keys themselves are not stored.",
             discussion: """
                 Example:
-                  herald-directory admin-key list
+                  herald-directory admin-keys list
                 """)
 
         @OptionGroup var listing: KeyListing
@@ -57,12 +57,12 @@ struct AdminKeyCommand: ParsableCommand {
         func run() throws { try listing.write(AdminKeys(try options.open()).all()) }
     }
 
-    struct Revoke: ParsableCommand {
+    struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a key at once.",
             discussion: """
                 Example:
-                  herald-directory admin-key revoke portal
+                  herald-directory admin-keys remove portal
                 """)
 
         @Argument(help: "The key's name or identifier.")
@@ -73,7 +73,7 @@ struct AdminKeyCommand: ParsableCommand {
         func run() throws {
             guard try AdminKeys(try options.open()).revoke(name, now: secondsNow()) else {
                 throw CommandFailure(
-                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory admin-key list"
+                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory admin-keys list"
                 )
             }
             Output.write("key \"\(TerminalText.visible(name))\" revoked\n")

@@ -5,16 +5,16 @@ import DirectoryStore
 import Host
 import Primitives
 
-/// `herald-directory brand`: the names, logos and call reasons of brands.
-struct BrandCommand: ParsableCommand {
+/// `herald-directory brands`: the names, logos and call reasons of brands.
+struct BrandsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "brand", abstract: "Create, list and change brands, or deactivate their numbers.",
+        commandName: "brands", abstract: "List, show, add, set and remove brands.",
         discussion: """
             Example:
-              herald-directory brand create "Acme Bank" --logo acme-256x256.png
-              herald-directory brand change acme-bank --name "Acme Bank plc"
+              herald-directory brands add "Acme Bank" --logo acme-256x256.png
+              herald-directory brands set acme-bank --name "Acme Bank plc"
             """,
-        subcommands: [Create.self, List.self, Change.self, Deactivate.self])
+        subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self], defaultSubcommand: List.self)
 
     /// The fields of a brand without the name.
     struct Fields: ParsableArguments {
@@ -33,12 +33,11 @@ struct BrandCommand: ParsableCommand {
                 "active, or suspended or unresolved, which hold its numbers back from clients.", valueName: "state"))
         var owner: BrandList.Owner?
 
-        @Flag(help: "The brand as one JSON object instead of a sentence.")
-        var json = false
+        @OptionGroup var result: ResultOptions
 
         /// Writes the brand, or a sentence about it.
         func write(_ brand: BrandList.Brand, _ verb: String) throws {
-            if json { return try Output.write(json: brand) }
+            if result.json { return try Output.write(json: brand) }
             let numbers = brand.numbers.map { "; \($0) active numbers" } ?? ""
             Output.write("brand \(brand.id) \(verb): \(TerminalText.visible(brand.name))\(numbers)\n")
         }
@@ -57,12 +56,12 @@ struct BrandCommand: ParsableCommand {
         }
     }
 
-    struct Create: ParsableCommand {
+    struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a brand.",
+            abstract: "Add a brand.",
             discussion: """
                 Example:
-                  herald-directory brand create "Acme Bank" --id acme --reason "Fraud alert"
+                  herald-directory brands add "Acme Bank" --id acme --reason "Fraud alert"
                 """)
 
         @Argument(help: "The name that phones show.")
@@ -80,7 +79,7 @@ struct BrandCommand: ParsableCommand {
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
             let brand = try reportingRefusals { try brands.create(id: id, change, now: secondsNow()) }
-            try fields.write(brand, "created")
+            try fields.write(brand, "added")
             try fields.checkLogo(database, options.state)
         }
     }
@@ -90,11 +89,10 @@ struct BrandCommand: ParsableCommand {
             abstract: "List brands by identifier.",
             discussion: """
                 Example:
-                  herald-directory brand list --limit 20
+                  herald-directory brands list --limit 20
                 """)
 
-        @Flag(help: "One JSON object per line instead of a table.")
-        var json = false
+        @OptionGroup var list: ListOptions
 
         @Option(parsing: .unconditional, help: "The most rows.")
         var limit = 1000
@@ -109,25 +107,49 @@ struct BrandCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let brands = try BrandList(database, account: account).page(after: after, limit: limit)
-            if json {
-                for brand in brands { try Output.write(json: brand) }
-                return
-            }
+            if list.json { return try brands.forEach { try Output.write(json: $0) } }
             guard !brands.isEmpty else { return Output.write("no brands\n") }
             let rows = brands.map { [$0.id, $0.name, $0.owner.rawValue, $0.reason, $0.logo] }
-            Output.write(table: ["ID", "NAME", "OWNER", "CALL REASON", "LOGO"], rows)
+            Output.write(table: ["ID", "NAME", "OWNER", "CALL REASON", "LOGO"], list.form, whole: ["ID"], rows)
         }
     }
 
-    struct Change: ParsableCommand {
+    struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a brand and all its numbers; gateways receive the change with their next sync.",
+            abstract: "Show a brand with the count of its numbers.",
+            discussion: """
+                Example:
+                  herald-directory brands show acme
+                """)
+
+        @Argument(help: "The brand's identifier.")
+        var id: String
+
+        @OptionGroup var result: ResultOptions
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let brand = try reportingRefusals { try BrandList(database, account: account).brand(id) }
+            if result.json { return try Output.write(json: brand) }
+            Output.write(facts: [
+                ("id", brand.id), ("name", brand.name), ("owner", brand.owner.rawValue),
+                ("reason", brand.reason ?? "none"), ("logo", brand.logo ?? "none"),
+                ("numbers", "\(brand.numbers ?? 0) active"), ("changed", brand.updated),
+            ])
+        }
+    }
+
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set fields of a brand and all its numbers; gateways receive the change with their next sync.",
             discussion: """
                 Numbers with a call reason of their own keep it.
 
                 Example:
-                  herald-directory brand change acme --name "Acme Bank plc"
-                  herald-directory brand change acme --owner suspended
+                  herald-directory brands set acme --name "Acme Bank plc"
+                  herald-directory brands set acme --owner suspended
                 """)
 
         @Argument(help: "The brand's identifier.")
@@ -150,16 +172,18 @@ struct BrandCommand: ParsableCommand {
         }
     }
 
-    struct Deactivate: ParsableCommand {
+    struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deactivate all numbers of brands.",
+            abstract: "Take all numbers of brands out of service; the brands stay for events and reports.",
             discussion: """
                 Example:
-                  herald-directory brand deactivate acme other-brand
+                  herald-directory brands remove acme other-brand
                 """)
 
         @Argument(help: "Identifiers of brands.")
         var ids: [String]
+
+        @OptionGroup var result: ResultOptions
 
         @OptionGroup var options: AccountOptions
 
@@ -167,7 +191,7 @@ struct BrandCommand: ParsableCommand {
             let (database, account) = try options.open()
             let brands = BrandList(database, account: account)
             let count = try reportingRefusals { try brands.deactivate(ids, now: secondsNow()) }
-            Output.write("\(count) numbers deactivated\n")
+            try RemovedNumbers.write(count, result.json)
         }
     }
 }
