@@ -140,7 +140,9 @@ struct AccountsCommand: ParsableCommand {
         @OptionGroup var result: ResultOptions
 
         func validate() throws {
-            if settings.change == .init() { throw ValidationError("set needs a setting, such as --cap 10000") }
+            if settings.change == AccountStore.Change() {
+                throw ValidationError("set needs a setting, such as --cap 10000")
+            }
         }
 
         func run() throws {

@@ -20,12 +20,20 @@ struct CheckConfigCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config = StateOptions.packagedFile
 
+    @OptionGroup var result: ResultOptions
+
     func run() throws {
         do {
             _ = try DirectoryConfiguration.load(path: config).certificate()
         } catch let error as ConfigurationError {
-            throw CommandFailure("\(error)")
+            guard result.json else { throw CommandFailure("\(error)") }
+            try Output.write(json: ["problems": error.problems.map(\.description)])
+            throw ExitCode(1)
+        } catch let error as CommandFailure where result.json {
+            try Output.write(json: ["problems": [error.description]])
+            throw ExitCode(1)
         }
+        if result.json { return try Output.write(json: ["problems": [String]()]) }
         Output.write("\(config) can be used\n")
     }
 }

@@ -15,15 +15,24 @@ struct CheckConfigCommand: ParsableCommand {
             standard error and ends with 1. Problems of the state folder are printed too; they do not stop a start. The \
             command reads key files, certificates and databases, and sends nothing.
 
-            Example:
+            Examples:
               herald check-config --config /etc/herald/herald.yaml
+              herald check-config --json
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config = "/etc/herald/herald.yaml"
 
+    @Flag(help: "One JSON object with problems, problems of the state folder and summary, instead of text.")
+    var json = false
+
     func run() throws {
         let check = ConfigurationCheck(path: config)
+        if json {
+            try Output.write(json: check.json)
+            if !check.problems.isEmpty { throw ExitCode(1) }
+            return
+        }
         guard check.problems.isEmpty else {
             FileHandle.standardError.write(Data(check.problemText.utf8))
             throw ExitCode(1)

@@ -56,6 +56,17 @@ final class CheckConfigTests {
         #expect(ended.errors.hasSuffix("1 problem; nothing would start\n"))
     }
 
+    @Test func `the result is one JSON object by its option`() async throws {
+        _ = try await check("long.pem", "other.key")
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let ended = try await ChildProgram.run(
+            tests.appendingPathComponent("herald").path,
+            ["check-config", "--json", "--config", folder + "/herald.yaml"])
+        #expect(ended.code == 1 && ended.errors.isEmpty, "\(ended.errors)")
+        let parts = try JSONDecoder().decode([String: [String]].self, from: Data(ended.output.utf8))
+        #expect(parts["problems"]?.count == 1 && parts["summary"] == [] && parts["state_problems"] == [])
+    }
+
     @Test(arguments: [("long.pem", nil), ("short.pem", "expires in ")])
     func `the expiry of a certificate is shown, with a remark when it is near`(certificate: String, note: String?)
         async throws

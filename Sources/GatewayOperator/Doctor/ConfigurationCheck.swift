@@ -55,6 +55,12 @@ package struct ConfigurationCheck {
         self.stateProblems = stateProblems
     }
 
+    /// The lines of each part, for `--json`.
+    package var json: [String: [String]] {
+        func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+        return ["problems": problems, "state_problems": lines(stateProblems), "summary": lines(summary)]
+    }
+
     /// The problems as lines, with their number.
     package var problemText: String {
         let end = "\(problems.count) problem\(problems.count == 1 ? "" : "s"); nothing would start"

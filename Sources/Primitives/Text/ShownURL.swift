@@ -56,7 +56,7 @@ public enum ShownURL {
         let values = query.dropFirst().split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let sign = pair.firstIndex(of: "=") else { return "<redacted>" }
             let isPlain = keepsSome && plainParameters.contains(String(pair[..<sign]))
-            return isPlain ? String(pair) : pair[...sign] + "<redacted>"
+            return isPlain ? String(pair) : String(pair[...sign]) + "<redacted>"
         }
         return "?" + values.joined(separator: "&")
     }
