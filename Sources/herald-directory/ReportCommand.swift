@@ -57,12 +57,17 @@ struct ReportCommand: ParsableCommand {
 
     private func write(_ report: MonthReport) {
         let reasons = report.reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        Output.write(
-            "\(report.account)\(report.mode == "live" ? "" : " (\(report.mode))") \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
-                + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
-                + ", \(report.returned) calls returned; \(report.deliveries) syncs delivered, "
-                + "\(report.acknowledgements) acknowledged; lookups: \(report.matched) matched, "
-                + "\(report.notMatched) not matched\n")
+        let mode = report.mode == "live" ? "" : " (\(report.mode))"
+        let counted =
+            "\(report.account)\(mode) \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
+            + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))") + ", \(report.returned) calls returned"
+        let syncs =
+            "\(report.deliveries) syncs delivered, \(report.acknowledgements) acknowledged; lookups: "
+            + "\(report.matched) matched, \(report.notMatched) not matched"
+        for text in [counted, syncs] {
+            let lines = WrappedText.lines(TerminalText.visible(text), width: TableForm.columns)
+            Output.write(lines.map { $0 + "\n" }.joined())
+        }
         guard !report.rows.isEmpty else { return }
         let rows = report.rows.map {
             [$0.day, $0.brandID, $0.name, $0.outcome, $0.reason == nil ? "yes" : $0.reason, "\($0.events)"]

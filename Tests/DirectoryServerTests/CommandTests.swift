@@ -153,8 +153,8 @@ struct CommandTests {
         #expect(
             january.hasPrefix(
                 """
-                main 2026-01: 0 counted, 0 not counted, 0 calls returned; 0 syncs delivered, 0 acknowledged; \
-                lookups: 0 matched, 0 not matched
+                main 2026-01: 0 counted, 0 not counted, 0 calls returned
+                0 syncs delivered, 0 acknowledged; lookups: 0 matched, 0 not matched
                 Days and months are in UTC, as on the bill.
                 """), "\(january)")
         // The present month, which may end while the command runs.
