@@ -14,17 +14,17 @@ struct RestoreCommand: ParsableCommand {
             Copies the backup and checks the copy as a whole before the first change: damage, version, tables. A running server,
             a damaged backup, one of another program or of a newer version changes nothing and ends with 1. Logos and logs are
             taken from the folders logos and uploads beside the file. Gateways receive the whole set with their next sync.
-            --check stops after the checks, also beside a running server.
+            --dry-run stops after the checks, also beside a running server.
 
             Example:
-              herald-directory restore --check /var/backups/directory-2026-01-31.sqlite
+              herald-directory restore --dry-run /var/backups/directory-2026-01-31.sqlite
               herald-directory restore /var/backups/directory-2026-01-31.sqlite
             """)
 
     @Argument(help: "The file of herald-directory backup.")
     var file: String
 
-    @Flag(name: .customLong("check"), help: "Check the backup and change nothing.")
+    @Flag(name: .customLong("dry-run"), help: "Check the backup and change nothing.")
     var checksOnly = false
 
     @Flag(help: "One JSON object instead of text.")
@@ -53,7 +53,7 @@ struct RestoreCommand: ParsableCommand {
             let names = result.missingLogos.prefix(10).joined(separator: ", ")
             Output.warn(
                 "\(result.missingLogos.count) logos have no file beside the backup or in the state folder: \(names); "
-                    + "add them again with herald-directory logo add")
+                    + "add them again with herald-directory logos add")
         }
         if result.missingLogs > 0 {
             Output.warn("\(result.missingLogs) logs of devices have no file beside the backup; they cannot be read")

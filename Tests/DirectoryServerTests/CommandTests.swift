@@ -238,7 +238,7 @@ struct CommandTests {
         let url = "postgres://herald@db.example.com/herald"
         let server = try await Self.program(["restore", "--database", url, folder.path + "/notes.txt"])
         #expect(server.code == 1 && server.errors.contains("on PostgreSQL at db.example.com/herald"), "\(server)")
-        #expect(server.errors.contains("pg_restore") && server.errors.contains("herald-directory account renew-feed"))
+        #expect(server.errors.contains("pg_restore") && server.errors.contains("herald-directory accounts renew-feed"))
     }
 
     @Test func `a folder of logos that is not there does not start a server without logos`() async throws {

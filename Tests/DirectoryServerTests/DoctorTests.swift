@@ -100,16 +100,16 @@ struct DoctorTests {
         let lines = DirectoryDoctor.findings(try accounts.all(now: 1_800_000_000)).map { "\($0.level) \($0.text)" }
         #expect(
             lines == [
-                "note late gets no brands: its status is past_due; herald-directory account change --account late "
+                "note late gets no brands: its status is past_due; herald-directory accounts set --account late "
                     + "--status active ends that",
                 "warning full gets no brands until the next month: 0 events are counted, and its cap is 0; raise it with "
-                    + "herald-directory account change --account full --cap NUMBER",
-                "note off gets no brands: its branding is off; herald-directory account change --account off "
+                    + "herald-directory accounts set --account full --cap NUMBER",
+                "note off gets no brands: its branding is off; herald-directory accounts set --account off "
                     + "--enable-branding ends that",
             ])
         for number in 1...30 { try create("more\(number)") { $0.status = "suspended" } }
         let many = DirectoryDoctor.findings(try accounts.all(now: 1_800_000_000)).map(\.text)
-        #expect(many.count == 21 && many.last == "13 more accounts get no brands: herald-directory account list")
+        #expect(many.count == 21 && many.last == "13 more accounts get no brands: herald-directory accounts list")
     }
 
     @Test func `another program at the address is an error`() async throws {

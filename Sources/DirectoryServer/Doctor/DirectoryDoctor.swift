@@ -182,7 +182,7 @@ package struct DirectoryDoctor: Sendable {
     static func findings(_ accounts: [AccountList.Summary]) -> [DoctorFinding] {
         let stopped = accounts.filter { !$0.isBranding && $0.status != "closed" && $0.status != "cancelled" }
         let lines = stopped.prefix(mostAccounts).map { account in
-            let change = "herald-directory account change --account \(account.name)"
+            let change = "herald-directory accounts set --account \(account.name)"
             if !AccountState.isOpen(account.status) {
                 return DoctorFinding(
                     "accounts", .note,
@@ -204,7 +204,7 @@ package struct DirectoryDoctor: Sendable {
         let left = stopped.count - lines.count
         let others = left == 1 ? "1 more account gets" : "\(left) more accounts get"
         return lines
-            + (left > 0 ? [DoctorFinding("accounts", .note, "\(others) no brands: herald-directory account list")] : [])
+            + (left > 0 ? [DoctorFinding("accounts", .note, "\(others) no brands: herald-directory accounts list")] : [])
     }
 
     private func keys(_ figures: OperatorFigures) -> [DoctorFinding] {

@@ -20,7 +20,7 @@ package struct ServerRestoreError: OperatorError, Hashable {
     package init(_ server: DatabaseServer) {
         description = """
             the database is on PostgreSQL at \(server.place); stop the servers and restore it there: pg_restore for an archive of \
-            pg_dump, psql for its SQL, a base backup by the tools of the server; then run herald-directory account renew-feed
+            pg_dump, psql for its SQL, a base backup by the tools of the server; then run herald-directory accounts renew-feed
             """
     }
 }
