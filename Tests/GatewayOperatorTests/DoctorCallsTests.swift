@@ -30,7 +30,7 @@ struct DoctorCallsTests {
         let text = try #require(warnings(calls + [Self.call("matched")]).first)
         #expect(text.hasPrefix("3 of 4 calls of trunk carrier in the last hour had no brand (number_unclear): "))
         #expect(text.contains("Check region and phone_contexts of trunk carrier."))
-        #expect(text.hasSuffix("herald calls --show 0f3c9a52"))
+        #expect(text.hasSuffix("herald calls show 0f3c9a52"))
     }
 
     @Test(arguments: ["no_match", "privacy", "emergency", "mid_dialog", "gated:unauthorised", "stale"])

@@ -64,7 +64,7 @@ struct DoctorCalls {
                 "calls", .warning,
                 """
                 \(found.count) of \(calls.count) calls of \(name(trunk)) in the last hour had no brand (\(reason)): \(text) \
-                The latest one: herald calls --show \(newest.callID)
+                The latest one: herald calls show \(newest.callID)
                 """)
         }
         return nil
@@ -85,7 +85,7 @@ struct DoctorCalls {
             "calls", .warning,
             """
             \(found.count) of \(calls.count) calls of \(name(trunk)) in the last hour ended with \(status) before a phone rang: \
-            \(remedy(status)). The latest one: herald calls --show \(newest.callID)
+            \(remedy(status)). The latest one: herald calls show \(newest.callID)
             """)
     }
 
