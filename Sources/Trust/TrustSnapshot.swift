@@ -207,11 +207,16 @@ extension SignerList {
     /// Adds an entry.
     fileprivate mutating func add(_ entry: TrustSnapshot.Entry) {
         let signer = entry.signer
+        // A span borrows of a name.
+        let address = Array((entry.address ?? "").utf8)
+        let chain = entry.chain?.bytes ?? []
+        let key = signer.key?.x963 ?? []
+        let authority = signer.authority.der
+        let standings = signer.standings.map(\.rawValue)
+        let subject = Array(signer.subject.utf8)
         add(
-            row: signer.row, address: Array((entry.address ?? "").utf8).span.bytes,
-            chain: (entry.chain?.bytes ?? []).span.bytes, key: (signer.key?.x963 ?? []).span.bytes,
-            authority: signer.authority.der.span.bytes, constraints: signer.constraints, validity: signer.validity,
-            standings: signer.standings.map(\.rawValue).span.bytes, isRenewed: signer.isRenewed,
-            subject: Array(signer.subject.utf8).span.bytes)
+            row: signer.row, address: address.span.bytes, chain: chain.span.bytes, key: key.span.bytes,
+            authority: authority.span.bytes, constraints: signer.constraints, validity: signer.validity,
+            standings: standings.span.bytes, isRenewed: signer.isRenewed, subject: subject.span.bytes)
     }
 }

@@ -203,8 +203,8 @@ package struct DirectoryDoctor: Sendable {
         }
         let left = stopped.count - lines.count
         let others = left == 1 ? "1 more account gets" : "\(left) more accounts get"
-        return lines
-            + (left > 0 ? [DoctorFinding("accounts", .note, "\(others) no brands: herald-directory accounts list")] : [])
+        guard left > 0 else { return lines }
+        return lines + [DoctorFinding("accounts", .note, "\(others) no brands: herald-directory accounts list")]
     }
 
     private func keys(_ figures: OperatorFigures) -> [DoctorFinding] {
