@@ -35,12 +35,16 @@ struct CallingNamesReloadTests {
                 connect(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        let query: [UInt8] =
-            [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + [4] + Array("cnam".utf8) + [7] + Array("example".utf8) + [3]
-            + Array("net".utf8) + [0, 0, 6, 0, 1]
+        var query: [UInt8] = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        for label in ["cnam", "example", "net"] {
+            query.append(UInt8(label.utf8.count))
+            query.append(contentsOf: label.utf8)
+        }
+        query.append(contentsOf: [0, 0, 6, 0, 1])
         var bytes = [UInt8](repeating: 0, count: 512)
-        return isConnected && send(handle, query, query.count, 0) == query.count
-            && recv(handle, &bytes, bytes.count, 0) > query.count && bytes[1] == 7 && bytes[3] & 0xF == 0
+        guard isConnected, send(handle, query, query.count, 0) == query.count else { return false }
+        let count = recv(handle, &bytes, bytes.count, 0)
+        return count > query.count && bytes[1] == 7 && bytes[3] & 0xF == 0
     }
 
     @Test func `the door moves, changes its clients, and closes`() async throws {

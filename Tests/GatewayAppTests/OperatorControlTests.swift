@@ -5,6 +5,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Primitives
 import SIPCore
 import SIPTransport
 import Testing

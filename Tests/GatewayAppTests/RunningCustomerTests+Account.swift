@@ -7,6 +7,7 @@ import Foundation
 import GatewayStore
 import GatewaySyncTesting
 import GatewayTesting
+import Primitives
 import Synchronization
 import TestFixtures
 import Testing

@@ -4,6 +4,7 @@ import Foundation
 import GatewayStore
 import GatewayTesting
 import Glibc
+import Host
 import Synchronization
 import Testing
 

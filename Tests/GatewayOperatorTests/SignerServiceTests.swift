@@ -4,6 +4,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewayTesting
+import Primitives
 import TestFixtures
 import Testing
 import Trust

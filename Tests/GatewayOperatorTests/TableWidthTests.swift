@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GatewayStore
 import Primitives
 import Testing
 
 @testable import GatewayOperator
+@testable import GatewayStore
 
 /// The tables of the gateway's commands with long and hostile values.
 @Suite("Width of the gateway's tables")

@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import Host
+import Primitives
 import TestFixtures
 import Testing
 import Trust

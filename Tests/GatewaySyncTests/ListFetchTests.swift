@@ -3,10 +3,12 @@
 import Crypto
 import Foundation
 import NIOSSL
+import SwiftASN1
 import TestFixtures
 import Testing
 import Trust
 import TrustFixtures
+import X509
 
 @testable import GatewaySync
 

@@ -48,8 +48,8 @@ struct AuthorityListTests {
     func `a list of any length is written as it is read`(_ count: Int) throws {
         let codes = (0..<count / 2).map { "\($0)A" }
         let counts: [UInt64] = [1, 2, 127, 128, 255, 256, 40_000, 999_999_999]
-        let ranges = try (codes.count..<count).map {
-            try #require(Self.range("1202\(1_000_000_000 + $0)", counts[$0 % counts.count]))
+        let ranges = try (codes.count..<count).map { number in
+            try #require(Self.range("1202\(1_000_000_000 + number)", counts[number % counts.count]))
         }
         let list = AuthorityList(codes: codes, ranges: ranges)
         #expect(AuthorityList(der: list.der) == list)

@@ -74,7 +74,7 @@ struct SignerListTests {
         second.standings = [TrustCause.revoked.rawValue, TrustCause.passed.rawValue]
         second.subject = Array("Second".utf8)
         let snapshot = Self.snapshot([Stored(1), second, Stored(3)])
-        let found = try [1, 2, 3].map { try #require(snapshot.signer(row: $0)) }
+        let found = try [1, 2, 3].map { row in try #require(snapshot.signer(row: row)) }
         #expect(found.map(\.subject) == ["Example Carrier", "Second", "Example Carrier"])
         #expect(found.map(\.constraints) == [[], [constraints], []])
         #expect(found.map(\.standings) == [[.passed], [.revoked, .passed], [.passed]])

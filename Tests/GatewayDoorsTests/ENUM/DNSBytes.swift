@@ -13,24 +13,34 @@ struct DNSBytes {
         _ name: String, type: UInt16 = naptr, recordClass: UInt16 = 1, id: UInt16 = 0x1234, flags: UInt16 = 0x0100,
         edns: UInt8? = nil, options: [UInt8] = []
     ) -> [UInt8] {
-        header(id: id, flags: flags, counts: [1, 0, 0, edns == nil ? 0 : 1]) + question(name, type, recordClass)
-            + (edns.map { opt(version: $0, options) } ?? [])
+        message(
+            header(id: id, flags: flags, counts: [1, 0, 0, edns == nil ? 0 : 1]), question(name, type, recordClass),
+            edns.map { opt(version: $0, options) } ?? [])
     }
 
+    /// Parts of a message, one after the other.
+    static func message(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap { $0 } }
+
     static func header(id: UInt16 = 0x1234, flags: UInt16 = 0x0100, counts: [UInt16] = [1, 0, 0, 0]) -> [UInt8] {
-        ([id, flags] + counts).flatMap(pair)
+        message(pair(id), pair(flags), counts.flatMap { pair($0) })
     }
 
     static func question(_ name: String, _ type: UInt16 = naptr, _ recordClass: UInt16 = 1) -> [UInt8] {
-        self.name(name) + pair(type) + pair(recordClass)
+        message(self.name(name), pair(type), pair(recordClass))
     }
 
     static func name(_ text: String) -> [UInt8] {
-        text.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
+        var bytes: [UInt8] = []
+        for label in text.split(separator: ".") {
+            bytes.append(UInt8(label.utf8.count))
+            bytes.append(contentsOf: label.utf8)
+        }
+        bytes.append(0)
+        return bytes
     }
 
     static func opt(version: UInt8 = 0, payload: UInt16 = 1232, _ options: [UInt8] = []) -> [UInt8] {
-        [0] + pair(41) + pair(payload) + [0, version, 0, 0] + pair(UInt16(options.count)) + options
+        message([0], pair(41), pair(payload), [0, version, 0, 0], pair(UInt16(options.count)), options)
     }
 
     static func pair(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }

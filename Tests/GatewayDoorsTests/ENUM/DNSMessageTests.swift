@@ -7,8 +7,6 @@ import Testing
 
 @Suite("A query of any bytes, RFC 1035 §4 and RFC 6891")
 struct DNSMessageTests {
-    private static let usual = DNSBytes.query("1.0.3.cnam.example.net")
-
     @Test func `a query is read with its name as it was sent`() throws {
         guard case .query(let query) = DNSMessage(DNSBytes.query("1.0.CNAM.eXample.net", edns: 0)) else {
             Issue.record("no query")
@@ -39,37 +37,38 @@ struct DNSMessageTests {
     /// A form that is no query, and its message.
     static let broken: [(String, [UInt8])] = [
         ("no question", DNSBytes.header(counts: [0, 0, 0, 0])),
-        ("two questions", DNSBytes.header(counts: [2, 0, 0, 0]) + DNSBytes.question("a.b") + DNSBytes.question("c.d")),
-        ("a record", DNSBytes.header(counts: [1, 1, 0, 0]) + DNSBytes.question("a.b") + DNSBytes.opt()),
-        ("an authority", DNSBytes.header(counts: [1, 0, 1, 0]) + DNSBytes.question("a.b") + DNSBytes.opt()),
+        ("two questions", DNSBytes.message(DNSBytes.header(counts: [2, 0, 0, 0]), named, named)),
+        ("a record", DNSBytes.message(DNSBytes.header(counts: [1, 1, 0, 0]), named, DNSBytes.opt())),
+        ("an authority", DNSBytes.message(DNSBytes.header(counts: [1, 0, 1, 0]), named, DNSBytes.opt())),
         ("a truncated query", DNSBytes.query("a.b", flags: 0x0200)),
-        ("bytes behind", usual + [0]),
-        ("an announced OPT", DNSBytes.header(counts: [1, 0, 0, 1]) + DNSBytes.question("a.b")),
+        ("bytes behind", DNSBytes.message(DNSBytes.query("a.b"), [0])),
+        ("an announced OPT", DNSBytes.message(withOptions, named)),
         (
             "two OPT",
-            DNSBytes.header(counts: [1, 0, 0, 2]) + DNSBytes.question("a.b") + DNSBytes.opt() + DNSBytes.opt()
+            DNSBytes.message(DNSBytes.header(counts: [1, 0, 0, 2]), named, DNSBytes.opt(), DNSBytes.opt())
         ),
-        ("a pointer to itself", DNSBytes.header() + [0xC0, 12, 0, 35, 0, 1]),
-        ("a pointer to the header", DNSBytes.header() + [1, 0x61, 0xC0, 0, 0, 35, 0, 1]),
-        ("a pointer ahead", DNSBytes.header() + [0xC0, 14, 1, 0x61, 0, 0, 35, 0, 1]),
-        ("a reserved label", DNSBytes.header() + [0x40, 0x61, 0, 0, 35, 0, 1]),
-        ("a label of 64 bytes", DNSBytes.header() + [64] + [UInt8](repeating: 0x61, count: 64) + [0, 0, 35, 0, 1]),
+        ("a pointer to itself", DNSBytes.message(DNSBytes.header(), [0xC0, 12, 0, 35, 0, 1])),
+        ("a pointer to the header", DNSBytes.message(DNSBytes.header(), [1, 0x61, 0xC0, 0, 0, 35, 0, 1])),
+        ("a pointer ahead", DNSBytes.message(DNSBytes.header(), [0xC0, 14, 1, 0x61, 0, 0, 35, 0, 1])),
+        ("a reserved label", DNSBytes.message(DNSBytes.header(), [0x40, 0x61, 0, 0, 35, 0, 1])),
+        (
+            "a label of 64 bytes",
+            DNSBytes.message(DNSBytes.header(), [64], [UInt8](repeating: 0x61, count: 64), [0, 0, 35, 0, 1])
+        ),
         ("a name of 256 bytes", DNSBytes.query(String(repeating: "a.", count: 126) + "bb.c")),
-        (
-            "OPT with a name",
-            DNSBytes.header(counts: [1, 0, 0, 1]) + DNSBytes.question("a.b") + [1, 0x61] + DNSBytes.opt()
-        ),
-        (
-            "another record than OPT",
-            DNSBytes.header(counts: [1, 0, 0, 1]) + DNSBytes.question("a.b") + [0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
-        ),
+        ("OPT with a name", DNSBytes.message(withOptions, named, [1, 0x61], DNSBytes.opt())),
+        ("another record than OPT", DNSBytes.message(withOptions, named, [0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0])),
         ("an option without an end", DNSBytes.query("a.b", edns: 0, options: [0, 10, 0, 9, 1])),
         ("half an option", DNSBytes.query("a.b", edns: 0, options: [0, 10, 0])),
         (
             "more than 512 bytes",
-            DNSBytes.query("a.b", edns: 0, options: [0, 12, 2, 0] + [UInt8](repeating: 0, count: 512))
+            DNSBytes.query(
+                "a.b", edns: 0, options: DNSBytes.message([0, 12, 2, 0], [UInt8](repeating: 0, count: 512)))
         ),
     ]
+
+    private static let named = DNSBytes.question("a.b")
+    private static let withOptions = DNSBytes.header(counts: [1, 0, 0, 1])
 
     @Test(arguments: broken) func `another form is a format error`(form: String, bytes: [UInt8]) {
         guard case .fault(let fault) = DNSMessage(bytes) else {
