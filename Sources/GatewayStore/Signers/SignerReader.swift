@@ -250,7 +250,7 @@ package struct SignerReader: Sendable {
                 AND NOT EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
             """)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        while try rows.row({ row in
+        while try rows.row({ row -> Void in
             let cause = UInt8(truncatingIfNeeded: row.integer(1) ?? 0)
             let decided = row.bytes(2) ?? []
             guard decided.isEmpty || decided.count == count else { return }
@@ -265,7 +265,7 @@ package struct SignerReader: Sendable {
     private static func add(to signers: inout SignerList, _ database: Database, _ query: String) throws {
         let renewed = Set(try String.fetchAll(database, sql: "SELECT address FROM fetch WHERE is_renewed"))
         let rows = try LedgerStatement(database, query)
-        while try rows.row({ row in
+        while try rows.row({ row -> Void in
             let isRenewed = !renewed.isEmpty && row.text(1).map(renewed.contains) ?? false
             let (first, last) = (row.integer(6) ?? 0, row.integer(7) ?? 0)
             signers.add(
