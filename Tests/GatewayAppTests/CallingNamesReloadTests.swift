@@ -2,7 +2,6 @@
 
 import ConfigurationFiles
 import GatewayTesting
-import Glibc
 import TestFixtures
 import Testing
 
@@ -23,28 +22,16 @@ struct CallingNamesReloadTests {
 
     /// Whether the zone has its record there, within 0.2 s.
     private func responds(_ port: UInt16) async -> Bool {
-        let handle = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(handle) }
-        var patience = timeval(tv_sec: 0, tv_usec: 200_000)
-        setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        (address.sin_port, address.sin_addr.s_addr) = (port.bigEndian, UInt32(0x7F00_0001).bigEndian)
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
         var query: [UInt8] = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
         for label in ["cnam", "example", "net"] {
             query.append(UInt8(label.utf8.count))
             query.append(contentsOf: label.utf8)
         }
         query.append(contentsOf: [0, 0, 6, 0, 1])
-        var bytes = [UInt8](repeating: 0, count: 512)
-        guard isConnected, send(handle, query, query.count, 0) == query.count else { return false }
-        let count = recv(handle, &bytes, bytes.count, 0)
-        return count > query.count && bytes[1] == 7 && bytes[3] & 0xF == 0
+        guard let client = try? LoopbackSocket(Int(port), isStream: false, patience: 200), client.send(query),
+            let bytes = client.receive(atMost: 512)
+        else { return false }
+        return bytes.count > query.count && bytes[1] == 7 && bytes[3] & 0xF == 0
     }
 
     @Test func `the door moves, changes its clients, and closes`() async throws {

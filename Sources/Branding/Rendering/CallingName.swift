@@ -3,7 +3,7 @@
 /// A brand's name for networks that carry 15 characters of ASCII, such as the calling name (CNAM) of North America.
 ///
 /// Accents are removed, and Greek and Cyrillic letters get Latin ones by ICU's rules. Signs without a form in ASCII are left out. A
-/// name in another script has no such form: a part of it would be another name. Source: draft-ietf-enum-cnam-08, for the length.
+/// name in another script has no such form: a part of it would be another name. Source: Oracle's manual, after draft-ietf-enum-cnam-08.
 public struct CallingName: Hashable, Sendable {
     /// The most characters of a name.
     public static let longest = 15

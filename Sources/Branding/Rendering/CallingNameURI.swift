@@ -3,7 +3,7 @@
 /// The forms of the URI that carries a calling name, by their placeholders.
 ///
 /// The draft of the scheme `pstndata:` has expired, and clients read different texts. So both forms are settings.
-/// Source: draft-ietf-enum-cnam-08, and the values `p` and `u` of its parameter `unavailable`.
+/// Source: Oracle's manual for the scheme and for `p` and `u` of `unavailable`, after draft-ietf-enum-cnam-08.
 package struct CallingNameURI: Hashable, Sendable {
     /// The most bytes of a form, so that every response fits 512 bytes.
     package static let longest = 100
