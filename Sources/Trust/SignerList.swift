@@ -2,7 +2,7 @@
 
 /// Signers as bytes in the order of their rows. Nothing of a signer is parsed before a call names it.
 ///
-/// A signer takes 56 bytes, those of its parts, and 13 bytes of the tables of a snapshot.
+/// A signer takes 56 bytes, those of its parts, and 26 bytes of the tables of a snapshot.
 public struct SignerList: Sendable {
     private struct Record {
         let row: Int64
@@ -26,6 +26,7 @@ public struct SignerList: Sendable {
     /// Each row of standings once.
     private var standings: [[TrustCause]] = []
     private var positions: [[UInt8]: UInt32] = [:]
+    private var latest: (values: [UInt8], position: UInt32)?
 
     /// An empty list with space for some signers.
     public init(capacity: Int) {
@@ -69,9 +70,12 @@ public struct SignerList: Sendable {
     private mutating func append(_ part: RawSpan) { part.withUnsafeBytes { bytes.append(contentsOf: $0) } }
 
     private mutating func position(of values: RawSpan) -> UInt32 {
+        // Most signers have the standings of the one before.
+        if let latest, values.withUnsafeBytes({ $0.elementsEqual(latest.values) }) { return latest.position }
         let values = values.withUnsafeBytes { Array($0) }
-        if let known = positions[values] { return known }
-        let position = UInt32(standings.count)
+        let position = positions[values] ?? UInt32(standings.count)
+        latest = (values, position)
+        guard position == standings.count else { return position }
         standings.append(values.map { TrustCause(rawValue: $0) ?? .certificateMalformed })
         positions[values] = position
         return position
