@@ -47,6 +47,13 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
         return SourceRange(host: host, isIPv6: address.isIPv6, prefixLength: length, port: port)
     }
 
+    /// True if this range contains an address with its port; false for a name.
+    package func covers(_ address: EndpointAddress) -> Bool {
+        let other = SourceRange(
+            host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: address.port)
+        return !address.isName && covers(other)
+    }
+
     /// True if this range contains the whole other range.
     package func covers(_ other: SourceRange) -> Bool {
         guard isIPv6 == other.isIPv6, prefixLength <= other.prefixLength, port == nil || port == other.port,

@@ -6,7 +6,7 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 package import GatewayConfiguration
-package import GatewayStore
+import GatewayStore
 import HTTPTypes
 import Host
 import Synchronization

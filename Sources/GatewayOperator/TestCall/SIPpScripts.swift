@@ -66,9 +66,7 @@ package struct SIPpScripts {
     /// The address from which a carrier may send: that of the next hop, whose calls back arrive there, if it is a source.
     static func carrier(_ sources: [SourceRange], _ hop: EndpointAddress) -> (host: String, port: UInt16) {
         guard let first = sources.first else { return (hop.host, hop.port) }
-        let own = SourceRange(
-            host: hop.host, isIPv6: hop.isIPv6, prefixLength: hop.isIPv6 ? 128 : 32, port: hop.port)
-        if !hop.isName, sources.contains(where: { $0.covers(own) }) { return (hop.host, hop.port) }
+        if sources.contains(where: { $0.covers(hop) }) { return (hop.host, hop.port) }
         return (first.firstHost, first.port ?? hop.port)
     }
 
