@@ -164,7 +164,7 @@ struct ListRefreshTests {
         // Without its list the store needs the whole response again.
         try await TrustImport(
             gateway.signers.configuration(FetchFixture.trust), now: gateway.signers.time.now
-        ).forgetList(of: "private", asJSON: true)
+        ).removeList(of: "private", asJSON: true)
         await gateway.pass(3600)
         #expect(gateway.peer.requests.last { $0.path == "/ca-list" }?.headers["if-none-match"] == nil)
         #expect(try gateway.signers.stored().authorityLists.count == 1)

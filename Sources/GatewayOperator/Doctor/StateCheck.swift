@@ -48,9 +48,9 @@ struct StateCheck {
 
     /// The remedy for a folder of another user; nil for one of this user.
     private static func ownership(of folder: String) -> String? {
-        var status = stat()
-        guard stat(folder, &status) == 0, status.st_uid != geteuid() else { return nil }
-        let (owner, user) = (name(status.st_uid), name(geteuid()))
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder)
+        guard let id = attributes?[.ownerAccountID] as? NSNumber, id.uint32Value != geteuid() else { return nil }
+        let (owner, user) = (name(id.uint32Value), name(geteuid()))
         return """
             it belongs to \(owner), and this is \(user). Run the command as \(owner). If herald itself runs as \(user), \
             give it back: sudo chown -R \(user): \(folder)

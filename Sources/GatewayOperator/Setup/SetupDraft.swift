@@ -23,8 +23,7 @@ struct SetupDraft {
     private static func opened(_ path: String) throws(CommandFailure) -> FileReplacement {
         do throws(FileReplacementError) {
             // Also a link without a target: the commit would fail, after a key was made for it.
-            var found = stat()
-            guard lstat(path, &found) != 0 else { throw FileReplacementError(path: path, code: EEXIST) }
+            guard attributes(of: path) == nil else { throw FileReplacementError(path: path, code: EEXIST) }
             let file = try FileReplacement(of: path, replacesDraft: false)
             if let group = group(ofFolderOf: path) { try file.share(withGroup: group) }
             return file
@@ -34,9 +33,13 @@ struct SetupDraft {
     }
 
     private static func group(ofFolderOf path: String) -> UInt32? {
-        let folder = (path as NSString).deletingLastPathComponent
-        var found = stat()
-        return stat(folder.isEmpty ? "." : folder, &found) == 0 ? found.st_gid : nil
+        let folder = ((path as NSString).deletingLastPathComponent as NSString).resolvingSymlinksInPath
+        return (attributes(of: folder.isEmpty ? "." : folder)?[.groupOwnerAccountID] as? NSNumber)?.uint32Value
+    }
+
+    /// The attributes of a file or of a link itself; nil where neither is there.
+    private static func attributes(of path: String) -> [FileAttributeKey: Any]? {
+        try? FileManager.default.attributesOfItem(atPath: path)
     }
 
     /// Writes the text, and gives the draft its name.
