@@ -9,6 +9,9 @@ import Testing
 
 @Suite("Reads of the ledger for pages", .timeLimit(.minutes(8)))
 struct LedgerQueueTests {
+    /// Searches that have ended.
+    private final class Ended: Sendable { let count = Mutex(0) }
+
     private let calls: EndedCalls
     private let queue: LedgerQueue
 
@@ -27,20 +30,20 @@ struct LedgerQueueTests {
 
     @Test func `another page is read between the pieces of long searches`() async throws {
         try spread()
-        let ended = Mutex(0)
+        let ended = Ended()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 1...3 {
-                group.addTask { [queue] in
+                group.addTask { [queue, ended] in
                     var filter = CallFilter()
                     filter.decisions = ["stale"]
                     let found = try await queue.search(filter, limit: 50, patience: .seconds(3_600))
                     #expect(found.calls.isEmpty && found.rest != nil, "the search read the whole ledger")
-                    ended.withLock { $0 += 1 }
+                    ended.count.withLock { $0 += 1 }
                 }
             }
             // Behind the first pieces of the searches.
             for _ in 1...10 { _ = try await queue.read { try $0.clockState() } }
-            #expect(ended.withLock { $0 } == 0)
+            #expect(ended.count.withLock { $0 } == 0)
             group.cancelAll()
             try await group.waitForAll()
         }

@@ -8,6 +8,7 @@ import GatewaySync
 import GatewaySyncTesting
 import GatewayTesting
 import Host
+import Primitives
 import TestFixtures
 import Testing
 import Trust
@@ -192,7 +193,7 @@ struct ListFaultTests {
         #expect(gateway.peer.requests.allSatisfy { $0.headers["authorization"] == nil })
         #expect(try await gateway.state(of: gateway.crlAddress)?.attempts == 0, "it goes without the login")
         let configuration = try gateway.signers.configuration(FetchFixture.trust)
-        let listing = try TrustListing(configuration, now: gateway.signers.time.now).text
+        let listing = try TrustListing(configuration, now: gateway.signers.time.now).text(.wide)
         let findings = DoctorTrust.findings(configuration, at: gateway.signers.time.now).map(\.text).joined()
         for text in [gateway.signers.log.text, listing, findings] {
             #expect(text.contains(address) && !text.contains("s3cret"), "\(text)")
@@ -215,7 +216,7 @@ struct ListFaultTests {
         let list = FaultyPeer.Response.json(try host.lists.list(1, of: ["root"]))
         let gateway = try await host.gateway { request, _ in request.path == "/crl" ? .status(404) : list }
         let configuration = try gateway.signers.configuration(FetchFixture.trust)
-        let new = try TrustListing(configuration, now: gateway.signers.time.now).text
+        let new = try TrustListing(configuration, now: gateway.signers.time.now).text(.wide)
         #expect(
             new.contains("list of authorities of regime private at \(gateway.listAddress): not fetched yet\n"), "\(new)"
         )
@@ -223,7 +224,7 @@ struct ListFaultTests {
         #expect(early.contains { $0.contains("is not fetched yet: a running gateway does so within a minute") })
         #expect(early.contains { $0.contains("until its list is taken in from \(gateway.listAddress)") }, "\(early)")
         await gateway.settle()
-        let text = try TrustListing(configuration, now: gateway.signers.time.now).text
+        let text = try TrustListing(configuration, now: gateway.signers.time.now).text(.wide)
         #expect(text.contains("at \(gateway.listAddress): fetched at 2016-08-16T19:23:48Z, next at 2016-"), "\(text)")
         let failure =
             "at \(gateway.crlAddress): the last fetch failed: the server returned 404; never fetched, next"
