@@ -19,7 +19,7 @@ herald_unicode_rules herald_unicode_open(const uint16_t *identifier, int32_t len
     UErrorCode status = U_ZERO_ERROR;
     UTransliterator *rules =
         utrans_openU((const UChar *)identifier, length, UTRANS_FORWARD, NULL, 0, NULL, &status);
-    return U_FAILURE(status) ? NULL : rules;
+    return U_FAILURE(status) ? NULL : (herald_unicode_rules)rules;
 }
 
 int32_t herald_unicode_apply(herald_unicode_rules rules, const uint16_t *text, int32_t length, uint16_t *out,

@@ -110,7 +110,7 @@ struct DoorNamesTests {
         #expect(named.reason == .numberUnclear && named.text == "Reception" && named.number == nil)
     }
 
-    @Test(arguments: ["anonymous", "Restricted", "0000000", "private", "266696687"])
+    @Test(arguments: ["anonymous", "Restricted", "0000000", "private", "+266696687"])
     func `a withheld caller has no brand and no number`(text: String) throws {
         let named = try door(gateway()).name(of: stated(text))
         #expect(named.reason == .privacy && named.number == nil && named.text.isEmpty)

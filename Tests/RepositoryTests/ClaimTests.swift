@@ -56,7 +56,7 @@ struct ClaimTests {
         Claim(
             "directory.md", "after eight hours without a request", "PageSessions.swift",
             "idle = Duration.seconds(8 * 3600)"),
-        Claim("operating.md", "24 hours by default", "KeyCommand.swift", "var graceHours = 24"),
+        Claim("operating.md", "24 hours by default", "KeysCommand.swift", "var graceHours = 24"),
         Claim("operating.md", "at most 200,000. The memory", "TransactionBudget.swift", "usual = 200_000"),
         Claim("operating.md", "one call about every 30 s as a trial", "TargetHealth.swift", "retrial: UInt64 = 30_000"),
         Claim(

@@ -4,26 +4,26 @@
 ///
 /// The draft of the scheme `pstndata:` has expired, and clients read different texts. So both forms are settings.
 /// Source: Oracle's manual for the scheme and for `p` and `u` of `unavailable`, after draft-ietf-enum-cnam-08.
-package struct CallingNameURI: Hashable, Sendable {
+public struct CallingNameURI: Hashable, Sendable {
     /// The most bytes of a form, so that every response fits 512 bytes.
-    package static let longest = 100
+    public static let longest = 100
     /// The place of the name in the form of a name.
-    package static let nameMark = "{name}"
+    public static let nameMark = "{name}"
     /// The place of `p` or `u` in the form of a missing name.
-    package static let reasonMark = "{reason}"
+    public static let reasonMark = "{reason}"
 
     private let named: [[UInt8]]
     private let unavailable: [[UInt8]]
 
     /// The usual form of a name.
-    package static let usualName = "pstndata:cnam/\(nameMark)"
+    public static let usualName = "pstndata:cnam/\(nameMark)"
     /// The usual form of a missing name.
-    package static let usualUnavailable = "pstndata:cnam/;unavailable=\(reasonMark)"
+    public static let usualUnavailable = "pstndata:cnam/;unavailable=\(reasonMark)"
 
     /// - Parameters:
     ///   - name: a form with `nameMark`, for which `isForm` is true.
     ///   - unavailable: a form with `reasonMark`, for which `isForm` is true.
-    package init(name: String = usualName, unavailable: String = usualUnavailable) {
+    public init(name: String = usualName, unavailable: String = usualUnavailable) {
         named = Self.parts(of: name, Self.nameMark)
         self.unavailable = Self.parts(of: unavailable, Self.reasonMark)
     }
@@ -31,7 +31,7 @@ package struct CallingNameURI: Hashable, Sendable {
     /// Whether a text is a URI with a placeholder once.
     ///
     /// Not allowed are `!` and `\`, which have a meaning of their own in a NAPTR record, quotes and blanks.
-    package static func isForm(_ text: String, with mark: String) -> Bool {
+    public static func isForm(_ text: String, with mark: String) -> Bool {
         let parts = parts(of: text, mark)
         guard parts.count == 2, text.utf8.count <= longest, let colon = parts[0].firstIndex(of: UInt8(ascii: ":"))
         else { return false }
@@ -49,7 +49,7 @@ package struct CallingNameURI: Hashable, Sendable {
     }
 
     /// The URI of a record.
-    package func bytes(_ record: CallingNameRecord) -> [UInt8] {
+    public func bytes(_ record: CallingNameRecord) -> [UInt8] {
         switch record {
         case .name(let name): Self.filled(named, with: Self.escaped(name.text))
         case .unavailable(let reason): Self.filled(unavailable, with: Array(reason.rawValue.utf8))
@@ -78,12 +78,12 @@ package struct CallingNameURI: Hashable, Sendable {
 }
 
 /// The calling name of a number, as the zone has it.
-package enum CallingNameRecord: Hashable, Sendable {
+public enum CallingNameRecord: Hashable, Sendable {
     case name(CallingName)
     case unavailable(Unavailable)
 
     /// Why a number has no calling name.
-    package enum Unavailable: String, Hashable, Sendable, CaseIterable {
+    public enum Unavailable: String, Hashable, Sendable, CaseIterable {
         /// The caller has withheld it.
         case withheld = "p"
         /// No name is known.

@@ -16,7 +16,7 @@ extern "C" {
 int32_t herald_unicode_fold(const uint16_t *text, int32_t length, uint16_t *out, int32_t capacity);
 
 /* Transliteration rules of ICU. */
-typedef void *herald_unicode_rules;
+typedef struct herald_unicode_transliterator *herald_unicode_rules;
 
 /* Opens the rules of an identifier such as "Greek-Latin; Latin-ASCII", of UTF-16 with its length in units.
  *

@@ -12,7 +12,7 @@ package struct NumberZone: Sendable {
     /// Finds the record of a number; nil for a number without one.
     package typealias Find = @Sendable (E164Number) -> CallingNameRecord?
 
-    /// What a query got, for counters.
+    /// The result of a query, for counters.
     package enum Outcome: String, Hashable, Sendable, CaseIterable {
         case named, unavailable, empty, refused, malformed, limited
     }

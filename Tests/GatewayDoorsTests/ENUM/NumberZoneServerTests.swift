@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatewayDoors
 
-@Suite("Calling names over UDP and TCP", .timeLimit(.minutes(5)))
+@Suite("Calling names over UDP and TCP", .timeLimit(.minutes(8)))
 struct NumberZoneServerTests {
     private let counters = NumberZoneCounters()
     private let log = LogLines()
