@@ -172,6 +172,19 @@ struct DirectoryRestoreTests {
         #expect(FileManager.default.contents(atPath: kept + "/import-1.merge") == Data([1]))
     }
 
+    @Test func `a begun import is away before the database is replaced, so that a kill lets none go on`() throws {
+        for name in ["import-1.rows", "import-1.merge"] { try put([1], name) }
+        try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
+        var names: [String] = []
+        try PresentDatabase(folder: state).keep(in: kept, &names)
+        #expect(names == ["directory.sqlite", "import-1.rows", "import-1.merge"])
+        let files = FileManager.default
+        #expect(
+            !files.fileExists(atPath: state + "/import-1.merge") && files.fileExists(atPath: kept + "/import-1.rows"))
+        #expect(files.contents(atPath: kept + "/import-1.merge") == Data([1]))
+        #expect(try numbers(in: state) == 2, "the earlier database is in its place")
+    }
+
     @Test func `a killed restore leaves a draft that the next one replaces`() throws {
         for ending in ["", "-journal", "-wal"] { try put([1, 2, 3], "directory.sqlite.restored" + ending) }
         _ = try restore.run(from: backup)
@@ -193,7 +206,7 @@ struct DirectoryRestoreTests {
     }
 
     @Test func `a rename that fails puts log and imports back`() throws {
-        for name in ["directory.sqlite-wal", "import-1.rows"] { try put([1], name) }
+        for name in ["directory.sqlite-wal", "import-1.rows", "import-1.merge"] { try put([1], name) }
         let before = try everything()
         let present = PresentDatabase(folder: state)
         let error = #expect(throws: RestoreProblem.self) {

@@ -88,8 +88,11 @@ struct ImportJournal {
 
     /// True for the name of any file of a journal, with those that SQLite makes beside the rows.
     static func ownsAny(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && [ending, ".merge"].contains { name.contains($0) }
+        name.hasPrefix(prefix) && name.contains(ending) || isMark(name)
     }
+
+    /// True for the name of a file that declares a merge begun, and of its draft.
+    static func isMark(_ name: String) -> Bool { name.hasPrefix(prefix) && name.contains(".merge") }
 
     private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

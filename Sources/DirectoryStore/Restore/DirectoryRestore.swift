@@ -9,7 +9,8 @@ import Primitives
 /// `herald-directory restore`: puts a backup in the place of a directory's SQLite database.
 ///
 /// The backup is copied and the copy is checked before the first change. One rename replaces the database, so a kill leaves the
-/// earlier database or the restored one. The replaced database stays in a folder with the time in its name.
+/// earlier database or the restored one; a log or begun import of the earlier one may then be in the folder of the replaced
+/// database, which has the time in its name.
 package struct DirectoryRestore {
     private let folder: String
     /// Seconds since 1970.

@@ -14,6 +14,9 @@ struct PresentDatabase {
     /// Files of the database beside it; a sound one has none after `fold`.
     private static let logs = ["directory.sqlite-wal", "directory.sqlite-shm"]
 
+    /// Whether a file must be away before the new database is there: a log would get into it, and a begun import go on in it.
+    private static func isMoved(_ name: String) -> Bool { logs.contains(name) || ImportJournal.isMark(name) }
+
     /// Writes the log into the file, so that the file alone is the database.
     ///
     /// - Returns: the epochs of the feeds by account; nil for a damaged or missing database.
@@ -60,28 +63,31 @@ struct PresentDatabase {
             takeBack(names, from: kept)
             throw error
         }
-        // A merge that has begun would go on in the restored database. Its file has a second name in the folder.
+        // Rows without the mark of their merge mean nothing, also after a kill at this place.
         if hadDatabase { for name in imports { unlink(folder + "/" + name) } }
         sync(folder)
         return hadDatabase
     }
 
-    /// Links the database and files of imports, and moves a log that `fold` has left.
-    private func keep(in kept: String, _ names: inout [String]) throws(RestoreProblem) {
+    /// Links the database and the rows of imports, and moves logs that `fold` has left and marks of begun imports.
+    ///
+    /// A kill afterwards leaves the earlier database in its place.
+    func keep(in kept: String, _ names: inout [String]) throws(RestoreProblem) {
+        // The marks last: a mark without its rows means nothing.
+        let imports = imports.filter { !Self.isMoved($0) } + imports.filter(Self.isMoved)
         for name in ["directory.sqlite"] + imports + Self.logs where access(folder + "/" + name, F_OK) == 0 {
             let (from, to) = (folder + "/" + name, kept + "/" + name)
-            // The place of the database is never empty. A log must not get into the new database.
-            guard (Self.logs.contains(name) ? rename(from, to) : link(from, to)) == 0 else {
-                throw problem(to, "made")
-            }
+            // The place of the database is never empty.
+            guard (Self.isMoved(name) ? rename(from, to) : link(from, to)) == 0 else { throw problem(to, "made") }
             names.append(name)
         }
         sync(kept)
+        sync(folder)
     }
 
     private func takeBack(_ names: [String], from kept: String) {
         for name in names.reversed() {
-            if Self.logs.contains(name) {
+            if Self.isMoved(name) {
                 rename(kept + "/" + name, folder + "/" + name)
             } else {
                 unlink(kept + "/" + name)
