@@ -207,15 +207,10 @@ struct ListRefreshTests {
     }
 
     @Test func `beside an address a file is the list of the first start, and no problem later`() async throws {
-        var host = host
-        host.keys = host.keys.replacing("anchors: [", with: "anchors: [first.jwt, ")
-            .replacing("crl: [", with: "crl: [first.crl, ")
-        host.files["first.jwt"] = try host.lists.list(1, of: ["root"])
-        let first = Data(try host.lists.revocations(1, of: ["spc"])).base64EncodedString()
-        host.files["first.crl"] = "-----BEGIN X509 CRL-----\n\(first)\n-----END X509 CRL-----\n"
         let list = FaultyPeer.Response.json(try host.lists.list(2, of: ["root"]))
         let crl = try host.revocations(2, of: [])
-        let gateway = try await host.gateway { request, _ in request.path == "/crl" ? crl : list }
+        let gateway = try await host(withFirst: host.lists).gateway { request, _ in request.path == "/crl" ? crl : list
+        }
         try await gateway.take(gateway.lab.file(["spc"]))
         #expect(try gateway.call(gateway.signers.address("spc")).causes == [.revoked])
         await gateway.settle()
@@ -223,6 +218,67 @@ struct ListRefreshTests {
         let later = try await gateway.take()
         #expect(later.refused == 0, "\(later.changes)")
         #expect(try gateway.signers.stored().authorityLists.map(\.sequence) == [2])
+    }
+
+    /// Lists of the first start beside the addresses, by an administrator.
+    private func host(withFirst first: ListAuthority) throws -> ListHost {
+        var host = host
+        host.keys = host.keys.replacing("anchors: [", with: "anchors: [first.jwt, ")
+            .replacing("crl: [", with: "crl: [first.crl, ")
+        host.files["first.jwt"] = try first.list(1, of: ["root"], life: 86_400)
+        let crl = Data(try first.revocations(1, of: ["spc"])).base64EncodedString()
+        host.files["first.crl"] = "-----BEGIN X509 CRL-----\n\(crl)\n-----END X509 CRL-----\n"
+        return host
+    }
+
+    @Test func `the list of the first start replaces no later one with its sequence`() async throws {
+        let list = FaultyPeer.Response.json(try host.lists.list(1, of: ["root", "rsa_root"]))
+        let crl = try host.revocations(2, of: [])
+        let gateway = try await host(withFirst: host.lists).gateway { request, _ in
+            request.path == "/crl" ? crl : list
+        }
+        let first = try #require(try gateway.signers.stored().authorityLists.first)
+        await gateway.settle()
+        let fetched = try gateway.signers.stored().authorityLists
+        #expect(
+            fetched.count == 1 && fetched.first?.sequence == 1
+                && fetched.first.map { $0.expires > first.expires } == true)
+        let later = try await gateway.take()
+        #expect(later.refused == 0 && !later.changes.contains { $0.kind == "list" }, "\(later.changes)")
+        #expect(try gateway.signers.stored().authorityLists == fetched)
+    }
+
+    @Test func `lists of the first start whose signer was replaced are no problem beside later ones`() async throws {
+        let list = FaultyPeer.Response.json(try host.lists.list(2, of: ["root"]))
+        let crl = try host.revocations(2, of: [])
+        let gateway = try await host(withFirst: ListAuthority()).gateway { request, _ in
+            request.path == "/crl" ? crl : list
+        }
+        let before = try await gateway.take()
+        #expect(before.changes.filter { $0.kind == "refused" }.count == 2, "\(before.changes)")
+        await gateway.settle()
+        let later = try await gateway.take()
+        #expect(later.refused == 0, "\(later.changes)")
+        #expect(try gateway.signers.stored().authorityLists.map(\.sequence) == [2])
+    }
+
+    @Test func `an imported list with the stored sequence and an earlier end is refused`() async throws {
+        let gateway = try await host.gateway { _, _ in .status(500) }
+        #expect(try await gateway.take(host.lists.list(3, of: ["root"])).refused == 0)
+        let outcome = try await gateway.take(host.lists.list(3, of: ["root"], life: 86_400))
+        let reason = outcome.changes.first { $0.kind == "refused" }?.detail
+        #expect(reason?.contains("it ends before the stored list with the same sequence, at ") == true, "\(outcome)")
+        #expect(try await gateway.take(host.lists.list(3, of: ["root"], life: 60 * 86_400)).refused == 0, "a later end")
+    }
+
+    @Test(arguments: [(1, 2, 0, true), (2, 1, 60, false), (300, 2, 60, false), (2, 2, 60, true), (2, 2, -60, false)])
+    func `revocation lists are ordered by number, and with one number by time`(
+        number: Int, other: Int, later: Int64, isOlder: Bool
+    ) throws {
+        let now = TrustLab.shared.now
+        let list = try #require(RevocationList(der: ListAuthority(at: now).revocations(number, of: [])))
+        let second = try #require(RevocationList(der: ListAuthority(at: now + later).revocations(other, of: [])))
+        #expect(list.isOlder(than: second) == isOlder)
     }
 
     @Test func `a restart keeps states, and fetches nothing before its time`() async throws {

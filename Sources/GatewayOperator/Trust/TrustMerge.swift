@@ -117,6 +117,9 @@ struct TrustMerge {
     ) async -> String? {
         let files = sources.regimes[position]
         let stored = trust.authorityLists.first { $0.regime == files.regime.name }
+        // Beside an address a file is the list of the first start. Its sequence may be that of later lists, and its signer may
+        // have ended.
+        let isFirst = isOwn && stored != nil && (files.regime.listAddress.map { $0 != place } ?? false)
         let reason: String
         do throws(AuthorityListToken.Refusal) {
             let known = trust.signers
@@ -125,20 +128,30 @@ struct TrustMerge {
                     ?? known.first { $0.address == address }?.certificates
             }
             if list.token == stored?.token { return nil }
-            if let stored, list.sequence < stored.sequence {
-                // Beside an address a file is the list of the first start.
-                if isOwn, let address = files.regime.listAddress, address != place { return nil }
-                throw .init(
-                    reason: "its sequence \(list.sequence) is below \(stored.sequence), that of the stored list")
-            }
+            if let stored, isFirst, list.sequence <= stored.sequence { return nil }
             guard list.expires > now else { throw .init(reason: "ended at \(OperatorTime.text(list.expires))") }
+            if let stored { try Self.checkOrder(list, after: stored) }
             store(list, for: files.regime.name)
             return nil
         } catch {
             reason = error.reason
         }
+        if isFirst { return nil }
         if isOwn { refuse(place, "regime \(files.regime.name): \(reason)") }
         return reason
+    }
+
+    /// Refuses a list that is older than the stored one.
+    private static func checkOrder(
+        _ list: AuthorityListToken, after stored: StoredAuthorityList
+    ) throws(AuthorityListToken.Refusal) {
+        guard list.sequence >= stored.sequence else {
+            throw .init(reason: "its sequence \(list.sequence) is below \(stored.sequence), that of the stored list")
+        }
+        guard list.sequence > stored.sequence || list.expires >= stored.expires else {
+            throw .init(
+                reason: "it ends before the stored list with the same sequence, at \(OperatorTime.text(list.expires))")
+        }
     }
 
     private mutating func store(_ list: AuthorityListToken, for regime: String) {
@@ -171,6 +184,8 @@ struct TrustMerge {
                 continue
             }
             guard let signer = policy.signer(of: list) else {
+                // The signer of the first list may have been renewed since.
+                if replaced.contains(place), hasRevocations(of: list.name) { continue }
                 refuse(
                     place,
                     "no known certificate of \(list.name) has signed it; name it in crl_signer, or import the authority"
@@ -179,6 +194,11 @@ struct TrustMerge {
             }
             take(list, der, of: signer, place, isReplaced: replaced.contains(place))
         }
+    }
+
+    /// Whether a list of an issuer is stored.
+    private func hasRevocations(of name: String) -> Bool {
+        trust.revocationLists.contains { RevocationList(der: $0.der)?.name == name }
     }
 
     /// - Parameter isReplaced: whether an older list than the stored one is no problem.

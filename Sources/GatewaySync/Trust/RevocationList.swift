@@ -66,9 +66,9 @@ package struct RevocationList: Sendable {
         certificate.publicKey.isValidSignature(signature, for: signed, signatureAlgorithm: algorithm)
     }
 
-    /// True if the list is older than another one: by number if both have one, else by time.
+    /// True if the list is older than another one: by number if both have one, else or with the same number by time.
     package func isOlder(than other: RevocationList) -> Bool {
-        guard let number, let theirs = other.number else { return thisUpdate < other.thisUpdate }
+        guard let number, let theirs = other.number, number != theirs else { return thisUpdate < other.thisUpdate }
         if number.count != theirs.count { return number.count < theirs.count }
         return number.lexicographicallyPrecedes(theirs)
     }
