@@ -209,7 +209,7 @@ struct ListRefreshTests {
     @Test func `beside an address a file is the list of the first start, and no problem later`() async throws {
         let list = FaultyPeer.Response.json(try host.lists.list(2, of: ["root"]))
         let crl = try host.revocations(2, of: [])
-        let gateway = try await host(withFirst: host.lists).gateway { request, _ in request.path == "/crl" ? crl : list
+        let gateway = try await firstStart(by: host.lists).gateway { request, _ in request.path == "/crl" ? crl : list
         }
         try await gateway.take(gateway.lab.file(["spc"]))
         #expect(try gateway.call(gateway.signers.address("spc")).causes == [.revoked])
@@ -221,7 +221,7 @@ struct ListRefreshTests {
     }
 
     /// Lists of the first start beside the addresses, by an administrator.
-    private func host(withFirst first: ListAuthority) throws -> ListHost {
+    private func firstStart(by first: ListAuthority) throws -> ListHost {
         var host = host
         host.keys = host.keys.replacing("anchors: [", with: "anchors: [first.jwt, ")
             .replacing("crl: [", with: "crl: [first.crl, ")
@@ -234,7 +234,7 @@ struct ListRefreshTests {
     @Test func `the list of the first start replaces no later one with its sequence`() async throws {
         let list = FaultyPeer.Response.json(try host.lists.list(1, of: ["root", "rsa_root"]))
         let crl = try host.revocations(2, of: [])
-        let gateway = try await host(withFirst: host.lists).gateway { request, _ in
+        let gateway = try await firstStart(by: host.lists).gateway { request, _ in
             request.path == "/crl" ? crl : list
         }
         let first = try #require(try gateway.signers.stored().authorityLists.first)
@@ -251,7 +251,7 @@ struct ListRefreshTests {
     @Test func `lists of the first start whose signer was replaced are no problem beside later ones`() async throws {
         let list = FaultyPeer.Response.json(try host.lists.list(2, of: ["root"]))
         let crl = try host.revocations(2, of: [])
-        let gateway = try await host(withFirst: ListAuthority()).gateway { request, _ in
+        let gateway = try await firstStart(by: ListAuthority()).gateway { request, _ in
             request.path == "/crl" ? crl : list
         }
         let before = try await gateway.take()

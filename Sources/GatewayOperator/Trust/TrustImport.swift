@@ -130,10 +130,20 @@ package struct TrustImport {
     private func change(
         by sources: RegimeSources, _ work: (inout TrustMerge) async throws -> Void
     ) async throws -> Outcome {
+        // The next start would replace the file by the one before the restore.
+        try CommandFailure.reported { try InterruptedRestore.refuse(in: folder) }
+        let path = HeraldDatabase.signersPath(in: folder)
+        let former = FileIdentity(path)
         let store = try CommandFailure.reported { try SignerStore(folder: folder) }
         defer { try? store.close() }
+        let file = former ?? FileIdentity(path)
         do {
-            return try await change(store, sources, work)
+            let outcome = try await change(store, sources, work)
+            guard FileIdentity.standing(of: file, at: path) != .gone else {
+                throw CommandFailure(
+                    "\(path) was replaced meanwhile, such as by herald restore; run the command again")
+            }
+            return outcome
         } catch {
             try? await store.endImport()
             throw error
