@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Signers as bytes in the order of their rows. Nothing of a signer is parsed before a call names it.
+/// Signers as bytes in the order of their rows. Nothing of a signer but a long authority is parsed before a call names it.
 ///
 /// A signer takes 56 bytes, those of its parts, and 26 bytes of the tables of a snapshot.
 public struct SignerList: Sendable {
@@ -17,12 +17,16 @@ public struct SignerList: Sendable {
     }
 
     private static let pointCount = 64, digestCount = 32
+    /// The longest authority that a lookup parses, in bytes: that of some hundred provider codes.
+    private static let longestParsedLater = 1_024
 
     private var records: [Record] = []
     /// The parts of all signers.
     private(set) var bytes: [UInt8] = []
     /// The constraints of the few signers that have some, by position.
     private var constraints: [Int: [ClaimConstraints]] = [:]
+    /// Longer authorities, which a lookup of a call has no time to parse, by position.
+    private var longAuthorities: [Int: AuthorityList] = [:]
     /// Each row of standings once.
     private var standings: [[TrustCause]] = []
     private var positions: [[UInt8]: UInt32] = [:]
@@ -59,6 +63,10 @@ public struct SignerList: Sendable {
         append(address)
         append(authority)
         append(subject)
+        if authority.byteCount > Self.longestParsedLater {
+            let der = authority.withUnsafeBytes { Array($0) }
+            longAuthorities[records.count] = AuthorityList(der: der) ?? AuthorityList()
+        }
         if !constraints.isEmpty { self.constraints[records.count] = constraints }
         records.append(
             Record(
@@ -90,7 +98,8 @@ public struct SignerList: Sendable {
         let subject = authority + Int(record.authorityCount)
         return Signer(
             row: record.row, key: record.hasKey ? SignerKey(point: bytes.span.extracting(record.start...)) : nil,
-            authority: AuthorityList(DERReader(bytes, authority..<subject)) ?? AuthorityList(),
+            authority: longAuthorities[position] ?? AuthorityList(DERReader(bytes, authority..<subject))
+                ?? AuthorityList(),
             constraints: constraints[position] ?? [], validity: record.validity,
             standings: standings[Int(record.standings)], isRenewed: record.isRenewed,
             subject: String(decoding: bytes[subject..<subject + Int(record.subjectCount)], as: UTF8.self))

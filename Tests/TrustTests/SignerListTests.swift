@@ -65,6 +65,31 @@ struct SignerListTests {
         #expect(snapshot.signer(at: "") == nil && snapshot.signer(row: -1) == nil)
     }
 
+    /// Authorities around the length from which they are parsed as they are added.
+    @Test(arguments: [1, 127, 128, 129, 9_999, 10_000, 10_001])
+    func `an authority of any length is found, and one that is too long has no entry`(_ count: Int) throws {
+        let entries = (0..<count).flatMap { number -> [UInt8] in
+            let code = String(number % 10_000)
+            let text = Array((String(repeating: "0", count: 4 - code.count) + code).utf8)
+            return [0xA0, 0x06, 0x16, 0x04] + text
+        }
+        var head: [UInt8] = [0x30]
+        switch entries.count {
+        case ..<0x80: head.append(UInt8(entries.count))
+        case ..<0x100: head += [0x81, UInt8(entries.count)]
+        case ..<0x10000: head += [0x82, UInt8(entries.count >> 8), UInt8(entries.count & 0xFF)]
+        default:
+            head += [0x83, UInt8(entries.count >> 16), UInt8(entries.count >> 8 & 0xFF), UInt8(entries.count & 0xFF)]
+        }
+        var signers = (0..<3).map { Stored($0) }
+        signers[1].authority = head + entries
+        let snapshot = Self.snapshot(signers)
+        let found = try #require(snapshot.signer(at: Stored.address(1))).authority
+        #expect(found.codes.count == (count > 10_000 ? 0 : count) && found.ranges.isEmpty)
+        #expect(found == AuthorityList(der: head + entries) ?? AuthorityList())
+        #expect(snapshot.signer(at: Stored.address(2))?.authority.codes == ["123A"], "the one behind it has its own")
+    }
+
     @Test func `a signer has its own parts`() throws {
         let constraints = try #require(
             ClaimConstraints(
