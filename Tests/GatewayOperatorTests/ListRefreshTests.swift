@@ -186,6 +186,25 @@ struct ListRefreshTests {
 
     // MARK: Order of lists
 
+    @Test func `a revocation list that came before its authority is fetched again once that is known`() async throws {
+        let list = FaultyPeer.Response.json(try host.lists.list(1, of: ["mid"]))
+        let crl = FaultyPeer.Response.status(200, body: try #require(TrustLab.shared.crls["direct"]).pem)
+        let isThere = Flag()
+        let gateway = try await host.gateway { request, _ in
+            request.path == "/crl" ? crl : isThere.isSet ? list : .status(500)
+        }
+        await gateway.settle()
+        let refused = try #require(try await gateway.state(of: gateway.crlAddress))
+        #expect(refused.reason.contains("no known certificate of") && refused.attempts == 1, "\(refused.reason)")
+        isThere.set()
+        await gateway.pass(60)
+        #expect(try gateway.signers.stored().authorityLists.count == 1)
+        await gateway.pass(60)
+        #expect(try gateway.signers.stored().revocationLists.count == 1)
+        let state = try #require(try await gateway.state(of: gateway.crlAddress))
+        #expect(state.reason.isEmpty && state.attempts == 0 && gateway.count("/crl") == 2, "\(state)")
+    }
+
     @Test func `a fetched list never replaces a newer import`() async throws {
         let old = FaultyPeer.Response.json(try host.lists.list(2, of: ["rsa_root"]))
         let crl = try host.revocations(4, of: ["spc"])

@@ -11,6 +11,8 @@ struct ListFetches {
     private(set) var states: [String: StoredListFetch]?
     /// Fetches by their result since the start.
     private(set) var counts: [String: UInt64] = [:]
+    /// Fetched lists that have changed something since the start.
+    private(set) var changes = 0
 
     init(_ regimes: [ConfiguredRegime]) { lists = ListAddress.all(of: regimes) }
 
@@ -35,8 +37,25 @@ struct ListFetches {
     }
 
     /// Takes the result of a fetch.
-    mutating func take(_ outcome: ListRefresh.Outcome) {
-        states?[outcome.state.address] = outcome.state
+    ///
+    /// A refused list may have lacked an authority of another one. It is due again once another one has changed something.
+    /// - Parameter before: `changes` at the begin of the fetch.
+    mutating func take(_ outcome: ListRefresh.Outcome, since before: Int) {
         counts[outcome.result, default: 0] += 1
+        var state = outcome.state
+        if outcome.change != nil {
+            for address in states.map({ Array($0.keys) }) ?? [] where states?[address]?.isRefused == true {
+                states?[address]?.nextAt = 0
+            }
+            changes += 1
+        } else if state.isRefused, changes > before {
+            state.nextAt = 0
+        }
+        states?[state.address] = state
     }
+}
+
+extension StoredListFetch {
+    /// Whether the last fetch has failed, and none before it has brought a list that was taken in.
+    fileprivate var isRefused: Bool { attempts > 0 && digest.isEmpty }
 }

@@ -41,11 +41,11 @@ extension SignerService {
         defer { running[order.address] = nil }
         guard let fetch = fetches?.fetch, let list = lists.list(at: order.address) else { return }
         let refresh = ListRefresh(list: list, settings: settings, folder: folder, time: time)
-        let known = lists.state(of: order.address)
+        let (known, changes) = (lists.state(of: order.address), lists.changes)
         let outcome =
             if let failure { refresh.skipped(failure, since: known) } else { await refresh.run(fetch, since: known) }
         guard !Task.isCancelled else { return }
-        lists.take(outcome)
+        lists.take(outcome, since: changes)
         report(outcome, of: list)
         do {
             try await opened().record(outcome.state)
