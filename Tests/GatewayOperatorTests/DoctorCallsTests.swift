@@ -81,4 +81,15 @@ struct DoctorCallsTests {
         #expect(findings.map(\.level) == [.ok])
         #expect(DoctorCalls.findings([]).isEmpty)
     }
+
+    @Test func `where only the newest calls are read, the texts say so`() {
+        let all = (0..<2_000).map {
+            Self.call($0.isMultiple(of: 2) ? "untrusted" : "matched", status: 404, rang: false)
+        }
+        let texts = DoctorCalls.findings(all).map(\.text)
+        #expect(texts.first == "2000 calls of trunks among the newest 2000 calls, 1000 with a brand")
+        #expect(texts.count == 3 && texts.allSatisfy { $0.contains(" among the newest 2000 calls") }, "\(texts)")
+        let fewer = DoctorCalls.findings(Array(all.dropLast())).map(\.text)
+        #expect(fewer.count == 3 && fewer.allSatisfy { $0.contains(" in the last hour") }, "\(fewer)")
+    }
 }

@@ -7,7 +7,7 @@ import Foundation
 import GatewayStore
 import Host
 
-/// Checks the calls of the last hour: whether brands are missing for a cause of this site, and whether the PBX rejects calls.
+/// Checks the calls of the last hour, or the newest ones of a busy gateway: whether brands are missing for a cause of this site, and whether the PBX rejects calls.
 ///
 /// A gateway is ready, and each of its peers responds, while a wrong region or a wrong dial plan spoils every call.
 struct DoctorCalls {
@@ -45,17 +45,18 @@ struct DoctorCalls {
         let inbound = calls.filter { $0.direction == "inbound" }
         guard !inbound.isEmpty else { return [] }
         let branded = inbound.count { $0.decision == "matched" }
+        // At the limit the calls of the hour are not all there.
+        let scope = calls.count < most ? "in the last hour" : "among the newest \(most) calls"
         let summary = DoctorFinding(
             "calls", .ok,
-            "\(inbound.count == 1 ? "1 call" : "\(inbound.count) calls") of trunks in the last hour, \(branded) with a brand"
-        )
+            "\(inbound.count == 1 ? "1 call" : "\(inbound.count) calls") of trunks \(scope), \(branded) with a brand")
         let trunks = Dictionary(grouping: inbound) { $0.trunk }.sorted { ($0.key ?? "") < ($1.key ?? "") }
-        return [summary] + trunks.compactMap { unbranded($0.value, $0.key) }
-            + trunks.compactMap { rejected($0.value, $0.key) }
+        return [summary] + trunks.compactMap { unbranded($0.value, $0.key, scope) }
+            + trunks.compactMap { rejected($0.value, $0.key, scope) }
     }
 
     /// A warning if most calls of a trunk have no brand, for one cause that the site can end.
-    private static func unbranded(_ calls: [LedgerCallRow], _ trunk: String?) -> DoctorFinding? {
+    private static func unbranded(_ calls: [LedgerCallRow], _ trunk: String?, _ scope: String) -> DoctorFinding? {
         for reason in remediable {
             let found = calls.filter { $0.decision == reason.description }
             guard isMost(found.count, of: calls.count), let newest = found.first else { continue }
@@ -63,7 +64,7 @@ struct DoctorCalls {
             return DoctorFinding(
                 "calls", .warning,
                 """
-                \(found.count) of \(calls.count) calls of \(name(trunk)) in the last hour had no brand (\(reason)): \(text) \
+                \(found.count) of \(calls.count) calls of \(name(trunk)) \(scope) had no brand (\(reason)): \(text) \
                 The latest one: herald calls show \(newest.callID)
                 """)
         }
@@ -71,7 +72,7 @@ struct DoctorCalls {
     }
 
     /// A warning if most calls of a trunk end with one failure before a phone rings.
-    private static func rejected(_ calls: [LedgerCallRow], _ trunk: String?) -> DoctorFinding? {
+    private static func rejected(_ calls: [LedgerCallRow], _ trunk: String?, _ scope: String) -> DoctorFinding? {
         let failed = calls.filter { call in
             let status = call.status ?? 0
             return call.answeredAt == nil && call.ringingAt == nil && call.cancelledAt == nil && status >= 400
@@ -84,7 +85,7 @@ struct DoctorCalls {
         return DoctorFinding(
             "calls", .warning,
             """
-            \(found.count) of \(calls.count) calls of \(name(trunk)) in the last hour ended with \(status) before a phone rang: \
+            \(found.count) of \(calls.count) calls of \(name(trunk)) \(scope) ended with \(status) before a phone rang: \
             \(remedy(status)). The latest one: herald calls show \(newest.callID)
             """)
     }
