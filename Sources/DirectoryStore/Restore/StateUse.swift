@@ -34,7 +34,7 @@ final class StateUse: Sendable {
 
     /// Begins a use without any other.
     ///
-    /// - Throws: `RestoreProblem` while another program uses the folder.
+    /// - Throws: `RestoreProblem` while another program uses the folder, and where the disk has no locks.
     static func alone(in folder: String) throws(RestoreProblem) -> StateUse {
         let path = folder + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o640)
@@ -48,7 +48,15 @@ final class StateUse: Sendable {
         }
         let use = StateUse(descriptor)
         StateOwner.adopt(path, in: folder)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(folder) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            guard code == EWOULDBLOCK else {
+                throw RestoreProblem(
+                    "\(path) cannot be locked: \(SystemError.text(code)), so a server may use \(folder); restore on a disk with "
+                        + "locks. Nothing was changed")
+            }
+            throw inUse(folder)
+        }
         guard !isOpen(folder + "/directory.sqlite") else { throw inUse(folder) }
         return use
     }

@@ -7,10 +7,10 @@ import Host
 struct StateLock {
     private let descriptor: Int32
 
-    /// - Throws: `BackupProblem` while a gateway holds the lock.
+    /// - Throws: `BackupProblem` while a gateway holds the lock, and where the disk has no locks.
     init(_ state: String) throws(BackupProblem) {
         let path = state + "/lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o640)
         guard descriptor >= 0 else {
             let code = errno
             let remedy =
@@ -19,8 +19,14 @@ struct StateLock {
                 : "run the command as root"
             throw BackupProblem("\(path) cannot be written: \(SystemError.text(code)); \(remedy)")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             close(descriptor)
+            guard code == EWOULDBLOCK else {
+                throw BackupProblem(
+                    "\(path) cannot be locked: \(SystemError.text(code)), so a gateway may run on \(state); restore on a disk "
+                        + "with locks. Nothing was changed")
+            }
             throw BackupProblem("a gateway runs on \(state); stop it first: systemctl stop herald. Nothing was changed")
         }
     }
