@@ -7,7 +7,8 @@ import Foundation
 import GatewayStore
 import Host
 
-/// Checks the calls of the last hour, or the newest ones of a busy gateway: whether brands are missing for a cause of this site, and whether the PBX rejects calls.
+/// Checks the calls of the last hour, or the newest ones of a busy gateway: whether brands are missing for a cause of this site,
+/// and whether the PBX rejects calls.
 ///
 /// A gateway is ready, and each of its peers responds, while a wrong region or a wrong dial plan spoils every call.
 struct DoctorCalls {

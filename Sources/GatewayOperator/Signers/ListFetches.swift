@@ -56,6 +56,6 @@ struct ListFetches {
 }
 
 extension StoredListFetch {
-    /// Whether the last fetch has failed, and none before it has brought a list that was taken in.
+    /// Whether the last fetch has failed and no list is known, as after a refusal.
     fileprivate var isRefused: Bool { attempts > 0 && digest.isEmpty }
 }
