@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewaySync
@@ -298,6 +299,20 @@ struct ListRefreshTests {
         let list = try #require(RevocationList(der: ListAuthority(at: now).revocations(number, of: [])))
         let second = try #require(RevocationList(der: ListAuthority(at: now + later).revocations(other, of: [])))
         #expect(list.isOlder(than: second) == isOlder)
+    }
+
+    @Test(arguments: [0, 1]) func `an address of two regimes has the login of the one that names it`(first: Int) throws
+    {
+        let folder = TemporaryFolder()
+        let login = ["list_authorization_file: login\n", ""]
+        let regimes = try [login[first], login[1 - first]].enumerated().map { number, key in
+            let text = "anchors: [\"https://pa.example/ca-list\"]\nlist_root: pa.pem\n" + key
+            try folder.write(text, to: "regime-\(number).yaml")
+            return try RegimeFile("regime-\(number).yaml", beside: folder.path).read(position: number)
+        }
+        let lists = ListAddress.all(of: regimes)
+        #expect(lists.count == 1 && lists.first?.names.count == 2)
+        #expect(lists.first?.authorization == folder.path + "/login")
     }
 
     @Test func `a restart keeps states, and fetches nothing before its time`() async throws {

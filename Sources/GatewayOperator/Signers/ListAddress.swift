@@ -15,8 +15,8 @@ struct ListAddress: Equatable, Sendable {
     /// Positions and names of the regimes with the address; those of `rules` are theirs.
     private(set) var regimes: [(position: Int, name: String)]
     private(set) var rules: [AddressRules]
-    /// The file with the value of Authorization; nil for none.
-    let authorization: String?
+    /// The file with the value of Authorization, that of the first regime with one; nil for none.
+    private(set) var authorization: String?
 
     static func == (one: Self, other: Self) -> Bool {
         one.address == other.address && one.kind == other.kind && one.names == other.names
@@ -36,16 +36,17 @@ struct ListAddress: Equatable, Sendable {
         for regime in configured.map(\.regime) where regime.verify {
             let authorities = regime.listAddress.map { [(ListKind.authorities, $0)] } ?? []
             for (kind, address) in authorities + regime.revocationAddresses.map({ (.revocations, $0) }) {
+                let login = isSameHost(address, regime.listAddress) ? regime.listAuthorization : nil
                 if let index = found.firstIndex(where: { $0.address == address }) {
                     found[index].regimes.append((regime.position, regime.name))
                     found[index].rules.append(regime.addresses)
+                    found[index].authorization = found[index].authorization ?? login
                     continue
                 }
                 found.append(
                     ListAddress(
                         address: address, kind: kind, regimes: [(regime.position, regime.name)],
-                        rules: [regime.addresses],
-                        authorization: isSameHost(address, regime.listAddress) ? regime.listAuthorization : nil))
+                        rules: [regime.addresses], authorization: login))
             }
         }
         return found
