@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import GatewayStore
 import Glibc
+import TestFixtures
 import Testing
 
 @testable import GatewayOperator
@@ -189,6 +190,27 @@ struct StateRestoreTests {
         try refused("which is no file of a gateway")
         try write(manifest.files.filter { $0.path != "herald.sqlite" })
         try refused("has no herald.sqlite")
+    }
+
+    @Test func `a link or a file in the place of a folder is refused, and gets no other owner`() throws {
+        let folder = TemporaryFolder()
+        let (link, file) = (folder.path + "/link", try folder.write("", to: "file"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/tmp")
+        let owner = try StateOwner(folder.path)
+        for path in [link, file] {
+            let error = #expect(throws: BackupProblem.self) { try owner.makeFolder(path) }
+            #expect(error?.description == "\(path) is no folder; move it away, and run the command again")
+        }
+        for _ in 0..<2 { try owner.makeFolder(folder.path + "/new") }
+    }
+
+    @Test func `a link in the place of the gateway's lock is not followed`() throws {
+        let folder = TemporaryFolder()
+        let target = folder.path + "/elsewhere"
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/lock", withDestinationPath: target)
+        let error = #expect(throws: BackupProblem.self) { _ = try StateLock(folder.path) }
+        #expect(error?.description.contains("/lock cannot be written: ") == true, "\(error.debugDescription)")
+        #expect(!FileManager.default.fileExists(atPath: target))
     }
 
     @Test func `a problem escapes hostile bytes`() {

@@ -27,13 +27,20 @@ struct StateOwner {
         else { throw BackupProblem("\(path) cannot be written: \(SystemError.text(errno))") }
     }
 
-    /// Makes a folder for the owner and the group; one that is there stays as it is.
+    /// Makes a folder for the owner and the group; one that is there stays as it is, and anything else is refused.
     func makeFolder(_ path: String) throws(BackupProblem) {
         guard mkdir(path, 0o750) == 0 else {
-            guard errno != EEXIST else { return }
-            throw BackupProblem("\(path) cannot be made: \(SystemError.text(errno))")
+            let code = errno
+            var status = stat()
+            guard code == EEXIST, lstat(path, &status) == 0 else {
+                throw BackupProblem("\(path) cannot be made: \(SystemError.text(code))")
+            }
+            guard status.st_mode & S_IFMT == S_IFDIR else {
+                throw BackupProblem("\(path) is no folder; move it away, and run the command again")
+            }
+            return
         }
-        guard geteuid() != 0 || chown(path, user, group) == 0 else {
+        guard geteuid() != 0 || lchown(path, user, group) == 0 else {
             throw BackupProblem("\(path) cannot be given to its owner: \(SystemError.text(errno))")
         }
     }
