@@ -86,7 +86,7 @@ struct PageAccessTests {
         try await PageVisitor.run(edit: { $0.keyCommand = command }) { visitor in
             let form = try await PageVisitor.get("/login", on: visitor.directory).text
             #expect(!form.contains("There is no admin key yet") && form.contains("The key is shown once"))
-            #expect(form.contains("create NAME --config &#39;/srv/&lt;a&gt; b.yaml&#39;</pre>"))
+            #expect(form.contains("add NAME --config &#39;/srv/&lt;a&gt; b.yaml&#39;</pre>"))
         }
     }
 

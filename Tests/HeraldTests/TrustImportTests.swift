@@ -39,27 +39,27 @@ struct TrustImportTests {
         let imported = try await trust("import", chains)
         #expect(
             imported.code == 0 && imported.output.contains("3 signers: 2 count under private"), "\(imported.errors)")
-        let list = try await trust("list")
+        let list = try await trust("list", "--wide")
         #expect(list.output.contains("https://cert.example.net/delegate.pem"), "\(list.output)")
         let json = try await trust("list", "--json")
         #expect(json.output.split(separator: "\n").count == 3 && json.output.contains(#""private":"passed""#))
-        let why = try await trust("why", "https://cert.example.net/text.pem")
+        let why = try await trust("show", "https://cert.example.net/text.pem")
         #expect(why.output.contains("no_authority"), "\(why.output)\(why.errors)")
         let item = try #require(lab.cases.first { $0.id == "c01" })
         let check = try await trust(
             "check", item.identity[0], "--caller", item.caller, "--called", item.called, "--at", "\(item.now)")
         #expect(check.output.contains("verdict     passed(A)\n"), "\(check.output)\(check.errors)")
-        let reasons = try await trust("why", "https://cert.example.net/text.pem", "--json")
+        let reasons = try await trust("show", "https://cert.example.net/text.pem", "--json")
         #expect(reasons.output.contains(#""reasons":{"private":"the TNAuthList of the leaf cannot be read"}"#))
-        let regimes = try await trust("regime", "--json")
+        let regimes = try await trust("regimes", "--json")
         #expect(regimes.output.contains(#"{"in_use":true,"name":"private"}"#), "\(regimes.output)")
-        let regime = try await trust("regime", "us")
+        let regime = try await trust("regimes", "show", "us")
         #expect(regime.output.contains("list_root: stipa-root.pem"))
-        #expect(try await trust("regime").output.contains("private  yes"))
+        #expect(try await trust("regimes").output.contains("private  yes"))
         let refused = try await trust("import", try folder.write("hello", to: "nothing"))
         #expect(
             refused.code == 1 && refused.output.contains("refused") && refused.errors.contains("1 part was refused"))
-        #expect(try await trust("forget", "#1").code == 0)
+        #expect(try await trust("remove", "#1").code == 0)
     }
 
     /// The count of signers and of the changes, by the program itself.
