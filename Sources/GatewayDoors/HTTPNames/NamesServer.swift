@@ -90,7 +90,11 @@ private struct NamesChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
-        // The handler of the connection does the work. It ends with any error.
-        try? await value.channel.closeFuture.get()
+        // The handler of the connection does the work. It ends with any error, and half a request holds no reload.
+        await withTaskCancellationHandler {
+            try? await value.channel.closeFuture.get()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
     }
 }
