@@ -165,6 +165,18 @@ struct NamesServerTests {
         #expect(door.warnings.contains { $0.contains("a connection for names was closed") })
     }
 
+    @Test func `a client that reads no response is let go before its responses fill the memory`() async throws {
+        try await NamesDoor().run { port in
+            let client = try LoopbackSocket(port, isStream: true)
+            let request = "GET /name/+61255501301 HTTP/1.1\r\nHost: a\r\n\r\n"
+            let requests = Array(String(repeating: request, count: 1_000).utf8)
+            let most = 32_000_000
+            var sent = 0
+            while sent < most, client.send(requests) { sent += requests.count }
+            #expect(sent < most)
+        }
+    }
+
     @Test func `a header beyond its limit gets 400 without a body`() async throws {
         try await NamesDoor().run { port in
             let request = RawRequest(

@@ -80,6 +80,8 @@ final class NamesConnection: ChannelInboundHandler {
     }
 
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        // Responses that a client asks for and does not read would wait in memory.
+        guard context.channel.isWritable else { return context.close(promise: nil) }
         lastRequest = .now()
         let response = desk.response(
             head.method, head.uri, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
