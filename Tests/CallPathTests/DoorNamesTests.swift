@@ -162,6 +162,19 @@ struct DoorNamesTests {
         #expect(door(gateway).name(of: stated("+61491570156", name: "Carrier", called: called)).text == text)
     }
 
+    /// The digits are a number in Utah and one in Austria.
+    @Test(arguments: ["4355551234", "+14355551234", "14355551234", " 14355551234"])
+    func `a called number with two readings has the route of its region, as in a call`(called: String) throws {
+        var table = CalledNumberTable()
+        _ = table.add(.number(try #require(E164Number("+14355551234"))), route: 0)
+        let routes = CallRoutes([CallRoute(name: "plain", brands: false)], table: table, unmatched: .trunk)
+        let gateway = try gateway { options in
+            (options.region, options.routes) = ("US", { _ in routes })
+        }
+        let named = door(gateway).name(of: stated("+61491570156", called: called))
+        #expect(named.reason == .policy && named.number?.description == "+61491570156")
+    }
+
     @Test func `a call that its trunk rejects for want of a route has no brand by a door`() throws {
         let gateway = try gateway(routes(.reject))
         #expect(door(gateway).name(of: stated("+61491570156")).reason == .policy)

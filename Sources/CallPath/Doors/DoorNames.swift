@@ -104,7 +104,11 @@ private struct StatedRoute {
     let brands: Bool
 
     init(of call: StatedCall, on trunk: TrunkPeer, _ routes: CallRoutes) {
-        route = routes.route(of: StatedNumber.read(call.called, by: trunk.normaliser))
+        // Only a route depends on it, not a brand. So two readings are decided as in a call: the number of the region counts.
+        let called =
+            StatedNumber.read(call.called, by: trunk.normaliser)
+            ?? trunk.normaliser.normalise(StatedNumber.trimmed(call.called))
+        route = routes.route(of: called)
         isEmergency = !call.called.isEmpty && trunk.emergencyNumbers.contains(call.called.span, call.called.indices)
         brands = route?.brands ?? (routes.unmatched != .reject)
     }
