@@ -60,6 +60,20 @@ struct CallingNamesSchemaTests {
     }
 
     @Test(arguments: [
+        ("", ", listen: \"127.0.0.1:9470\"", "127.0.0.1:9470 is also that of admin.listen"),
+        ("names: {}, ", ", listen: \"127.0.0.1:9482\"", "127.0.0.1:9482 is also that of doors.names.listen"),
+        (
+            "names: {listen: \"127.0.0.1:9483\"}, ", "", "127.0.0.1:9483 is also that of doors.names.listen"
+        ),
+    ])
+    func `an address of another server over TCP is an error`(names: String, listen: String, problem: String) throws {
+        let problems = try folder.problems(in: smallest + "doors: {\(names)enum: {zone: a.b\(listen)}}")
+        #expect(
+            problems.count == 1 && problems[0].contains("doors.enum.listen: \(problem); write another port"),
+            "\(problems)")
+    }
+
+    @Test(arguments: [
         ("", "", "doors.enum has the rules of trunk trunk1, which is not trusted: no caller gets a brand by it"),
         ("trusted: true, policy: strict", "", "with policy strict: no caller gets a brand by it"),
         (

@@ -43,17 +43,32 @@ extension HeraldSchema {
                     try EndpointAddress.read(text, defaultPort: Self.names.port)
                 }
                 let address = listen ?? Self.names
-                for (key, other) in taken where address.port != 0 && other == address {
-                    names.problem("listen", "\(address) is also that of \(key); write another port")
-                }
+                compare(address, names, with: taken)
                 let allow = clients(names, of: address)
                 return doorTrunk(names, among: trunks).map {
                     HeraldConfiguration.Doors.Names(listen: address, trunk: $0, allow: allow)
                 }
             }
-            doors.callingNames = section.section("enum") { callingNames($0, trunks) }
+            let names = doors.names?.listen
+            doors.callingNames = section.section("enum") { section in
+                let door = callingNames(section, trunks)
+                if let door {
+                    compare(door.listen, section, with: taken)
+                    compare(door.listen, section, with: ["doors.names.listen": names])
+                }
+                return door
+            }
         }
         return doors
+    }
+
+    /// Reports an address on which another server listens over TCP.
+    private func compare(
+        _ address: EndpointAddress, _ section: ConfigurationSection, with taken: KeyValuePairs<String, EndpointAddress?>
+    ) {
+        for (key, other) in taken where address.port != 0 && other == address {
+            section.problem("listen", "\(address) is also that of \(key); write another port")
+        }
     }
 
     /// The trunk whose rules a door has: the only one, or the one of its key.
