@@ -20,7 +20,10 @@ package struct NumberZoneRules: Sendable {
 /// Takes queries of all sockets and decides which ones get a response. Any thread.
 final class NumberZoneReception: Sendable {
     private struct State {
+        /// Of datagrams, whose sources may be forged.
         var rates: SourceRates
+        /// Of connections, so that forged datagrams use up nothing of a client's.
+        var connectionRates: SourceRates
         var connections: [[UInt8]: Int] = [:]
         var open = 0
         var loggedAt: [String: UInt64] = [:]
@@ -38,7 +41,8 @@ final class NumberZoneReception: Sendable {
     private let logger: Logger
 
     init(_ rules: NumberZoneRules, counters: NumberZoneCounters, logger: Logger) {
-        state = Mutex(State(rates: SourceRates(perSecond: rules.rate)))
+        let rates = SourceRates(perSecond: rules.rate)
+        state = Mutex(State(rates: rates, connectionRates: rates))
         (self.rules, self.counters, self.logger) = (rules, counters, logger)
     }
 
@@ -66,7 +70,7 @@ final class NumberZoneReception: Sendable {
     /// A source cannot be forged here, so a limit closes the connection, and nothing is truncated.
     func reply(over connection: [UInt8], to message: [UInt8], at now: UInt64 = microseconds()) -> [UInt8]? {
         guard allows(connection, at: now) else { return nil }
-        let verdict = state.withLock { $0.rates.take(connection, at: now) }
+        let verdict = state.withLock { $0.connectionRates.take(connection, at: now) }
         guard verdict == .granted else {
             counters.add(.dropped)
             warn("limit", of: connection, at: now)

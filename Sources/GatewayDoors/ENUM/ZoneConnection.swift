@@ -41,6 +41,8 @@ final class ZoneConnection: ChannelInboundHandler {
         var bytes = unwrapInboundIn(data)
         received.writeBuffer(&bytes)
         while let length = received.getInteger(at: received.readerIndex, as: UInt16.self) {
+            // Responses of this read count against the client only once the socket has not taken them.
+            if !context.channel.isWritable { context.flush() }
             guard length <= DNSMessage.longestQuery, context.channel.isWritable else { return end(context) }
             guard received.readableBytes >= 2 + Int(length) else { break }
             received.moveReaderIndex(forwardBy: 2)

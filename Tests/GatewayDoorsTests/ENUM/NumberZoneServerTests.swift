@@ -74,6 +74,17 @@ struct NumberZoneServerTests {
         }
     }
 
+    @Test func `many messages in one piece are no fault of a client that reads`() async throws {
+        try await served { port in
+            let client = try ZoneClient(port, overTCP: true)
+            let count = 1_500
+            client.send(messages: Array(repeating: Self.branded, count: count))
+            var received = 0
+            while received < count, client.receive() != nil { received += 1 }
+            #expect(received == count)
+        }
+    }
+
     @Test(
         arguments: [
             [0, 0], [0xFF, 0xFF, 1, 2], [2, 1, 0], [0, 3, 1, 2, 3], [0x47, 0x45, 0x54, 0x20, 0x2F],
@@ -144,6 +155,16 @@ struct NumberZoneServerTests {
             var count = 0
             while client.receive() != nil { count += 1 }
             #expect((3...10).contains(count))
+        }
+    }
+
+    /// Forged datagrams could otherwise keep a client from the connection that a truncated response asks for.
+    @Test func `a flood of datagrams leaves the connections of its source their rate`() async throws {
+        try await served(rate: 2) { port in
+            let flood = try ZoneClient(port)
+            for _ in 0..<200 { flood.send(messages: [Self.branded]) }
+            await until { counters.count(.dropped) >= 20 }
+            #expect(try ZoneClient(port, overTCP: true).ask(Self.branded)?.records[0].count == 1)
         }
     }
 
