@@ -116,6 +116,17 @@ struct DoorNamesTests {
         #expect(named.reason == .privacy && named.number == nil && named.text.isEmpty)
     }
 
+    @Test(arguments: ["Anonymous", "\"Anonymous\"", " \" anonymous \" ", "\"Private\"", "\"Number Withheld\""])
+    func `a name that is a word for nobody withholds the number, also in quotes`(name: String) throws {
+        let named = try door(gateway()).name(of: stated("+61491570156", name: name))
+        #expect(named.reason == .privacy && named.number == nil && named.brandID == nil)
+    }
+
+    @Test(arguments: ["\"", "\"\"", "\"Anonymous", "\"Reception\""])
+    func `other quotes withhold nothing`(name: String) throws {
+        #expect(try door(gateway()).name(of: stated("+61491570156", name: name)).isBranded)
+    }
+
     // MARK: The present name
 
     static let names: [(name: String, text: String)] = [

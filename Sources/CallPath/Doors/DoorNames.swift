@@ -80,7 +80,7 @@ public struct DoorNames: Sendable {
         switch trunk.carrierName {
         case .replace: true
         case .keep: false
-        case .fill: !CarrierNameText.isName(StatedNumber.trimmed(call.name), of: caller, on: trunk)
+        case .fill: !CarrierNameText.isName(StatedNumber.unquoted(call.name), of: caller, on: trunk)
         }
     }
 
@@ -119,7 +119,7 @@ extension CallerIdentity {
     fileprivate init(of call: StatedCall, on trunk: TrunkPeer) {
         let number = StatedNumber.trimmed(call.number)
         isWithheld =
-            AnonymousNames.isUserOfNobody(number) || AnonymousNames.asksForNoName(StatedNumber.trimmed(call.name))
+            AnonymousNames.isUserOfNobody(number) || AnonymousNames.asksForNoName(StatedNumber.unquoted(call.name))
         guard !isWithheld else { return }
         self.number = StatedNumber.read(call.number, by: trunk.normaliser)
         if trunk.isTrusted { attestation.add(header: call.attestation[...]) }

@@ -15,10 +15,20 @@ enum StatedNumber {
     }
 
     /// The text without the blanks around it.
-    static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
+    static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> { trimmed(text[...]) }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var text = text.drop { $0 == UInt8(ascii: " ") }
         while text.last == UInt8(ascii: " ") { text.removeLast() }
         return text
+    }
+
+    /// A name without the blanks and one pair of quotes around it, as in a call.
+    static func unquoted(_ name: [UInt8]) -> ArraySlice<UInt8> {
+        let quote = UInt8(ascii: "\"")
+        let text = trimmed(name[...])
+        guard text.count >= 2, text.first == quote, text.last == quote else { return text }
+        return trimmed(text.dropFirst().dropLast())
     }
 }
 

@@ -5,8 +5,10 @@ import os
 from ..readme_site import BRAND, CALLER, CARRIER, PBX, readme_configuration
 from ..recipe_peers import HERE, printed, within
 from .asterisk import running, usual_files
+from .calls import SCENARIOS
 
 PAGE = "docs/doors.md"
+USUAL = "answered/carrier.xml"
 NAMELESS, PRESENT = "+61491570999", "WIRELESS CALLER"
 MODULES = "load=res_curl.so\nload=func_curl.so\nload=func_uri.so\n"
 
@@ -21,10 +23,23 @@ def files_of_page():
     return files
 
 
-def shows(test, phone, what, caller, name):
+def private(test):
+    """The usual call with a Privacy header beside its From, and without P-Asserted-Identity."""
+    with open(os.path.join(SCENARIOS, USUAL), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    asserted = [number for number, line in enumerate(lines) if line.startswith("P-Asserted-Identity:")]
+    for number in asserted:
+        lines[number] = "Privacy: id"
+    path = os.path.join(test.folder, "private.xml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    return path
+
+
+def shows(test, phone, what, caller, name, script=USUAL):
     """A call past Herald shows the phone this name."""
     phone.forget()
-    trouble = test.went(test.carrier("answered/carrier.xml", caller=caller, remote=PBX))
+    trouble = test.went(test.carrier(script, caller=caller, remote=PBX))
     test.check(f"{what}: the call reaches the phone past Herald", trouble is None, trouble)
     sender = phone.received("From")
     test.check(f"{what}: the phone shows {name}", sender.startswith(f'"{name}" <sip:'), sender)
@@ -39,6 +54,7 @@ def recipe(test):
         with running(test, 22, files_of_page()), test.phone(PBX) as phone:
             shows(test, phone, "a brand", CALLER, BRAND)
             shows(test, phone, "no brand", NAMELESS, PRESENT)
+            shows(test, phone, "a caller who asks for privacy", CALLER, PRESENT, private(test))
             test.check("no request is a call of the ledger", len(test.site.calls()) == before)
             test.site.gateway.stop()
             shows(test, phone, "no Herald", CALLER, PRESENT)
