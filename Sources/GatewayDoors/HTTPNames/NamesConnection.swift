@@ -114,7 +114,10 @@ final class NamesConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Bytes that are no HTTP have had their 400 without a body.
+        // Bytes that are no HTTP have had their 400 without a body. A client that leaves within a request is no fault.
+        if let error = error as? HTTPParserError, error != .invalidEOFState {
+            desk.refuseBytes(isAllowed: isAllowed, of: Self.text(context.remoteAddress))
+        }
         context.close(promise: nil)
     }
 

@@ -19,7 +19,7 @@ package final class NamesDesk: Sendable {
 
     /// The cause of a rejected request, each with log lines of its own.
     package enum RejectionCause: Hashable, Sendable {
-        case notAllowed, method, path, format
+        case notAllowed, method, path, format, bytes
         /// All connections are in use, or all of this client.
         case connections
     }
@@ -67,6 +67,12 @@ package final class NamesDesk: Sendable {
         }
     }
 
+    /// Counts and logs bytes that the HTTP parser rejects.
+    func refuseBytes(isAllowed: Bool, of client: String) {
+        counters.add(isAllowed ? .invalid : .notAllowed)
+        report(isAllowed ? .bytes : .notAllowed, client)
+    }
+
     /// Counts and logs a connection that had no place.
     package func refuseConnection(of client: String) {
         counters.add(.crowded)
@@ -102,6 +108,11 @@ extension NamesDesk.RejectionCause {
             """
         case .format:
             "a request for a name was rejected (400): its format is neither text nor json; correct the URL at the client"
+        case .bytes:
+            """
+            a request for a name was rejected (400): it is no HTTP/1.1 request, or has more than 64 kB of header fields; let the \
+            client send plain HTTP, and escape blanks in its URL
+            """
         case .connections:
             """
             a connection for names was closed: this client has too many open, or all are in use; let it close connections, and \
