@@ -27,6 +27,12 @@ struct DoorsSchemaTests {
         let door = try #require(try names("names: {}"))
         #expect(door.listen.description == "127.0.0.1:9482" && door.trunk == "trunk1")
         #expect(door.allow.map(\.description) == ["127.0.0.0/8", "[::1]"])
+        #expect(door.states.isEmpty)
+    }
+
+    @Test func `the parameters that count are those of the key`() throws {
+        #expect(try names("names: {states: [called, verstat]}")?.states == [.called, .verstat])
+        #expect(try names("names: {states: verstat}")?.states == [.verstat])
     }
 
     @Test func `address, trunk and clients are the operator's`() throws {
@@ -46,7 +52,8 @@ struct DoorsSchemaTests {
             "doors.names.listen: 127.0.0.1:9470 is also that of admin.listen; write another port"
         ),
         ("listen: names.example", "doors.names.listen: "), ("allow: [192.0.2.20/24]", "doors.names.allow[0]: "),
-        ("port: 1", "doors.names.port: unknown key"),
+        ("port: 1", "doors.names.port: unknown key"), ("states: [name]", "doors.names.states[0]: "),
+        ("states: [called, called]", "doors.names.states[1]: \"called\" is listed twice"),
     ])
     func `a wrong key is an error with its place`(keys: String, problem: String) throws {
         let problems = try folder.problems(in: smallest + "doors: {names: {\(keys)}}")
@@ -59,7 +66,11 @@ struct DoorsSchemaTests {
     }
 
     @Test(arguments: [
-        ("trusted: true, policy: strict", "", "with policy strict: a request without verstat gets no brand"),
+        (
+            "trusted: true, policy: strict", "states: [verstat]",
+            "with policy strict: a request without verstat gets no brand"
+        ),
+        ("trusted: true, policy: strict", "states: [called]", "with policy strict: no caller gets a brand by it"),
         ("", "", "which is not trusted: no caller gets a brand by it"),
         ("trusted: true, carrier_name: keep", "", "with carrier_name keep: no caller gets a brand by it"),
         ("", "listen: 192.0.2.10, allow: [192.0.2.20]", "names travel unencrypted; keep this network closed"),

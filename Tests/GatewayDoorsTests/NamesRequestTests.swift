@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
+import ConfigurationFiles
 import GatewayDoors
 import Testing
 
 @Suite("Requests for names, in the forms of clients")
 struct NamesRequestTests {
-    private func read(_ target: String) throws -> NamesRequest { try NamesRequest(target: target.utf8) }
+    private func read(
+        _ target: String, states: [NamesRequest.Statement] = [.called, .verstat]
+    ) throws -> NamesRequest {
+        try NamesRequest(target: target.utf8, states: states)
+    }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -78,6 +83,22 @@ struct NamesRequestTests {
         #expect(hostile.called.isEmpty && hostile.attestation.isEmpty)
         let unfilled = try read("/name/1?called=[DID]&verstat=<null>").call
         #expect(unfilled.called.isEmpty && unfilled.attestation.isEmpty)
+    }
+
+    /// A client that does not escape the caller's number writes these targets for callers of a hostile choice.
+    @Test(arguments: [
+        "/name/+61255501301?verstat=A&called=%2B61255502001",
+        "/name/+61255501301?called=0255502001&verstat=A?format=text",
+    ])
+    func `a caller's number states neither the called number nor the attestation unless a key names them`(
+        target: String
+    ) throws {
+        let call = try read(target, states: []).call
+        #expect(text(call.number) == "+61255501301" && call.called.isEmpty && call.attestation.isEmpty)
+        #expect(try !read(target, states: [.called]).call.called.isEmpty)
+        #expect(try read(target, states: [.called]).call.attestation.isEmpty)
+        #expect(try read(target, states: [.verstat]).call.called.isEmpty)
+        #expect(try !read(target, states: [.verstat]).call.attestation.isEmpty)
     }
 
     @Test func `a query of 10 kB is read as a name`() throws {

@@ -6,14 +6,20 @@ import Trust
 extension HeraldConfiguration {
     /// Remarks about doors by which fewer or other callers get names than intended.
     var doorRemarks: [String] {
-        let names = doors.names.map { trunkRemarks($0.trunk, of: "doors.names") + clientRemarks($0) } ?? []
+        let names =
+            doors.names.map { trunkRemarks($0.trunk, of: "doors.names", states: $0.states) + clientRemarks($0) } ?? []
         return names + (doors.callingNames.map(callingNameRemarks) ?? [])
     }
 
     /// Remarks about the trunk whose rules a door has.
     ///
-    /// - Parameter states: whether a client may state more than the caller's number.
-    private func trunkRemarks(_ name: String, of door: String, states: Bool = true) -> [String] {
+    /// - Parameter states: the parameters that count besides the caller's number; nil for a door without any.
+    private func trunkRemarks(_ name: String, of door: String, states: [Doors.Names.Statement]?) -> [String] {
+        func sending(_ statement: Doors.Names.Statement) -> String? {
+            guard let states else { return nil }
+            let sending = "let the client send \(statement.word)"
+            return states.contains(statement) ? sending : "add \(statement.word) to \(door).states and \(sending)"
+        }
         guard let trunk = trunks.first(where: { $0.name == name }) else { return [] }
         let signatures = signatures(of: trunk)
         let decides = signatures?.mode == .decide
@@ -27,7 +33,9 @@ extension HeraldConfiguration {
         }
         var remarks: [String] = []
         if trunk.policy == .strict {
-            let who = states ? "a request without verstat gets no brand" : "no caller gets a brand by it"
+            let who =
+                states?.contains(.verstat) == true
+                ? "a request without verstat gets no brand" : "no caller gets a brand by it"
             remarks.append("\(door) has the rules of trunk \(name) with policy strict: \(who)")
         }
         if trunk.carrierName == .keep {
@@ -37,14 +45,15 @@ extension HeraldConfiguration {
         if decides {
             remarks.append(
                 "\(door) cannot verify signed calls as trunk \(name) does: "
-                    + (states ? "let the client send verstat, or " : "")
+                    + (sending(.verstat).map { "\($0), or " } ?? "")
                     + "a caller with a bad signature gets a brand by it")
         }
         if !customers.isEmpty {
             remarks.append(
-                states
-                    ? "\(door) gives names of customers only to requests with the called number: let the client send called"
-                    : "\(door) gives no names of customers: a query has no called number")
+                sending(.called).map {
+                    "\(door) gives names of customers only to requests with the called number: \($0)"
+                }
+                    ?? "\(door) gives no names of customers: a query has no called number")
         }
         return remarks
     }
@@ -61,7 +70,7 @@ extension HeraldConfiguration {
     }
 
     private func callingNameRemarks(_ door: Doors.CallingNames) -> [String] {
-        var remarks = trunkRemarks(door.trunk, of: "doors.enum", states: false)
+        var remarks = trunkRemarks(door.trunk, of: "doors.enum", states: nil)
         if !door.listen.isLoopback {
             remarks.append("doors.enum.listen is \(door.listen): names travel unencrypted; keep this network closed")
         }

@@ -12,11 +12,21 @@ extension HeraldConfiguration {
 
         /// Names by HTTP.
         package struct Names: Hashable, Sendable {
+            /// A parameter of a request that counts besides the caller's number.
+            package enum Statement: String, ConfigurationWord, Sendable {
+                /// The called number.
+                case called
+                /// The carrier's attestation.
+                case verstat
+            }
+
             package var listen: EndpointAddress
             /// Name of the trunk whose rules apply.
             package var trunk: String
             /// The clients that get names; at least one range.
             package var allow: [SourceRange]
+            /// The parameters that the client writes itself; others are ignored.
+            package var states: [Statement] = []
         }
     }
 }
@@ -45,8 +55,9 @@ extension HeraldSchema {
                 let address = listen ?? Self.names
                 compare(address, names, with: taken)
                 let allow = clients(names, of: address)
+                let states = names.choices("states", default: [HeraldConfiguration.Doors.Names.Statement]())
                 return doorTrunk(names, among: trunks).map {
-                    HeraldConfiguration.Doors.Names(listen: address, trunk: $0, allow: allow)
+                    HeraldConfiguration.Doors.Names(listen: address, trunk: $0, allow: allow, states: states)
                 }
             }
             let names = doors.names?.listen

@@ -94,7 +94,7 @@ final class DoorServices: ReloadablePart {
         _ door: HeraldConfiguration.Doors.Names, onListening: @escaping @Sendable (Int) -> Void
     ) -> NamesServer {
         let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
-        let desk = NamesDesk(names, allow: door.allow, counters: self.names, logger: logger)
+        let desk = NamesDesk(names, allow: door.allow, states: door.states, counters: self.names, logger: logger)
         return NamesServer(door.listen, desk, logger: logger, onListening: onListening)
     }
 

@@ -13,6 +13,7 @@ import Synchronization
 package final class NamesDesk: Sendable {
     private let names: DoorNames
     private let allowed: AllowedClients
+    private let states: [NamesRequest.Statement]
     private let counters: NamesCounters
     private let logger: Logger
     private let reports = Mutex<[RejectionCause: Report]>([:])
@@ -29,8 +30,14 @@ package final class NamesDesk: Sendable {
         var sinceThen = 0
     }
 
-    package init(_ names: DoorNames, allow: [SourceRange], counters: NamesCounters, logger: Logger) {
-        (self.names, self.counters, self.logger) = (names, counters, logger)
+    /// - Parameters:
+    ///   - allow: the clients that get names.
+    ///   - states: the parameters of a request that count besides the number.
+    package init(
+        _ names: DoorNames, allow: [SourceRange], states: [NamesRequest.Statement] = [], counters: NamesCounters,
+        logger: Logger
+    ) {
+        (self.names, self.states, self.counters, self.logger) = (names, states, counters, logger)
         allowed = AllowedClients(allow)
     }
 
@@ -56,7 +63,7 @@ package final class NamesDesk: Sendable {
             return .wrongMethod
         }
         do throws(NamesRequest.Problem) {
-            let request = try NamesRequest(target: target.utf8)
+            let request = try NamesRequest(target: target.utf8, states: states)
             let name = names.name(of: request.call)
             counters.add(name.reason.map { .unmatched($0) } ?? .matched)
             return NamesResponse(name, as: request.format)

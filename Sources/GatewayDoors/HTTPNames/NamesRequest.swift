@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallPath
+package import ConfigurationFiles
 
 /// A request for a name: `GET /name/{number}?format=…&called=…&verstat=…&name=…`.
 ///
 /// Clients send the number with a plus sign, its escape, a blank in its place, or none. Some write a name into the query
-/// as it is, so `name` is the last parameter and reaches to the end of the query.
+/// as it is, so `name` is the last parameter and reaches to the end of the query. Some write the caller's number as it is, which
+/// may then begin a query of its own: `called` and `verstat` count only if a key names them.
 package struct NamesRequest: Hashable, Sendable {
     /// The form of the response.
     package enum Format: String, Sendable, CaseIterable { case text, json }
@@ -18,6 +20,9 @@ package struct NamesRequest: Hashable, Sendable {
         case format
     }
 
+    /// A parameter besides the number.
+    package typealias Statement = HeraldConfiguration.Doors.Names.Statement
+
     /// The path of a request.
     package static let route = "/name/{number}"
 
@@ -28,15 +33,18 @@ package struct NamesRequest: Hashable, Sendable {
     ///
     /// A number that is missing or unreadable is no problem of the request: the caller has no brand.
     ///
-    /// - Parameter target: at most some kilobytes; the decoder of the connection limits it.
-    package init(target: some Collection<UInt8>) throws(Problem) {
+    /// - Parameters:
+    ///   - target: at most some kilobytes; the decoder of the connection limits it.
+    ///   - states: the parameters that count; the others are ignored.
+    package init(target: some Collection<UInt8>, states: [Statement]) throws(Problem) {
         let target = Array(target)[...]
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let number = try Self.number(in: path)
         var query = Query(target[path.endIndex...].dropFirst())
         query.read()
         call = StatedCall(
-            number: number, name: query.name, called: query.called ?? [], attestation: query.verstat ?? [])
+            number: number, name: query.name, called: (states.contains(.called) ? query.called : nil) ?? [],
+            attestation: (states.contains(.verstat) ? query.verstat : nil) ?? [])
         format = .text
         if let word = query.format {
             guard let known = Format(rawValue: String(decoding: word, as: UTF8.self)) else { throw .format }
