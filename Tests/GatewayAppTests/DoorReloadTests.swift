@@ -56,27 +56,6 @@ struct DoorReloadTests {
         }
     }
 
-    @Test func `a request without its body holds neither the reload nor the stop`() async throws {
-        let half = "GET /name/+61255501301 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"
-        let begin = ContinuousClock.now
-        try await fixture.starts.run(try fixture.starts.start(door(first))) { reload in
-            try await isReached(first)
-            let held = try LoopbackSocket(Int(first), isStream: true)
-            held.send(Array(half.utf8))
-            // Its server has accepted it before this one.
-            #expect(await status(first) == 200)
-            try fixture.folder.write(door(second))
-            #expect(await reload.run() == .applied(waiting: []))
-            try await isReached(second)
-            let last = try LoopbackSocket(Int(second), isStream: true)
-            last.send(Array(half.utf8))
-            #expect(await status(second) == 200)
-            withExtendedLifetime((held, last)) {}
-        }
-        // A connection without a request would be closed after 60 s.
-        #expect(ContinuousClock.now - begin < .seconds(45))
-    }
-
     @Test func `a port in use is refused, and nothing of the file is in force`() async throws {
         let other = try FaultyPeer { _, _ in .status(200) }
         try await fixture.starts.run(try fixture.starts.start(door(first))) { reload in

@@ -64,16 +64,18 @@ final class NamesDoor: Sendable {
     /// The names of the door.
     var names: DoorNames { DoorNames(settings, branding, GatewayTrust(), trunk: "carrier") }
 
+    /// A server that nobody runs yet.
+    func server(onListening: @escaping @Sendable (_ port: Int) -> Void) -> NamesServer {
+        let desk = NamesDesk(names, allow: allow, counters: counters, logger: log.logger)
+        return NamesServer(
+            EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle,
+            logger: log.logger, onListening: onListening)
+    }
+
     /// Runs the server for as long as `body` takes.
     func run(_ body: @escaping @Sendable (_ port: Int) async throws -> Void) async throws {
         let (ports, announced) = AsyncStream.makeStream(of: Int.self)
-        let logger = log.logger
-        let desk = NamesDesk(
-            names, allow: allow, counters: counters, logger: logger)
-        let server = NamesServer(
-            EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle, logger: logger
-        ) { announced.yield($0) }
-        let services = RunningServices([server], logger: logger) { announced.finish() }
+        let services = RunningServices([server { announced.yield($0) }], logger: log.logger) { announced.finish() }
         try await services.stop(after: {
             var iterator = ports.makeAsyncIterator()
             try await body(try #require(await iterator.next(), "the server ended before it listened"))

@@ -151,6 +151,26 @@ struct NamesServerTests {
         }
     }
 
+    /// A reload cancels the old server after its patience, and so does the end of the gateway.
+    @Test func `a request without its body does not hold a server that is cancelled`() async throws {
+        let (ports, announced) = AsyncStream.makeStream(of: Int.self)
+        let server = try NamesDoor(idle: .hours(1)).server { announced.yield($0) }
+        let running = Task {
+            defer { announced.finish() }
+            try await server.run()
+        }
+        defer { running.cancel() }
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next(), "the server ended before it listened")
+        let held = try LoopbackSocket(port, isStream: true)
+        held.send(Array("GET /name/+61255501301 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n".utf8))
+        // The server has accepted it before this one.
+        #expect(try await LoopbackClient.get("/name/+61255501301", port: port).status == 200)
+        running.cancel()
+        _ = await running.result
+        withExtendedLifetime(held) {}
+    }
+
     @Test func `a client above its connections is let go, and those it has go on`() async throws {
         var limits = NamesPlaces.Limits()
         (limits.client, limits.allowed) = (1, 2)
