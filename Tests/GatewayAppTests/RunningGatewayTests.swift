@@ -100,10 +100,7 @@ struct RunningGatewayTests {
                 "RecorderService", "RecorderWatchService", "StateWatchService",
                 "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
                 "ReplaceableServices", "RejectionService", "ControlServer", "TestCallService", "TraceService",
-                "HEPExporter",
-                "AddressWatch",
-                "ReplaceableServices",
-                "SystemdReport",
+                "HEPExporter", "AddressWatch", "ReplaceableServices", "ReplaceableServices", "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()
