@@ -48,9 +48,14 @@ struct TestCallTests {
         let (host, gateway) = (fixture.pbxAddress, fixture.folder.address)
         Thread.detachNewThread {
             var invite = ""
-            while true {
+            // Beside all other tests a gateway may start later than a peer waits. A closed socket ends each wait at once.
+            var waits = 0
+            while waits < 6 {
                 let request = pbx.next()
-                if request.isEmpty { return }
+                if request.isEmpty {
+                    waits += 1
+                    continue
+                }
                 let method = request.prefix { $0 != " " }
                 switch method {
                 case "INVITE":
