@@ -64,19 +64,19 @@ def calling_names(testbed, folder, run):
     """A call and both transports have the same name. No other query makes the server send more than it received."""
     restart(testbed, door())
     try:
-        run.place(answered(), brand(1093), os.path.join(folder, "call"))
-        run.expect_events(testbed, brand(1093), SEEN)
+        run.place(answered(), brand(1094), os.path.join(folder, "call"))
+        run.expect_events(testbed, brand(1094), SEEN)
         for transport in (over_udp, over_tcp):
-            if (name := name_of(transport(query(owner(brand(1093)))))) != ALL_BRANDED.replace(" ", "%20"):
+            if (name := name_of(transport(query(owner(brand(1094)))))) != ALL_BRANDED.replace(" ", "%20"):
                 raise Failed(f"{transport.__name__}: the name is {name!r}")
             if (name := name_of(transport(query(owner(NAMELESS))))) is not None:
                 raise Failed(f"{transport.__name__}: a caller without a brand has the name {name!r}")
-        for name, kind in ((owner(brand(1093)), ANY), (ZONE, TRANSFER), (owner(brand(1093), "example.org"), NAPTR)):
+        for name, kind in ((owner(brand(1094)), ANY), (ZONE, TRANSFER), (owner(brand(1094), "example.org"), NAPTR)):
             message = query(name, kind)
             response = over_udp(message)
             if response is None or response[3] & 0xF != 5 or len(response) > len(message):
                 raise Failed(f"{name}, type {kind}: {response!r}")
-        if (response := over_udp(query(owner(brand(1093))), STRANGER, 1)) is not None:
+        if (response := over_udp(query(owner(brand(1094))), STRANGER, 1)) is not None:
             raise Failed(f"a source outside of the list gets {response!r}")
         expect(testbed, 0, "by the rules of trunk carrier; 2 empty, 2 named, 1 not_allowed, 3 refused since the start", "status")
         if testbed.metric('herald_door_requests_total{door="enum",result="named"}') != 2.0:
@@ -89,7 +89,7 @@ def floods(testbed, folder, run):
     """A flood of one source gets fewer bytes back than it sends, and calls go on."""
     restart(testbed, door(", rate: 10, short_names: {harbour-dental: HARBOUR}"))
     try:
-        message = query(owner(brand(1093)))
+        message = query(owner(brand(1095)))
         if (name := name_of(over_tcp(message))) != "HARBOUR":
             raise Failed(f"the short name is {name!r}")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -107,8 +107,8 @@ def floods(testbed, folder, run):
                 pass
         if not 0 < got < sent:
             raise Failed(f"{sent} bytes sent, {got} received")
-        run.place(answered(), brand(1093), os.path.join(folder, "call"))
-        run.expect_events(testbed, brand(1093), SEEN)
+        run.place(answered(), brand(1095), os.path.join(folder, "call"))
+        run.expect_events(testbed, brand(1095), SEEN)
         wait_until(lambda: (testbed.metric('herald_door_requests_total{door="enum",result="dropped"}') or 0) > 0, 30,
                    "no query was dropped")
     finally:
