@@ -60,9 +60,23 @@ def door(more=""):
     return f"doors:\n  enum: {{zone: {ZONE}, listen: '{HOST}:{PORT}', trunk: carrier, allow: [{HOST}]{more}}}\n"
 
 
+def is_open():
+    try:
+        socket.create_connection((HOST, PORT), timeout=5).close()
+        return True
+    except ConnectionRefusedError:
+        return False
+
+
+def open_door(testbed, more=""):
+    """Starts the gateway with the door. It opens after the ports of calls."""
+    restart(testbed, door(more))
+    wait_until(is_open, 30, "the name server does not listen")
+
+
 def calling_names(testbed, folder, run):
     """A call and both transports have the same name. No other query makes the server send more than it received."""
-    restart(testbed, door())
+    open_door(testbed)
     try:
         run.place(answered(), brand(1094), os.path.join(folder, "call"))
         run.expect_events(testbed, brand(1094), SEEN)
@@ -87,7 +101,7 @@ def calling_names(testbed, folder, run):
 
 def floods(testbed, folder, run):
     """A flood of one source gets fewer bytes back than it sends, and calls go on."""
-    restart(testbed, door(", rate: 10, short_names: {harbour-dental: HARBOUR}"))
+    open_door(testbed, ", rate: 10, short_names: {harbour-dental: HARBOUR}")
     try:
         message = query(owner(brand(1095)))
         if (name := name_of(over_tcp(message))) != "HARBOUR":
