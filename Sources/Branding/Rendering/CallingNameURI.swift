@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The forms of the URI that carries a calling name, by their placeholders.
+/// The forms of the URI that carries a calling name, each with a mark for what changes.
 ///
 /// The draft of the scheme `pstndata:` has expired, and clients read different texts. So both forms are settings.
 /// Source: Oracle's manual for the scheme and for `p` and `u` of `unavailable`, after draft-ietf-enum-cnam-08.
@@ -28,7 +28,7 @@ public struct CallingNameURI: Hashable, Sendable {
         self.unavailable = Self.parts(of: unavailable, Self.reasonMark)
     }
 
-    /// Whether a text is a URI with a placeholder once.
+    /// Whether a text is a URI with the mark once.
     ///
     /// Not allowed are `!` and `\`, which have a meaning of their own in a NAPTR record, quotes and blanks.
     public static func isForm(_ text: String, with mark: String) -> Bool {
