@@ -126,10 +126,4 @@ struct LedgerRow {
         guard let start = sqlite3_column_blob(handle, column) else { return nil }
         return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
-
-    /// The bytes of a text or a blob, lent until the next step; empty for NULL.
-    func lentBytes(_ column: CInt) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(
-            start: sqlite3_column_blob(handle, column), count: Int(sqlite3_column_bytes(handle, column)))
-    }
 }

@@ -249,30 +249,34 @@ package struct SignerReader: Sendable {
             SELECT address, cause, standings FROM fetch WHERE cause IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM signer WHERE signer.address = fetch.address)
             """)
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        let none: [UInt8] = []
         while try rows.row({ row -> Void in
             let cause = UInt8(truncatingIfNeeded: row.integer(1) ?? 0)
             let decided = row.bytes(2) ?? []
             guard decided.isEmpty || decided.count == count else { return }
             let standings = decided.isEmpty ? Array(repeating: cause, count: count) : decided
+            let address = row.bytes(0) ?? []
             signers.add(
-                row: 0, address: row.lentBytes(0).bytes, chain: none.bytes, key: none.bytes, authority: none.bytes,
-                validity: 0...0, standings: standings.span.bytes, isRenewed: false, subject: none.bytes)
+                row: 0, address: address.span.bytes, chain: none.span.bytes, key: none.span.bytes,
+                authority: none.span.bytes, validity: 0...0, standings: standings.span.bytes, isRenewed: false,
+                subject: none.span.bytes)
         }) != nil {}
     }
 
-    /// Adds the signers of a query without a copy between SQLite and the list.
+    /// Adds the signers of a query.
     private static func add(to signers: inout SignerList, _ database: Database, _ query: String) throws {
         let renewed = Set(try String.fetchAll(database, sql: "SELECT address FROM fetch WHERE is_renewed"))
         let rows = try LedgerStatement(database, query)
         while try rows.row({ row -> Void in
             let isRenewed = !renewed.isEmpty && row.text(1).map(renewed.contains) ?? false
             let (first, last) = (row.integer(6) ?? 0, row.integer(7) ?? 0)
+            // A span borrows of a name.
+            let (address, chain, key) = (row.bytes(1) ?? [], row.bytes(2) ?? [], row.bytes(3) ?? [])
+            let (authority, standings, subject) = (row.bytes(4) ?? [], row.bytes(8) ?? [], row.bytes(9) ?? [])
             signers.add(
-                row: row.integer(0) ?? 0, address: row.lentBytes(1).bytes, chain: row.lentBytes(2).bytes,
-                key: row.lentBytes(3).bytes, authority: row.lentBytes(4).bytes, constraints: claimConstraints(row),
-                validity: first...max(first, last), standings: row.lentBytes(8).bytes, isRenewed: isRenewed,
-                subject: row.lentBytes(9).bytes)
+                row: row.integer(0) ?? 0, address: address.span.bytes, chain: chain.span.bytes, key: key.span.bytes,
+                authority: authority.span.bytes, constraints: claimConstraints(row), validity: first...max(first, last),
+                standings: standings.span.bytes, isRenewed: isRenewed, subject: subject.span.bytes)
         }) != nil {}
     }
 
