@@ -67,7 +67,7 @@ struct TestCallByTCPTests {
     }
 
     @Test func `the end of the connection ends the caller`() async throws {
-        let listener = try NoticedConnection(fixture.folder.address)
+        let listener = try TCPListener(fixture.folder.address)
         var plan = TestCallPlan(
             trunk: "carrier", isTrusted: true, policy: "standard", pbx: "office", from: "+61255501001", brand: nil,
             to: "2001", returnsAnswered: false, host: fixture.folder.address, port: 5060)
@@ -78,8 +78,12 @@ struct TestCallByTCPTests {
         } disconnected: {
             inbox.yield("disconnected")
         }
-        listener.respond(
-            "\r\nSIP/2.0 180 Ringing\r\nContent-Length: 0\r\n\r\nSIP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let connection = try #require(listener.connection())
+        TCPListener.send(
+            "\r\nSIP/2.0 180 Ringing\r\nContent-Length: 0\r\n\r\nSIP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            to: connection)
+        close(connection)
+        listener.end()
         var seen: [String] = []
         for await text in texts {
             seen.append(String(text.prefix { $0 != "\r\n" }))
@@ -93,33 +97,5 @@ struct TestCallByTCPTests {
             }
         }
         #expect(refused?.description.contains("takes no TCP connection") == true)
-    }
-}
-
-/// A listener that takes one connection, sends bytes and closes both.
-private final class NoticedConnection: Sendable {
-    private let listener: Int32
-
-    init(_ host: String) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        self.listener = listener
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(5060).bigEndian
-        inet_pton(AF_INET, host, &address.sin_addr)
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isBound, listen(listener, 1) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-    }
-
-    func respond(_ text: String) {
-        let connection = accept(listener, nil, nil)
-        let bytes = Array(text.utf8)
-        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        close(connection)
-        close(listener)
     }
 }

@@ -73,11 +73,7 @@ struct TestCallTests {
     }
 
     private static func response(_ status: String, to request: String, _ host: String) -> String {
-        let copied = request.components(separatedBy: "\r\n").filter { line in
-            ["Via:", "From:", "To:", "Call-ID:", "CSeq:", "Record-Route:"].contains { line.hasPrefix($0) }
-        }.map { $0.hasPrefix("To:") && !$0.contains("tag=") ? $0 + ";tag=b" : $0 }
-        let lines = ["SIP/2.0 \(status)"] + copied + ["Contact: <sip:2001@\(host):5060>", "Content-Length: 0", "", ""]
-        return lines.joined(separator: "\r\n")
+        CallFixture.response(status, to: request, contact: "sip:2001@\(host):5060")
     }
 
     private func wish(

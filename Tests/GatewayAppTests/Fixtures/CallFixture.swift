@@ -61,15 +61,19 @@ final class CallFixture: Sendable {
         send("INVITE", call)
         var invite = await pbx.receive()
         while !invite.contains("Call-ID: \(call)\r") || !invite.hasPrefix("INVITE ") { invite = await pbx.receive() }
-        let copied = invite.components(separatedBy: "\r\n").filter { line in
-            ["Via:", "From:", "To:", "Call-ID:", "CSeq:", "Record-Route:"].contains { line.hasPrefix($0) }
-        }
-        let contact = "Contact: <sip:1001@\(pbxAddress):5060>"
-        let lines = ["SIP/2.0 \(status)"] + copied + [contact, "Content-Length: 0", "", ""]
-        let to = "To: <sip:1001@\(folder.address)>"
-        pbx.send(lines.joined(separator: "\r\n").replacing(to, with: to + ";tag=b"), to: folder.address)
+        let final = Self.response(status, to: invite, contact: "sip:1001@\(pbxAddress):5060")
+        pbx.send(final, to: folder.address)
         var response = await trunk.receive()
         while !response.hasPrefix("SIP/2.0 \(status.prefix(3))") { response = await trunk.receive() }
+    }
+
+    /// A response of the called side.
+    static func response(_ status: String, to request: String, contact: String) -> String {
+        let copied = request.components(separatedBy: "\r\n").filter { line in
+            ["Via:", "From:", "To:", "Call-ID:", "CSeq:", "Record-Route:"].contains { line.hasPrefix($0) }
+        }.map { $0.hasPrefix("To:") && !$0.contains("tag=") ? $0 + ";tag=b" : $0 }
+        let lines = ["SIP/2.0 \(status)"] + copied + ["Contact: <\(contact)>", "Content-Length: 0", "", ""]
+        return lines.joined(separator: "\r\n")
     }
 
     /// Waits until a condition holds.

@@ -5,44 +5,23 @@ import Glibc
 
 /// A PBX by TCP on a loopback address, which takes one connection of the gateway and plays one call.
 final class TCPPhone: Sendable {
-    private let listener: Int32
-    private let host: String
+    private let listener: TCPListener
 
     /// - Parameters:
     ///   - statuses: the responses to the INVITE.
     ///   - hangsUp: whether the PBX sends the BYE after the ACK.
     init(_ host: String, _ statuses: [String], hangsUp: Bool = false) throws {
-        self.host = host
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let listener = try TCPListener(host)
         self.listener = listener
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(5060).bigEndian
-        inet_pton(AF_INET, host, &address.sin_addr)
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isBound, listen(listener, 4) == 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EADDRNOTAVAIL)
-        }
         Thread.detachNewThread { Self.play(listener, host, statuses, hangsUp) }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { listener.end() }
 
-    private static func play(_ listener: Int32, _ host: String, _ statuses: [String], _ hangsUp: Bool) {
-        let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { return }
+    private static func play(_ listener: TCPListener, _ host: String, _ statuses: [String], _ hangsUp: Bool) {
+        guard let connection = listener.connection() else { return }
         defer { close(connection) }
-        func send(_ text: String) {
-            let bytes = Array(text.utf8)
-            _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        }
+        func send(_ text: String) { TCPListener.send(text, to: connection) }
         var (received, invite) = ("", "")
         while let request = next(connection, &received) {
             switch request.prefix(while: { $0 != " " }) {
@@ -85,11 +64,7 @@ final class TCPPhone: Sendable {
     }
 
     private static func response(_ status: String, to request: String, _ host: String) -> String {
-        let copied = request.components(separatedBy: "\r\n").filter { line in
-            ["Via:", "From:", "To:", "Call-ID:", "CSeq:", "Record-Route:"].contains { line.hasPrefix($0) }
-        }.map { $0.hasPrefix("To:") && !$0.contains("tag=") ? $0 + ";tag=b" : $0 }
-        let contact = "Contact: <sip:2001@\(host):5060;transport=tcp>"
-        return (["SIP/2.0 \(status)"] + copied + [contact, "Content-Length: 0", "", ""]).joined(separator: "\r\n")
+        CallFixture.response(status, to: request, contact: "sip:2001@\(host):5060;transport=tcp")
     }
 
     /// The BYE of the called side, by the route set of the INVITE (RFC 3261 §12.1.1, §12.2.1.1).
