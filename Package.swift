@@ -250,7 +250,7 @@ let package = Package(
                 .embedInCode("Layout/live.js"),
             ], swiftSettings: strict),
 
-        // Doors to C and C++.
+        // C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         .target(name: "CPhoneNumber", exclude: ["README.md"], linkerSettings: [.linkedLibrary("phonenumber")]),
         .target(
