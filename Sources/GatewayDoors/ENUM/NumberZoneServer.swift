@@ -26,6 +26,8 @@ package final class NumberZoneServer: Service {
     private static let interval = Duration.seconds(1)
     /// Time between two attempts to open them again.
     private static let pause = Duration.seconds(5)
+    /// Ports of the system's choice that are tried before an error.
+    private static let portsTried = 20
 
     /// Prepares a server.
     ///
@@ -106,6 +108,14 @@ package final class NumberZoneServer: Service {
     }
 
     private func open(_ loop: any EventLoop) async throws -> Sockets {
+        // The number that the system chooses for UDP can be another program's over TCP.
+        for _ in 0..<Self.portsTried where listen.port == 0 {
+            if let sockets = try? await openBoth(loop) { return sockets }
+        }
+        return try await openBoth(loop)
+    }
+
+    private func openBoth(_ loop: any EventLoop) async throws -> Sockets {
         let address = try SocketAddress(ipAddress: listen.host, port: Int(listen.port))
         let datagrams = try await refusing(.udp) { try await self.openDatagrams(loop, address) }
         do {

@@ -43,7 +43,9 @@ struct NumberZoneServerTests {
         let running = RunningServices([server], logger: log.logger)
         try await running.stop {
             await until { port.number.load(ordering: .acquiring) > 0 }
-            try await test(port.number.load(ordering: .acquiring))
+            let number = port.number.load(ordering: .acquiring)
+            try #require(number > 0, "the server does not listen")
+            try await test(number)
         }
     }
 
