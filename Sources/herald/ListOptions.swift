@@ -5,7 +5,7 @@ import ConfigurationFiles
 import GatewayOperator
 import Primitives
 
-/// The options of every list.
+/// The options of every list and ladder.
 struct ListOptions: ParsableArguments {
     @Flag(help: "All columns and whole cells, instead of 80 columns.")
     var wide = false

@@ -57,7 +57,7 @@ struct TestCallCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write scripts for SIPp into this new folder instead.", valueName: "folder"))
     var sipp: String?
 
-    @OptionGroup var options: OperatorOptions
+    @OptionGroup var options: ListOptions
 
     func validate() throws {
         if let problem = try wish().problem { throw ValidationError(problem) }
@@ -70,7 +70,7 @@ struct TestCallCommand: AsyncParsableCommand {
             return try scripts.write(to: sipp)
         }
         let isJSON = options.json
-        let call = TestCallRun(runtimeFolder: try options.configuration().runtime, wish) { text in
+        let call = TestCallRun(runtimeFolder: try options.configuration().runtime, wish, options.form) { text in
             if !isJSON { Output.write(text) }
         }
         let report = try await call.run()

@@ -42,7 +42,7 @@ struct TraceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Show numbers masked or full.", valueName: "masked|full"))
     var numbers = TraceOrder.Numbers.masked
 
-    @OptionGroup var options: OperatorOptions
+    @OptionGroup var options: ListOptions
 
     func validate() throws {
         if let problem = query.problem { throw ValidationError(problem) }
@@ -50,7 +50,7 @@ struct TraceCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try options.configuration().runtime
-        try await TraceListing(runtimeFolder: folder, query).run(asJSON: options.json, pcap: pcap)
+        try await TraceListing(runtimeFolder: folder, query).run(options.form, asJSON: options.json, pcap: pcap)
     }
 
     private var query: TraceQuery {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import ChildPrograms
 import ConfigurationFiles
 import Foundation
 import GatewayStore
@@ -64,6 +65,33 @@ struct TestCallByTCPTests {
     @Test func `a BYE of the PBX comes back by the connection of the caller`() async throws {
         let report = try await call(.answered, ["180 Ringing", "200 OK"], hangsUp: true, talk: 60)
         #expect(report.exitStatus == 0 && report.result.wasEndedByPBX, "\(report.text)")
+    }
+
+    @Test func `a gateway with addresses of TLS alone refuses, and names the address to add`() async throws {
+        let text = fixture.text.with(
+            "listen",
+            """
+            [{name: sips, address: '\(fixture.folder.address):5061', transport: tls, certificate: tls.pem, key: tls.key}]
+            """)
+        let path = fixture.folder.path
+        let made = try await ChildProgram.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", path + "/tls.key", "-out",
+                path + "/tls.pem",
+                "-subj", "/CN=a.example", "-days", "300",
+            ])
+        try #require(made.code == 0, "\(made.errors)")
+        let start = try fixture.starts.start(text)
+        let folder = start.configuration.runtime
+        try await fixture.starts.run(start) { [fixture] _ in
+            try await fixture.until { (try? await ControlClient(folder: folder).state()) != nil }
+            let refused = await #expect(throws: CommandFailure.self) {
+                try await TestCallRun(runtimeFolder: folder, TestCallWish(to: "2001")).run()
+            }
+            let reason = "a test call comes by UDP or TCP, and this machine has no such address of listen; add one"
+            #expect(refused?.description.contains(reason) == true, "\(refused?.description ?? "")")
+        }
     }
 
     @Test func `the end of the connection ends the caller`() async throws {

@@ -6,6 +6,8 @@ import Foundation
 import GatewayStore
 import GatewayTesting
 import Host
+import Primitives
+import Synchronization
 import Testing
 
 @testable import GatewayApp
@@ -123,8 +125,16 @@ struct TestCallTests {
         let pbx = try fixture.pbx()
         play(pbx, ["404 Not Found"])
         try await run { _, folder in
-            let report = try await TestCallRun(runtimeFolder: folder, wish(.answered)).run()
+            let ladder = Mutex("")
+            let report = try await TestCallRun(runtimeFolder: folder, wish(.answered)) { text in
+                ladder.withLock { $0 += text }
+            }.run()
             #expect(report.exitStatus == 2)
+            // Lines of the INVITE are whole; the facts are behind the last empty line.
+            let facts = report.text.split(separator: "\n\n").last ?? ""
+            let lines = ladder.withLock { $0 }.split(separator: "\n") + facts.split(separator: "\n")
+            #expect(lines.contains { $0.contains(" herald ") } && lines.contains { $0.hasPrefix("evidence  ") })
+            for line in lines { #expect(TerminalText.width(String(line)) <= 80, "\(line)") }
             #expect(report.text.contains("outcome   FAILED, 404 Not Found, no phone rang\n"), "\(report.text)")
             #expect(report.text.contains("hint      pbx office does not know 2001"), "\(report.text)")
         }
@@ -144,7 +154,7 @@ struct TestCallTests {
         play(pbx, ["180 Ringing", "480 Temporarily Unavailable"], back: back)
         try await run { [fixture] _, folder in
             let report = try await TestCallRun(
-                runtimeFolder: folder, wish(.returned) { $0.wait = isSame ? 30 : 2 }
+                runtimeFolder: folder, wish(.returned) { $0.wait = isSame ? 30 : 2 }, .wide
             ).run()
             #expect(report.exitStatus == (isSame ? 0 : 2), "\(report.text)")
             let part =

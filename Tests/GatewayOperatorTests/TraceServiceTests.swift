@@ -284,7 +284,7 @@ struct TraceServiceTests {
         let lines = await events(stream)
         #expect(lines.count >= 2)
         for line in lines { #expect(!(try JSONEncoder().encode(line)).contains(10)) }
-        var ladder = TraceLadder()
+        var ladder = TraceLadder(.narrow)
         let text = lines.map { ladder.text(of: $0) }.joined()
         #expect(!text.unicodeScalars.contains { $0.value < 32 && $0.value != 10 || $0.value == 0x202E })
     }

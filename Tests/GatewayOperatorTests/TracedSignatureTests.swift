@@ -120,7 +120,7 @@ struct TracedSignatureTests {
     @Test func `a hostile provider code cannot control the terminal`() {
         var decision = TracedDecision()
         decision.signature = Self.traced(Self.verdict(.passed(.a), [.passed], codes: ["\u{1B}]0;owned\u{7}\r\nx"]))
-        var ladder = TraceLadder()
+        var ladder = TraceLadder(.narrow)
         let text = ladder.text(
             of: TraceLine(
                 .decision("matched", evidence: decision.evidence(.full, brand: "")), wallMicroseconds: 0, callID: "c"))

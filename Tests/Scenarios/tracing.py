@@ -121,7 +121,7 @@ def traced_call(testbed, folder, run):
     hidden = number[3:-3]
     pcap = os.path.join(folder, "call.pcap")
     os.makedirs(folder, exist_ok=True)
-    ladder = Trace(testbed, folder, "ladder", "--number", number, "--pcap", pcap)
+    ladder = Trace(testbed, folder, "ladder", "--wide", "--number", number, "--pcap", pcap)
     lines = Trace(testbed, folder, "lines", "--trunk", "carrier", "--json", "--numbers", "full", "--for", "2m")
     try:
         place_until_traced(run, folder, number, lines)

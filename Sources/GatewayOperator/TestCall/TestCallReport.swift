@@ -16,7 +16,8 @@ package struct TestCallReport: Sendable {
     var result = TestCallResult()
     /// Why the trace has a gap; nil for none.
     var gap: String?
-    private var ladder = TraceLadder()
+    private let form: TableForm
+    private var ladder: TraceLadder
     private var lines: [TraceLine] = []
     /// Call-IDs of the test call and of its call back.
     private var own: Set<String>
@@ -27,8 +28,10 @@ package struct TestCallReport: Sendable {
     private var decision: String?
     private var evidence: String?
 
-    init(_ plan: TestCallPlan, _ expectation: TestCallWish.Expectation?, callID: String) {
-        (self.plan, self.expectation, self.callID) = (plan, expectation, callID)
+    /// - Parameter form: the width of the ladder and of the facts below it.
+    init(_ plan: TestCallPlan, _ expectation: TestCallWish.Expectation?, callID: String, _ form: TableForm = .narrow) {
+        (self.plan, self.expectation, self.callID, self.form) = (plan, expectation, callID, form)
+        ladder = TraceLadder(form)
         own = [callID]
     }
 
@@ -109,10 +112,17 @@ package struct TestCallReport: Sendable {
             ? ""
             : sent == nil
                 ? "\nthe INVITE, which Herald did not forward:\n" : "\nthe INVITE as the phone's PBX got it:\n"
-        let rows = (head + foot).map { name, value in
-            name + String(repeating: " ", count: max(1, 10 - name.count)) + TerminalText.visible(value) + "\n"
-        }
-        return title + message + "\n" + rows.joined()
+        return title + message + "\n" + (head + foot).map(row).joined()
+    }
+
+    /// A fact behind its name, in further lines of a narrow report if it is long.
+    private func row(_ name: String, _ value: String) -> String {
+        let (text, indent) = (TerminalText.visible(value), 10)
+        let lines = form == .wide ? [text] : WrappedText.lines(text, width: TableForm.columns - indent)
+        return lines.enumerated().map { place, line in
+            let begin = place == 0 ? name : ""
+            return begin + String(repeating: " ", count: indent - begin.count) + line + "\n"
+        }.joined()
     }
 
     private var foot: [(String, String)] {

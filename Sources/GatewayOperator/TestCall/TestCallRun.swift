@@ -2,7 +2,7 @@
 
 import Foundation
 import Host
-import Primitives
+package import Primitives
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -82,16 +82,19 @@ package struct TestCallRun: Sendable {
 
     private let client: ControlClient
     private let wish: TestCallWish
+    private let form: TableForm
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - runtimeFolder: the folder of the control socket.
+    ///   - form: the width of ladder and report.
     ///   - write: receives the ladder as it grows.
     package init(
-        runtimeFolder: String, _ wish: TestCallWish, write: @escaping @Sendable (String) -> Void = { _ in }
+        runtimeFolder: String, _ wish: TestCallWish, _ form: TableForm = .narrow,
+        write: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         client = ControlClient(folder: runtimeFolder)
-        self.wish = wish
+        (self.wish, self.form) = (wish, form)
         self.write = write
     }
 
@@ -190,7 +193,7 @@ package struct TestCallRun: Sendable {
         _ machine: TestCallMachine, _ plan: TestCallPlan, _ events: AsyncStream<Event>, _ socket: TestCallSocket
     ) async throws -> TestCallReport {
         var machine = machine
-        var report = TestCallReport(plan, wish.expectation, callID: machine.messages.callID)
+        var report = TestCallReport(plan, wish.expectation, callID: machine.messages.callID, form)
         var (isOpen, isTraced, hasBegun) = (false, false, false)
         var end = UInt64.max
         func send(_ texts: [String]) { for text in texts { socket.send(text) } }

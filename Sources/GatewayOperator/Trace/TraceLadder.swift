@@ -5,7 +5,7 @@ import Primitives
 
 /// Draws a trace as a ladder of three columns: trunk, Herald, target.
 ///
-/// Text from the network is escaped, so no message can control the terminal.
+/// A narrow ladder has rows of 80 columns; only a Call-ID may be longer. Text from the network is escaped, so no message can control the terminal.
 struct TraceLadder {
     private struct Call {
         let start: Int64
@@ -13,14 +13,30 @@ struct TraceLadder {
         let mark: String
     }
 
-    private static let column = 14
-    private static let arrow = 22
+    /// Columns of the parts of a row.
+    private struct Layout {
+        let time: Int
+        /// Behind the time.
+        let gap: Int
+        let left: Int
+        let right: Int
+        let arrow: Int
+
+        /// The usual reasons fit into an arrow of 16 columns, "180 Ringing" with none left.
+        static let narrow = Layout(time: 10, gap: 1, left: 9, right: 9, arrow: 16)
+        static let wide = Layout(time: 11, gap: 2, left: 14, right: 15, arrow: 22)
+    }
+
+    private static let name = " herald "
+    private static let markLength = 8
     private static let remembered = 1000
 
+    private let form: TableForm
+    private let layout: Layout
     private var calls: [String: Call] = [:]
     private var order: [String] = []
 
-    init() {}
+    init(_ form: TableForm) { (self.form, layout) = (form, form == .narrow ? .narrow : .wide) }
 
     /// The lines of an event, each with its end; empty for an event without text.
     mutating func text(of line: TraceLine) -> String {
@@ -30,76 +46,78 @@ struct TraceLadder {
         case .alive: break
         case .end(let reason): text += "trace ended: \(TerminalText.visible(reason))\n"
         case .message(let message):
-            if calls[line.callID] == nil { text += begin(line) }
-            text += row(line, Self.arrow(message))
-            if message.cut > 0 { text += note(line, "\(message.cut) bytes of the message are left out") }
+            if calls[line.callID] == nil { text += begin(line, message) }
+            text += row(line, legs(message))
+            if message.cut > 0 { text += note("\(message.cut) bytes of the message are left out") }
         case .decision(let decision, let evidence):
-            text += note(line, "decision: " + TerminalText.visible(decision))
-            text += note(line, "evidence: " + TerminalText.visible(evidence))
-        case .outcome(let outcome): text += note(line, "outcome: " + TerminalText.visible(outcome))
+            text += note("decision: " + TerminalText.visible(decision))
+            text += note("evidence: " + TerminalText.visible(evidence))
+        case .outcome(let outcome): text += note("outcome: " + TerminalText.visible(outcome))
         }
         return text
     }
 
-    private mutating func begin(_ line: TraceLine) -> String {
+    private mutating func begin(_ line: TraceLine, _ message: TracedMessage) -> String {
         if order.count >= Self.remembered { calls[order.removeFirst()] = nil }
-        let mark = TerminalText.visible(String(line.callID.prefix(8)))
+        let mark = TerminalText.cut(
+            TerminalText.visible(String(line.callID.prefix(Self.markLength))), to: Self.markLength)
         calls[line.callID] = Call(start: line.wallMicroseconds, mark: mark)
         order.append(line.callID)
         let time = OperatorTime.text(line.wallMicroseconds / 1_000_000)
         let callID = TerminalText.visible(line.callID.isEmpty ? "(no Call-ID)" : line.callID)
-        return "\n\(time)  call \(callID)\n"
+        let peer = TerminalText.visible(message.peer)
+        // The address of an unknown peer is longer than its column.
+        let isCut = message.side == .unknown && TerminalText.width(peer) > layout.left
+        return "\n\(time)  call \(callID)\n" + (isCut ? note("unknown peer \(peer)") : "")
     }
 
-    private func row(_ line: TraceLine, _ content: String) -> String {
+    private func row(_ line: TraceLine, _ legs: String) -> String {
         let call = calls[line.callID]
-        return "\(Self.seconds(line.wallMicroseconds - (call?.start ?? line.wallMicroseconds)))  \(content)"
-            + "  \(call?.mark ?? "")\n"
+        let time = Self.padded(
+            Self.seconds(line.wallMicroseconds - (call?.start ?? line.wallMicroseconds)), layout.time, atStart: true)
+        return "\(time)\(Self.blank(layout.gap))\(legs) \(call?.mark ?? "")\n"
     }
 
-    private func note(_ line: TraceLine, _ text: String) -> String {
-        String(repeating: " ", count: 13) + text + "\n"
+    /// A text below a row, in further lines of a narrow ladder if it is long.
+    private func note(_ text: String) -> String {
+        let begin = Self.blank(13)
+        let lines = form == .wide ? [text] : WrappedText.lines(text, width: TableForm.columns - begin.count)
+        return lines.map { begin + $0 + "\n" }.joined()
     }
 
-    /// Seconds with milliseconds, right-aligned in eleven columns.
+    /// Seconds with milliseconds.
     private static func seconds(_ microseconds: Int64) -> String {
         let milliseconds = max(0, microseconds / 1000)
         let fraction = String(milliseconds % 1000)
-        return padded(
-            "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)", 9, atStart: true)
-            + " s"
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
     }
 
     /// A trunk or an unknown peer is at the left of Herald, a PBX at the right.
-    private static func arrow(_ message: TracedMessage) -> String {
+    private func legs(_ message: TracedMessage) -> String {
         let isLeft = message.side != .pbx
-        let pointsRight = message.isReceived == isLeft
+        let arrow = arrow(message, pointsRight: message.isReceived == isLeft)
         let peer = TerminalText.visible(message.peer)
-        let label = labelled(message, pointsRight: pointsRight)
-        let blank = String(repeating: " ", count: column + arrow + 4)
-        return isLeft
-            ? padded(peer, column) + " " + label + " herald" + String(repeating: " ", count: column + arrow + 2)
-            : blank.dropLast(3) + " herald " + label + " " + padded(peer, column)
+        let (left, right) = (isLeft ? peer : "", isLeft ? "" : peer)
+        let free = Self.blank(layout.arrow)
+        return Self.padded(left, layout.left) + " " + (isLeft ? arrow : free) + Self.name + (isLeft ? free : arrow)
+            + " " + Self.padded(right, layout.right)
     }
 
-    private static func labelled(_ message: TracedMessage, pointsRight: Bool) -> String {
+    /// An arrow with its label, which has the transport unless it is UDP.
+    private func arrow(_ message: TracedMessage, pointsRight: Bool) -> String {
         let suffix = message.transport == .udp ? "" : " " + message.transport.rawValue
-        let text = cut(TerminalText.visible(message.summary), arrow - 6 - suffix.count) + suffix
-        let rest = max(0, arrow - 5 - TerminalText.width(text))
-        let line = "─ \(text) " + String(repeating: "─", count: rest)
+        // The two ends of an arrow take five columns.
+        let most = layout.arrow - 5
+        let text = TerminalText.cut(TerminalText.visible(message.summary), to: most - suffix.count) + suffix
+        let line = "─ \(text) " + String(repeating: "─", count: max(0, most - TerminalText.width(text)))
         return pointsRight ? line + "─▶" : "◀─" + line
     }
 
-    private static func cut(_ text: String, _ width: Int) -> String {
-        guard TerminalText.width(text) > width else { return text }
-        var shown = ""
-        for character in text where TerminalText.width(shown + String(character)) < width { shown.append(character) }
-        return shown + "…"
-    }
-
     private static func padded(_ text: String, _ width: Int, atStart: Bool = false) -> String {
-        let shown = cut(text, width)
-        let blanks = String(repeating: " ", count: max(0, width - TerminalText.width(shown)))
+        let shown = TerminalText.cut(text, to: width)
+        let blanks = blank(width - TerminalText.width(shown))
         return atStart ? blanks + shown : shown + blanks
     }
+
+    private static func blank(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 }

@@ -3,6 +3,7 @@
 import BrandingAPI
 import ConfigurationFiles
 import Host
+package import Primitives
 import Synchronization
 import UnixSignals
 
@@ -61,11 +62,13 @@ package struct TraceListing: Sendable {
 
     /// Writes events to standard output until the trace ends, or until SIGINT or SIGTERM.
     ///
-    /// - Parameter pcap: a file for the messages, which must not exist; nil for none.
+    /// - Parameters:
+    ///   - form: a ladder of 80 columns, or one with long names and whole texts.
+    ///   - pcap: a file for the messages, which must not exist; nil for none.
     /// - Throws: `CommandFailure` when no gateway runs, or when a file cannot be written.
-    package func run(asJSON: Bool, pcap: String?) async throws {
+    package func run(_ form: TableForm, asJSON: Bool, pcap: String?) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        let output = try CommandFailure.reported { try TraceOutput(asJSON: asJSON, pcap: pcap) }
+        let output = try CommandFailure.reported { try TraceOutput(form, asJSON: asJSON, pcap: pcap) }
         if !asJSON { Output.write("tracing for \(query.duration); Ctrl-C ends it\n") }
         try await firstOf(
             { for await _ in signals { return } },
@@ -81,10 +84,11 @@ package struct TraceListing: Sendable {
 private final class TraceOutput: Sendable {
     private let asJSON: Bool
     private let file: PcapWriter?
-    private let ladder = Mutex(TraceLadder())
+    private let ladder: Mutex<TraceLadder>
 
-    init(asJSON: Bool, pcap: String?) throws {
+    init(_ form: TableForm, asJSON: Bool, pcap: String?) throws {
         self.asJSON = asJSON
+        ladder = Mutex(TraceLadder(form))
         file = try pcap.map { try PcapWriter(path: $0) }
     }
 
