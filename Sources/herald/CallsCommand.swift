@@ -34,7 +34,7 @@ struct CallsShowCommand: ParsableCommand {
               herald calls show 2b5f0c1e --json
             """)
 
-    @Argument(help: "The SIP Call-ID or call id, or a part of it.")
+    @Argument(help: "The SIP Call-ID or call id, its begin, or a part of it.")
     var id: String
 
     @Option(help: ArgumentHelp("Only a call of this customer.", valueName: "name"))

@@ -63,6 +63,12 @@ struct SearchFigures {
             let took = try ContinuousClock().measure { found = try reader.search(filter, limit: 50).calls.count }
             print("figures: \(calls) calls, \(name): \(found) found in \(took)")
         }
+        for name in ["zzzz", "0000"] {
+            let took = try ContinuousClock().measure {
+                _ = try reader.calls(named: CallName(name, others: ["x"]), CallFilter(), limit: 20)
+            }
+            print("figures: the begin \(name) of a Call-ID: \(took)")
+        }
         let day = Self.filter { $0.until = LedgerFixture.Clock.start / 1_000_000 + calls / 20 }
         print("figures: until half: \(try ContinuousClock().measure { _ = try reader.search(day, limit: 50) })")
         print("figures: counts: \(try ContinuousClock().measure { _ = try reader.counts(matching: .init()) })")

@@ -117,10 +117,7 @@ package struct CallListing {
     /// - Parameter callID: a SIP Call-ID or call id, or a part of one call's.
     /// - Throws: `CommandFailure` when the ledger has no such call.
     package func show(_ callID: String) throws {
-        var whole = filter
-        whole.callID = callID
-        var calls = try read(whole, limit: order.limit ?? Self.usualLimit).reversed() as [LedgerCallRow]
-        if calls.isEmpty { calls = try foundByPart(callID) }
+        let calls = try found(callID)
         for (place, call) in calls.map(links.linked).enumerated() {
             let brand = PresentBrand(of: call, stored: configuration)
             if order.output == .json {
@@ -157,17 +154,40 @@ package struct CallListing {
         if let problem { throw CommandFailure(problem.ofOption) }
     }
 
+    /// The calls with a Call-ID, else the one whose Call-ID begins with it, else the one that has it elsewhere; newest last.
+    private func found(_ callID: String) throws -> [LedgerCallRow] {
+        let limit = order.limit ?? Self.usualLimit
+        guard shared == nil else {
+            // It has an index of whole identifiers.
+            var whole = filter
+            whole.callID = callID
+            let calls = try read(whole, limit: limit)
+            return calls.isEmpty ? [try foundByPart(callID)] : calls.reversed()
+        }
+        let name = CallName(callID, others: secret.map { WithheldCallID.names(of: callID, $0) } ?? [])
+        switch try CommandFailure.reported({ try reader.calls(named: name, filter, limit: limit) }) {
+        case .whole(let calls): return calls.reversed()
+        case .begun(let calls) where calls.isEmpty: return [try foundByPart(callID)]
+        case .begun(let calls): return [try theOne(of: calls, callID)]
+        }
+    }
+
     /// The one call with a part of its Call-ID.
-    private func foundByPart(_ callID: String) throws -> [LedgerCallRow] {
+    private func foundByPart(_ callID: String) throws -> LedgerCallRow {
         var part = filter
         part.callIDPart = callID
-        let calls = try read(part, limit: 2)
-        let id = TerminalText.visible(callID)
-        guard !calls.isEmpty else { throw CommandFailure("there is no call \(id) in the ledger; see herald calls") }
+        return try theOne(of: try readAsWritten(part, limit: 2), callID)
+    }
+
+    private func theOne(of calls: [LedgerCallRow], _ part: String) throws(CommandFailure) -> LedgerCallRow {
+        let id = TerminalText.visible(part)
+        guard let call = calls.first else {
+            throw CommandFailure("there is no call \(id) in the ledger; see herald calls")
+        }
         guard calls.count == 1 else {
             throw CommandFailure("several calls have \(id) in their Call-ID; see herald calls --call-id '\(id)'")
         }
-        return calls
+        return call
     }
 
     /// Calls of all gateways, or of this one if the shared ledger cannot be read, newest first.

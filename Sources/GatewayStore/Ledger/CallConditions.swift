@@ -9,7 +9,9 @@ struct CallConditions {
     private(set) var arguments = StatementArguments()
 
     /// All conditions but those that rows are found by: `before` and `row`.
-    init(_ filter: CallFilter) {
+    ///
+    /// - Parameter name: the begin of an identifier that a call must have.
+    init(_ filter: CallFilter, named name: CallName? = nil) {
         addNumbers(filter)
         addNames(filter)
         addIdentifiers(filter)
@@ -27,7 +29,11 @@ struct CallConditions {
         }
         if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
         if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
-        if !filter.namesCalls { conditions.append("continued_as IS NULL") }
+        if let begun = name?.begun {
+            conditions.append("(\(begun.sql))")
+            arguments += begun.arguments
+        }
+        if !filter.namesCalls, name == nil { conditions.append("continued_as IS NULL") }
         if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
     }
 
@@ -67,12 +73,20 @@ struct CallConditions {
     }
 
     private mutating func addIdentifiers(_ filter: CallFilter) {
-        let columns = ["call_id", "sip_call_id", "attempt_call_id", "attempt_sip_call_id"]
-        if let callID = filter.callID { require("? IN (\(columns.joined(separator: ", ")))", callID) }
-        if let part = filter.callIDPart {
-            conditions.append("(" + columns.map { "\($0) LIKE ? ESCAPE '\\'" }.joined(separator: " OR ") + ")")
-            arguments += StatementArguments(columns.map { _ in Self.part(part) })
+        if let callID = filter.callID {
+            requireAny("= ?", callID)
         }
+        if let part = filter.callIDPart {
+            requireAny("LIKE ? ESCAPE '\\'", Self.part(part))
+        }
+    }
+
+    /// Requires that an identifier passes a comparison.
+    ///
+    /// For the list `? IN (column, …)` SQLite would build a table of each row.
+    private mutating func requireAny(_ comparison: String, _ value: String) {
+        conditions.append("(\(CallName.columns.map { "\($0) \(comparison)" }.joined(separator: " OR ")))")
+        arguments += StatementArguments(CallName.columns.map { _ in value })
     }
 
     /// The provider of a row, for a query with the table of signatures or without.

@@ -82,9 +82,11 @@ extension LedgerReader {
                 SELECT * FROM \(CallColumn.source) WHERE \(piece.condition)
                 ORDER BY id DESC LIMIT \(limit - search.calls.count)
                 """
-            let rows = try Row.fetchAll(database, sql: sql, arguments: piece.arguments)
-            search.calls += try rows.map { try Self.call($0, in: database) }
-            return search.calls.count < limit ? (rows.isEmpty ? .isEmpty : .hasCalls) : .isEnough
+            let rows = try Row.fetchCursor(database, sql: sql, arguments: piece.arguments)
+            var calls = try Array(rows.map(LedgerCallRow.init(row:)))
+            calls.takeEvents(from: try Self.events(of: calls, in: database))
+            search.calls += calls
+            return search.calls.count < limit ? (calls.isEmpty ? .isEmpty : .hasCalls) : .isEnough
         }
         return search
     }
@@ -122,15 +124,20 @@ extension LedgerReader {
         return counts
     }
 
-    /// A row with the events that belong to it.
-    private static func call(_ row: Row, in database: Database) throws -> LedgerCallRow {
-        let ids: [Int64?] = [row["shown_event"], row["end_event"], row["return_event"]]
-        let events = try ids.compactMap { $0 }.compactMap { id in
-            try Row.fetchOne(database, sql: "SELECT * FROM event WHERE id = ?", arguments: [id])
-                .map(LedgerEventRow.init(row:))
-        }
-        return LedgerCallRow(row: row, events: events)
+    /// The events of some calls, by their rows: one statement for all calls.
+    private static func events(of calls: [LedgerCallRow], in database: Database) throws -> [Int64: LedgerEventRow] {
+        let rows = calls.flatMap(\.eventRows)
+        guard !rows.isEmpty else { return [:] }
+        let select = try database.cachedStatement(sql: eventsOfRows)
+        let list = "[\(rows.map(String.init).joined(separator: ","))]"
+        var events: [Int64: LedgerEventRow] = [:]
+        let found = try Row.fetchCursor(select, arguments: [list])
+        while let row = try found.next() { events[row["id"]] = LedgerEventRow(row: row) }
+        return events
     }
+
+    /// The events with the rows of a JSON array.
+    static let eventsOfRows = "SELECT * FROM event WHERE id IN (SELECT value FROM json_each(?))"
 }
 
 extension LedgerReader {
@@ -146,10 +153,11 @@ extension LedgerReader {
     /// Reads the rows that a filter may concern, piece by piece, the newest first.
     ///
     /// - Returns: the rest that was not read in the time of the search; nil if nothing is left or enough was found.
-    private func read(
-        _ filter: CallFilter, _ patience: Duration?, _ body: (Database, Piece) throws -> PieceResult
+    func read(
+        _ filter: CallFilter, _ patience: Duration?, named name: CallName? = nil,
+        _ body: (Database, Piece) throws -> PieceResult
     ) throws -> CallSearch.Rest? {
-        let conditions = CallConditions(filter)
+        let conditions = CallConditions(filter, named: name)
         guard let span = try database.read({ try CallSpan(filter, in: $0) }) else { return nil }
         let began = SteadyClock.microseconds
         // Known rows are looked up.

@@ -17,10 +17,11 @@ package struct LedgerCallRow: Hashable, Sendable {
     /// Its events in order: display, end, return.
     ///
     /// A return is an event of both of its calls.
-    package let events: [LedgerEventRow]
+    package fileprivate(set) var events: [LedgerEventRow]
 
-    init(row: Row, events: [LedgerEventRow]) {
-        self.init(events: events) { $0.kind == .text ? .text(row[$0.name]) : .integer(row[$0.name]) }
+    /// A row without its events.
+    init(row: Row) {
+        self.init { $0.kind == .text ? .text(row[$0.name]) : .integer(row[$0.name]) }
     }
 
     /// A call of the shared ledger, by the columns of `SharedTable.call`.
@@ -41,6 +42,20 @@ package struct LedgerCallRow: Hashable, Sendable {
 
     /// The text of a column; nil for null.
     package func text(_ column: String) -> String? { Self.places[column].flatMap { values[$0].text } }
+}
+
+extension LedgerCallRow {
+    /// The rows of its events in order.
+    var eventRows: [Int64] {
+        [integer("shown_event"), integer("end_event"), integer("return_event")].compactMap { $0 }
+    }
+}
+
+extension [LedgerCallRow] {
+    /// Gives each call its events, of some by their rows.
+    mutating func takeEvents(from events: [Int64: LedgerEventRow]) {
+        for place in indices { self[place].events = self[place].eventRows.compactMap { events[$0] } }
+    }
 }
 
 // The columns that listings and the story of a call name.

@@ -55,7 +55,7 @@ package struct CallOutputStore: Sendable {
             let waiting: StatementArguments = [sink.rawValue, now, now, Self.longestWait, limit]
             return try Row.fetchAll(database, sql: sql, arguments: waiting).map { row in
                 PendingCallOutput(
-                    id: row["output_id"], call: LedgerCallRow(row: row, events: []), attempts: row["output_attempts"])
+                    id: row["output_id"], call: LedgerCallRow(row: row), attempts: row["output_attempts"])
             }
         }
     }

@@ -39,7 +39,7 @@ public enum CSVLine {
     ///
     /// By code points, as readers of bytes split lines: a quote with a combining mark on it is a quote.
     private static func quoted(_ text: String) -> String {
-        let needs = text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }
+        let needs = text.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 10 || $0 == 13 }
         guard needs else { return text }
         return "\"" + String(text.unicodeScalars.replacing("\"".unicodeScalars, with: "\"\"".unicodeScalars)) + "\""
     }
