@@ -23,8 +23,8 @@ struct BrandsListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List the brands with their numbers.",
         discussion: """
-            Reads the copy of the last sync, also beside a running gateway. Numbers of a brand with another name, logo or \
-            reason are a line of their own.
+            Reads the copy of the last sync, also beside a running gateway. A brand is one line. Where its numbers differ, \
+            the line has the count of logos and reasons; herald brands show has each.
 
             Examples:
               herald brands list

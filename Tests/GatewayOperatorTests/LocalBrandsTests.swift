@@ -68,6 +68,37 @@ struct LocalBrandsTests {
         #expect(json.contains("\"no_logo_because\":\"its URL is http"), "\(json)")
     }
 
+    @Test func `a list has one row a brand, with the count of logos and reasons`() throws {
+        for number in 1...4 as ClosedRange<Int64> {
+            try put(
+                61_255_501_000 + number, number < 4 ? "Acme Bank" : "Acme Loans", id: "acme",
+                logo: number > 1 ? "https://a.example/l.png" : nil, reason: number > 1 ? "Reason \(number % 2)" : nil)
+        }
+        // Brands of the same name; those without an identifier are one.
+        try put(61_255_502_001, "Dental", id: "d-1", reason: "Your appointment")
+        try put(61_255_502_002, "Dental")
+        try put(61_255_502_003, "Dental", logo: "https://d.example/l.png")
+        try put(61_255_502_004, "Harbour")
+        let brands = try BrandCacheReader(folder: configuration.state).brands(limit: 10)
+        #expect(
+            LocalBrands.table(brands, .narrow) == """
+                BRAND  NAME                  NUMBERS  FIRST NUMBER  LOGOS  REASONS
+                acme   Acme Bank and 1 more  4        +61255501001  1      2
+                -      Dental                2        +61255502002  1      0
+                d-1    Dental                1        +61255502001  0      1
+                -      Harbour               1        +61255502004  0      0
+
+                """)
+        let json = try brands.map { try Output.line(json: $0.json) }
+        for part in ["\"names\":2", "\"logos\":1", "\"logo_url\":\"https://a.example/l.png\"", "\"call_reasons\":2"] {
+            #expect(json[0].contains(part), "\(json[0])")
+        }
+        #expect(!json[0].contains("\"call_reason\":"), "\(json[0])")
+        #expect(json[2].contains("\"call_reason\":\"Your appointment\",\"call_reasons\":1"), "\(json[2])")
+        #expect(
+            try BrandCacheReader(folder: configuration.state).brands(limit: 2).map(\.name) == ["Acme Bank", "Dental"])
+    }
+
     @Test(arguments: [
         ("acne", "; did you mean \"acme\"?"), ("Acme Banc", "; did you mean \"Acme Bank\"?"), ("zzzzzzzz", ""),
     ])

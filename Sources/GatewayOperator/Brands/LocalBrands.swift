@@ -81,22 +81,35 @@ package struct LocalBrands {
     }
 
     private func unknown(_ name: String) throws -> String {
-        let known = try CommandFailure.reported { try reader.brands(limit: Self.mostCompared) }
-        let names = known.map(\.name) + known.map(\.brandID).filter { !$0.isEmpty }
-        let hint = NearestName.hint(name, among: Set(names))
+        let names = try CommandFailure.reported { try reader.names(limit: Self.mostCompared) }
+        let hint = NearestName.hint(name, among: names)
         return TerminalText.visible("no brand has the identifier or the name \(name)\(hint)")
             + "; herald brands lists those of the local copy"
     }
 
-    private static func table(_ brands: [BrandRow], _ form: TableForm) -> String {
+    /// A brand with several names, logos or reasons has their number.
+    static func table(_ brands: [ListedBrand], _ form: TableForm) -> String {
         var table = TextTable(
-            ["BRAND", "NAME", "NUMBERS", "FIRST NUMBER", "LOGO"], form, whole: ["BRAND", "FIRST NUMBER"])
+            ["BRAND", "NAME", "NUMBERS", "FIRST NUMBER", "LOGOS", "REASONS"], form, whole: ["BRAND", "FIRST NUMBER"])
         for brand in brands {
             table.add([
-                brand.brandID, brand.name, String(brand.numbers), "\(brand.first)", brand.logoURL == nil ? "no" : "yes",
+                brand.brandID, brand.names > 1 ? "\(brand.name) and \(brand.names - 1) more" : brand.name,
+                String(brand.numbers), "\(brand.first)", String(brand.logos), String(brand.reasons),
             ])
         }
         return table.text
+    }
+}
+
+extension ListedBrand {
+    /// A text of which the brand has several is left out; `herald brands show` has them all.
+    var json: [String: JSONValue?] {
+        [
+            "brand_id": brandID.isEmpty ? nil : .string(brandID), "name": .string(name), "names": .int(names),
+            "logo_url": JSONValue(logoURL), "logos": .int(logos), "call_reason": JSONValue(callReason),
+            "call_reasons": .int(reasons), "numbers": .int(numbers), "first_number": .string("\(first)"),
+            "last_number": .string("\(last)"), "updated_at": updatedAt.isEmpty ? nil : .string(updatedAt),
+        ]
     }
 }
 
