@@ -69,7 +69,7 @@ final class Housekeeping: Service {
         }
         for account in new {
             logger.warning(
-                "account reached events.mb_per_day; raise the limit, or revoke a misused key",
+                "account reached events.mb_per_day; raise the limit, or remove a misused key",
                 metadata: ["account": "\(account)"])
         }
     }

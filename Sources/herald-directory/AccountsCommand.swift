@@ -154,7 +154,7 @@ struct AccountsCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Close an account and revoke its keys; its brands, events and reports stay.",
+            abstract: "Remove an account and its keys; its brands, events and reports stay.",
             discussion: """
                 Example:
                   herald-directory accounts remove acme
@@ -168,7 +168,7 @@ struct AccountsCommand: ParsableCommand {
         func run() throws {
             let accounts = AccountList(try options.open())
             try reportingRefusals { try accounts.close(try accounts.find(name), now: secondsNow()) }
-            Output.write("account \"\(TerminalText.visible(name))\" is closed and its keys are revoked\n")
+            Output.write("account \"\(TerminalText.visible(name))\" and its keys are removed; its status is closed\n")
         }
     }
 

@@ -59,7 +59,7 @@ struct AdminKeysCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key at once.",
+            abstract: "Remove a key; it ends at once.",
             discussion: """
                 Example:
                   herald-directory admin-keys remove portal
@@ -76,7 +76,7 @@ struct AdminKeysCommand: ParsableCommand {
                     "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory admin-keys list"
                 )
             }
-            Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
+            Output.write("key \"\(TerminalText.visible(name))\" is removed\n")
         }
     }
 }

@@ -174,7 +174,7 @@ struct BrandsCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take all numbers of brands out of service; the brands stay for events and reports.",
+            abstract: "Remove brands from all their numbers; the brands stay for events and reports.",
             discussion: """
                 Example:
                   herald-directory brands remove acme other-brand

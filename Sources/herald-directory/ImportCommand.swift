@@ -35,7 +35,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .customLong("dry-run"), help: "Report the result without writing.")
     var dryRun = false
 
-    @Flag(help: "Deactivate numbers that are missing from the file.")
+    @Flag(help: "Remove numbers that are missing from the file.")
     var replace = false
 
     func run() throws {
@@ -71,7 +71,7 @@ struct ImportCommand: ParsableCommand {
         Output.write(
             (dryRun ? "dry run, nothing was written: " : "")
                 + "\(result.imported) imported, \(result.unchanged) unchanged, \(result.rejected) rejected"
-                + (replace ? ", \(result.deactivated) deactivated\n" : "\n"))
+                + (replace ? ", \(result.deactivated) removed\n" : "\n"))
     }
 
     private static func show(_ state: BrandImport.Progress, on line: ProgressLine) {

@@ -19,7 +19,7 @@ struct KeyDelivery: ParsableArguments {
     ///   - make: creates the key.
     ///   - signing: creates or finds the signing secret of the key; nil for none.
     ///   - showsSigning: true shows a new signing secret even if the key goes into a file.
-    ///   - undo: revokes a key that could not be delivered.
+    ///   - undo: removes a key that could not be delivered.
     func deliver(
         _ name: String, make: () throws -> String,
         signing: (_ key: String) throws -> SigningSecrets.Secret? = { _ in nil }, showsSigning: Bool = true,

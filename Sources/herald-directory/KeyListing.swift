@@ -24,7 +24,7 @@ struct KeyListing: ParsableArguments {
     }
 
     private func state(of key: AccountStore.KeyRow, now: String) -> String {
-        if let revoked = key.revoked { return "revoked " + revoked }
+        if let revoked = key.revoked { return "removed " + revoked }
         guard let expires = key.expires else { return "good" }
         return expires > now ? "good until " + expires : "ended " + expires
     }

@@ -109,13 +109,13 @@ struct KeysCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key at once.",
+            abstract: "Remove a key; it ends at once.",
             discussion: """
                 Example:
                   herald-directory keys remove gateway
                 """)
 
-        @Argument(help: "The key's name, which also revokes a rotated predecessor, or its identifier.")
+        @Argument(help: "The key's name, which also removes a rotated predecessor, or its identifier.")
         var name: String
 
         @OptionGroup var options: AccountOptions
@@ -125,7 +125,7 @@ struct KeysCommand: ParsableCommand {
                 throw CommandFailure(
                     "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory keys list")
             }
-            Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
+            Output.write("key \"\(TerminalText.visible(name))\" is removed\n")
         }
     }
 }

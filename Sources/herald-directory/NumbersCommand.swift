@@ -93,7 +93,7 @@ struct NumbersCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take numbers out of service; gateways receive the change with their next sync.",
+            abstract: "Remove numbers; gateways receive the change with their next sync.",
             discussion: """
                 Example:
                   herald-directory numbers remove +61491570156 +61491570157
@@ -118,7 +118,7 @@ struct NumbersCommand: ParsableCommand {
     }
 }
 
-/// The result of a command that takes numbers out of service.
+/// The result of a command that removes numbers.
 enum RemovedNumbers {
     static func write(_ count: Int, _ asJSON: Bool) throws {
         if asJSON { return try Output.write(json: ["removed": count]) }

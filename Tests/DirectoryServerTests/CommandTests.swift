@@ -127,7 +127,7 @@ struct CommandTests {
         let second = try await run("admin-keys", "list").output.split(separator: "\n").filter {
             $0.hasPrefix("second ")
         }
-        #expect(second.allSatisfy { $0.contains(" revoked ") }, "\(second)")
+        #expect(second.allSatisfy { $0.contains(" removed ") }, "\(second)")
     }
 
     @Test func `brands come in, change, go out and are backed up`() async throws {

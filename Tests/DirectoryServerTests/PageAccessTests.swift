@@ -15,16 +15,16 @@ struct PageAccessTests {
     private static let pages = [
         "/", "/accounts", "/accounts/main", "/accounts/main/brands", "/accounts/main/new-brand",
         "/accounts/main/brand?id=brand-1", "/accounts/main/numbers", "/accounts/main/import", "/accounts/main/keys",
-        "/accounts/main/devices", "/accounts/main/events", "/accounts/main/debug", "/accounts/main/close",
-        "/accounts/main/brand/deactivate?id=brand-1", "/logos", "/logo-removal?name=a.png", "/report",
+        "/accounts/main/devices", "/accounts/main/events", "/accounts/main/debug", "/accounts/main/remove",
+        "/accounts/main/brand/remove?id=brand-1", "/logos", "/logo-removal?name=a.png", "/report",
     ]
 
     private static let forms = [
-        "/accounts", "/accounts/main", "/accounts/main/close", "/accounts/main/brands", "/accounts/main/brand",
+        "/accounts", "/accounts/main", "/accounts/main/remove", "/accounts/main/brands", "/accounts/main/brand",
         "/accounts/main/brands/preview", "/accounts/main/brand/preview", "/accounts/main/import/x/region",
-        "/accounts/main/brand/numbers", "/accounts/main/brand/deactivate", "/accounts/main/numbers/deactivate",
+        "/accounts/main/brand/numbers", "/accounts/main/brand/remove", "/accounts/main/numbers/remove",
         "/accounts/main/import/text", "/accounts/main/import/x", "/accounts/main/import/x/cancel",
-        "/accounts/main/keys", "/accounts/main/keys/x/rotate", "/accounts/main/keys/x/revoke", "/accounts/main/debug",
+        "/accounts/main/keys", "/accounts/main/keys/x/rotate", "/accounts/main/keys/x/remove", "/accounts/main/debug",
         "/accounts/main/debug/withdraw", "/logo-upload/x", "/logo-removal",
     ]
 
@@ -38,6 +38,23 @@ struct PageAccessTests {
                 #expect(after.status == 200, "\(path): \(after.text)")
                 #expect(after.text.contains("Herald 9.8.7") && after.text.contains("<h1>"), "\(path)")
                 #expect(after.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            }
+        }
+    }
+
+    @Test func `buttons and links have the verbs of the commands`() async throws {
+        try await PageVisitor.run { visitor in
+            try visitor.directory.put("+61491570156")
+            var texts = ""
+            for path in Self.pages { texts += try await visitor.get(path).text }
+            // Verbs that decision 0108 has replaced.
+            for verb in ["Close", "Create", "Deactivate", "Delete", "Forget", "Revoke", "Take"] {
+                #expect(!texts.contains(">\(verb) ") && !texts.contains(">\(verb)…"), "\(verb)")
+            }
+            for text in [
+                ">Add account<", ">Add brand<", ">Add key<", ">Remove…<", ">Remove main<", ">Remove this account…<",
+            ] {
+                #expect(texts.contains(text), "\(text)")
             }
         }
     }
@@ -106,13 +123,13 @@ struct PageAccessTests {
         }
     }
 
-    @Test func `a session ends when its key is revoked`() async throws {
+    @Test func `a session ends when its key is removed`() async throws {
         try await PageVisitor.run { visitor in
             let keys = AdminKeys(visitor.directory.database)
             let other = try await PageVisitor.logIn(visitor.directory, key: try keys.create(name: "other", now: 1))
             #expect(try keys.revoke("portal", now: 2))
-            let revoked = try await visitor.get("/accounts")
-            #expect(revoked.status == 303 && revoked.headers["location"] == "/login")
+            let removed = try await visitor.get("/accounts")
+            #expect(removed.status == 303 && removed.headers["location"] == "/login")
             let kept = try await other.get("/accounts")
             #expect(kept.status == 200)
         }

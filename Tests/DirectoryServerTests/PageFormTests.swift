@@ -31,7 +31,7 @@ struct PageFormTests {
             let sync = try await visitor.directory.sync()
             #expect(sync.branding.map(\.brandName) == ["Acme"] && sync.branding.map(\.callReason) == ["Your card"])
             let gone = try await visitor.post(
-                "/accounts/main/numbers/deactivate", ["number": "+61255501001", "id": "acme-bank"])
+                "/accounts/main/numbers/remove", ["number": "+61255501001", "id": "acme-bank"])
             #expect(gone.status == 303)
             #expect(try BrandNumbers(visitor.directory.database).page(after: nil, limit: 9).map(\.state) == [.inactive])
         }
@@ -111,13 +111,13 @@ struct PageFormTests {
             let file = Self.header + "+61491570156,New,,,brand-1\n+61491570158,Added,,,b2\n"
             let sent = try await visitor.send(file: file, to: "/accounts/main/import/file", ["replace": "on"])
             let preview = try await visitor.follow(sent)
-            for text in ["was Old", "Added", "Taken out of service", "Import these changes"] {
+            for text in ["was Old", "Added", "Removed", "Import these changes"] {
                 #expect(preview.text.contains(text), "\(text)")
             }
             #expect(try await visitor.directory.sync().branding.map(\.brandName).contains("New") == false)
             let path = try #require(sent.headers["location"])
             let done = try await visitor.follow(try await visitor.post(path))
-            #expect(done.text.contains("2 numbers added or changed, 1 taken out of service"))
+            #expect(done.text.contains("2 numbers added or changed, 1 removed"))
             let again = try await visitor.post(path)
             #expect(again.status == 404 && again.text.contains("used or cancelled"))
             let files = try FileManager.default.contentsOfDirectory(atPath: visitor.directory.database.folder)
@@ -204,7 +204,7 @@ struct PageFormTests {
             let text = Self.header + "+61491570156,Acme,,,b1\n0491570157,X,,,b2\n"
             let stopped = try await visitor.follow(
                 try await visitor.post("/accounts/main/import/text", ["text": text, "replace": "on"]))
-            #expect(stopped.text.contains("their numbers would go out of service"))
+            #expect(stopped.text.contains("their numbers would be removed"))
             #expect(!stopped.text.contains("Import the"))
             let headless = try await visitor.follow(
                 try await visitor.post("/accounts/main/import/text", ["text": "a,b\n1,2\n"]))
@@ -213,11 +213,11 @@ struct PageFormTests {
             #expect(empty.problem("text")?.contains("There are no lines") == true)
             let nothing = try await visitor.post(
                 "/accounts/main/import/text", ["text": Self.header, "replace": "on"])
-            #expect(nothing.status == 422 && nothing.text.contains("would deactivate all numbers"))
+            #expect(nothing.status == 422 && nothing.text.contains("would remove all numbers"))
         }
     }
 
-    @Test func `a key is shown once and works until it is revoked`() async throws {
+    @Test func `a key is shown once and works until it is removed`() async throws {
         try await PageVisitor.run { visitor in
             let made = try await visitor.post("/accounts/main/keys", ["name": "sbc", "kind": "gateway"])
             let key = try #require(made.text.firstMatch(of: /<code>(hd_[^<]*)<\/code>/).map { String($0.1) })
@@ -227,9 +227,9 @@ struct PageFormTests {
             let sync = "/" + APIPath.sync
             #expect(try await visitor.directory.ask(sync, headers: ["X-API-Key": key]).status == 200)
             let id = try #require(try AccountStore(visitor.directory.database).keys().last { $0.name == "sbc" }?.id)
-            #expect(try await visitor.get("/accounts/main/keys/\(id)/revoke").text.contains("cannot be undone"))
+            #expect(try await visitor.get("/accounts/main/keys/\(id)/remove").text.contains("cannot be undone"))
             #expect(try await visitor.directory.ask(sync, headers: ["X-API-Key": key]).status == 200)
-            #expect(try await visitor.post("/accounts/main/keys/\(id)/revoke").status == 303)
+            #expect(try await visitor.post("/accounts/main/keys/\(id)/remove").status == 303)
             #expect(try await visitor.directory.ask(sync, headers: ["X-API-Key": key]).status == 401)
             let twice = try await visitor.post("/accounts/main/keys", ["name": "test", "kind": "gateway"])
             #expect(twice.problem("name")?.contains("already") == true)

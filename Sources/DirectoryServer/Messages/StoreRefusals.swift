@@ -55,7 +55,7 @@ extension Refusal {
             Refusal(
                 .tooManyRequests, "This account has \(most) devices, and registers no more", code: "TOO_MANY_DEVICES",
                 headers: [.retryAfter: "86400"], details: ["limit": .int(most)],
-                guidance: "Ask the operator to raise clients.devices_per_account, or to revoke a misused key")
+                guidance: "Ask the operator to raise clients.devices_per_account, or to remove a misused key")
         }
     }
 

@@ -4,18 +4,18 @@ import DirectoryStore
 import HTTPTypes
 import WebPages
 
-/// Lists, creates, changes and closes accounts.
+/// Lists, adds, changes and removes accounts.
 struct AccountPages: Sendable {
     let desk: PageDesk
 
     var pages: [Page] {
         [
             desk.page(.get, "/accounts", entry: "Accounts") { try await list($0) },
-            desk.page(.post, "/accounts") { try await create($0) },
+            desk.page(.post, "/accounts") { try await add($0) },
             desk.page(.get, "/accounts/:account") { try await show($0) },
             desk.page(.post, "/accounts/:account") { try await change($0) },
-            desk.page(.get, "/accounts/:account/close") { try await askClose($0) },
-            desk.page(.post, "/accounts/:account/close") { try await close($0) },
+            desk.page(.get, "/accounts/:account/remove") { try await askRemove($0) },
+            desk.page(.post, "/accounts/:account/remove") { try await remove($0) },
         ]
     }
 
@@ -76,10 +76,10 @@ struct AccountPages: Sendable {
                 .text(
                     "name", "Name", name, hint: "1 to 64 letters, digits, dots, dashes and underscores",
                     isRequired: true, problem: problem)
-            ], button: "Create account")
+            ], button: "Add account")
     }
 
-    private func create(_ request: OperatorRequest) async throws -> PageResult {
+    private func add(_ request: OperatorRequest) async throws -> PageResult {
         let (database, now, name) = (request.database, request.now, request.form["name"])
         do {
             _ = try await request.blocking { try AccountList(database).create(name: name, now: now) }
@@ -126,9 +126,10 @@ struct AccountPages: Sendable {
         if summary.status != "closed" {
             parts.append(
                 PagePart(
-                    heading: "Close the account",
-                    texts: ["Its keys are revoked and its gateways stop branding. Events and reports stay."],
-                    linkList: .init(links: [PageLink(href: account.path + "/close", linkText: "Close this account…")])))
+                    heading: "Remove the account",
+                    texts: ["Its keys end at once and its gateways stop branding. Events and reports stay."],
+                    linkList: .init(links: [PageLink(href: account.path + "/remove", linkText: "Remove this account…")])
+                ))
         }
         return request.result(account.name, of: account, parts: parts, status: status)
     }
@@ -213,20 +214,21 @@ struct AccountPages: Sendable {
         return count
     }
 
-    private func askClose(_ request: OperatorRequest) async throws -> PageResult {
+    private func askRemove(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         let form = EntryForm(
-            account.path + "/close", [], button: "Close \(account.name)", isDanger: true, cancel: account.path)
+            account.path + "/remove", [], button: "Remove \(account.name)", isDanger: true, cancel: account.path)
         let text =
-            "All keys of \(account.name) are revoked at once. Its gateways stop branding calls; calls go on without brands."
-        return request.result("Close \(account.name)?", of: account, parts: [PagePart(texts: [text], form: form)])
+            "All keys of \(account.name) end at once. Its gateways stop branding calls; calls go on without brands."
+        return request.result("Remove \(account.name)?", of: account, parts: [PagePart(texts: [text], form: form)])
     }
 
-    private func close(_ request: OperatorRequest) async throws -> PageResult {
+    private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         let (database, now) = (request.database, request.now)
         try await request.blocking { try AccountList(database).close(account.id, now: now) }
         return .redirect(
-            to: account.path, notice: PageNotice(.done, "\(account.name) is closed, its keys are revoked."))
+            to: account.path,
+            notice: PageNotice(.done, "\(account.name) and its keys are removed. Its status is closed."))
     }
 }

@@ -187,7 +187,7 @@ struct ImportPages: Sendable {
             return ImportPreview(request: request, account: account, id: id, result: result).page(hasMoved: hasMoved)
         case .imported(let result):
             let text =
-                "Imported: \(Amount.count(result.imported)) number\(result.imported == 1 ? "" : "s") added or changed, \(Amount.count(result.deactivated)) taken out of service, \(Amount.count(result.unchanged)) unchanged."
+                "Imported: \(Amount.count(result.imported)) number\(result.imported == 1 ? "" : "s") added or changed, \(Amount.count(result.deactivated)) removed, \(Amount.count(result.unchanged)) unchanged."
             guard result.rejected == 0 else {
                 // The report stays for an hour; the file is done with.
                 unlink(work.path)
@@ -272,7 +272,7 @@ struct ImportForm: Sendable {
         (text, region, replaces) = (form["text"], form["region"], form.isTicked("replace"))
     }
 
-    /// Valid lines are imported without the others, unless the numbers of the others would go out of service.
+    /// Valid lines are imported without the others, unless a replacement would remove the numbers of the others.
     var options: BrandImport.Options {
         var options = BrandImport.Options()
         (options.replaces, options.skipsInvalid) = (replaces, !replaces)
@@ -300,7 +300,7 @@ struct ImportForm: Sendable {
                 problem: problems["region"]),
             .tick(
                 "replace", "Replace all numbers", replaces,
-                hint: "numbers that are missing in the file go out of service; all lines must be valid"),
+                hint: "numbers that are missing in the file are removed; all lines must be valid"),
         ]
     }
 }

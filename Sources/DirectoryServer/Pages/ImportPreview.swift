@@ -25,7 +25,7 @@ struct ImportPreview: Sendable {
         if let plan = result.plan {
             parts += [
                 part("Added", plan.added, plan.addedCount), part("Changed", plan.changed, plan.changedCount),
-                part("Taken out of service", plan.removed, plan.removedCount),
+                part("Removed", plan.removed, plan.removedCount),
             ].compactMap { $0 }
         }
         if !result.problems.isEmpty {
@@ -110,7 +110,7 @@ struct ImportPreview: Sendable {
     private var refusal: String {
         valid == 0 && result.problems.first?.line == 1
             ? "This is no file of brands. Correct its first line and send it again."
-            : "A replacement takes no file with invalid lines, because their numbers would go out of service. Correct the lines, or import without a replacement."
+            : "A replacement takes no file with invalid lines, because their numbers would be removed. Correct the lines, or import without a replacement."
     }
 
     private func part(_ kind: String, _ changes: [ImportPlan.Change], _ count: Int) -> PagePart? {

@@ -5,7 +5,7 @@ import DirectoryStore
 import HTTPTypes
 import WebPages
 
-/// Lists, makes, rotates and revokes the API keys of an account.
+/// Lists, adds, rotates and removes the API keys of an account.
 struct KeyPages: Sendable {
     let desk: PageDesk
 
@@ -14,13 +14,13 @@ struct KeyPages: Sendable {
             desk.page(.get, "/accounts/:account/keys") { request in
                 try await list(request, try await request.account())
             },
-            desk.page(.post, "/accounts/:account/keys") { try await create($0) },
+            desk.page(.post, "/accounts/:account/keys") { try await add($0) },
             desk.page(.get, "/accounts/:account/keys/:key/rotate") { request in
                 try await askRotate(request, hours: "24", problem: nil)
             },
             desk.page(.post, "/accounts/:account/keys/:key/rotate") { try await rotate($0) },
-            desk.page(.get, "/accounts/:account/keys/:key/revoke") { try await askRevoke($0) },
-            desk.page(.post, "/accounts/:account/keys/:key/revoke") { try await revoke($0) },
+            desk.page(.get, "/accounts/:account/keys/:key/remove") { try await askRemove($0) },
+            desk.page(.post, "/accounts/:account/keys/:key/remove") { try await remove($0) },
         ]
     }
 
@@ -43,11 +43,11 @@ struct KeyPages: Sendable {
             let path = account.path + "/keys/" + key.id
             let isUsable = state.text == "valid"
             let rotate = PageLink(href: path + "/rotate", linkText: "Rotate…")
-            let revoke = PageLink(href: path + "/revoke", linkText: "Revoke…")
+            let remove = PageLink(href: path + "/remove", linkText: "Remove…")
             table.add(
                 .text(key.name), .text(key.kind?.rawValue), .tag(state.text, state.color), .text(key.id),
                 request.time(key.created), request.time(key.lastUsed),
-                isUsable ? .links(rotate, revoke) : state.color == "warn" ? .links(revoke) : .text(nil))
+                isUsable ? .links(rotate, remove) : state.color == "warn" ? .links(remove) : .text(nil))
         }
         let parts = [
             PagePart(table: table),
@@ -59,7 +59,7 @@ struct KeyPages: Sendable {
     }
 
     private static func state(_ key: AccountStore.KeyRow, _ request: OperatorRequest) -> (text: String, color: String) {
-        if key.revoked != nil { return ("revoked", "bad") }
+        if key.revoked != nil { return ("removed", "bad") }
         guard let expires = key.expires else { return ("valid", "good") }
         if let end = Timestamp.seconds(from: expires), end <= request.now { return ("ended", "bad") }
         return ("ends \(request.zone.shown(expires))", "warn")
@@ -76,10 +76,10 @@ struct KeyPages: Sendable {
                 .choice(
                     "kind", "Kind", kind, KeyKind.allCases.map { ($0.rawValue, $0.rawValue) },
                     hint: "a key of phones never gets the limits of a gateway"),
-            ], button: "Create key")
+            ], button: "Add key")
     }
 
-    private func create(_ request: OperatorRequest) async throws -> PageResult {
+    private func add(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         let (name, kind) = (request.form["name"], request.form["kind"])
         do {
@@ -156,18 +156,18 @@ struct KeyPages: Sendable {
             ends: count == 0 ? nil : request.zone.shown(Timestamp.string(from: made.oldEnds)))
     }
 
-    private func askRevoke(_ request: OperatorRequest) async throws -> PageResult {
+    private func askRemove(_ request: OperatorRequest) async throws -> PageResult {
         let (account, key) = try await find(request)
         let form = EntryForm(
-            account.path + "/keys/\(key.id)/revoke", [], button: "Revoke \(key.name)", isDanger: true,
+            account.path + "/keys/\(key.id)/remove", [], button: "Remove \(key.name)", isDanger: true,
             cancel: account.path + "/keys")
         let text =
             "Requests with this key get 401 from now on. Last used: \(request.zone.shown(key.lastUsed)). This cannot be undone."
         return request.result(
-            "Revoke \(key.name)?", of: account, tab: "/keys", parts: [PagePart(texts: [text], form: form)])
+            "Remove \(key.name)?", of: account, tab: "/keys", parts: [PagePart(texts: [text], form: form)])
     }
 
-    private func revoke(_ request: OperatorRequest) async throws -> PageResult {
+    private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let (account, key) = try await find(request)
         let (database, id, now) = (request.database, account.id, request.now)
         let isDone = try await request.blocking {
@@ -175,7 +175,7 @@ struct KeyPages: Sendable {
         }
         let notice =
             isDone
-            ? PageNotice(.done, "Key \(key.name) is revoked.")
+            ? PageNotice(.done, "Key \(key.name) is removed.")
             : PageNotice(.warning, "Key \(key.name) was not valid any more.")
         return .redirect(to: account.path + "/keys", notice: notice)
     }

@@ -22,7 +22,7 @@ struct PagesAccess: Sendable {
         .login(label: "admin key", isSecure: isSecure) { key, address in try await check(key, address) }
     }
 
-    /// Ends the sessions of a revoked key.
+    /// Ends the sessions of a removed key.
     var ticket: LoginTicket {
         LoginTicket(text: AdminKeys.identifier) { [keys] in try await keys.isValid(identifier: $0) }
     }

@@ -145,7 +145,7 @@ package enum AccountStoreError: OperatorError, Hashable {
         switch self {
         case .badName: "a key's name has 1 to 64 characters and no control characters"
         case .nameTaken(let name):
-            "there is a valid key named \"\(name)\" already; revoke it first, or choose another name"
+            "there is a valid key named \"\(name)\" already; remove it first, or choose another name"
         case .noKey(let name): "there is no valid key \"\(name)\"; list the keys to see their names and identifiers"
         case .badAccountName: "an account's name has 1 to 64 letters, digits, dots, dashes and underscores"
         case .accountTaken(let name): "there is an account named \"\(name)\" already; choose another name"

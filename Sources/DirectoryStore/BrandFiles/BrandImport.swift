@@ -348,9 +348,9 @@ package enum BrandImportError: OperatorError, Hashable {
         case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
         case .brokenOff: "the file could not be read to its end; nothing was imported"
         case .replacesAndSkips:
-            "an import with replacement cannot skip invalid rows, because their numbers would be deactivated"
+            "an import with replacement cannot skip invalid rows, because their numbers would be removed"
         case .replacesWithNothing:
-            "the file has no numbers, so replacement would deactivate all numbers; nothing was changed"
+            "the file has no numbers, so replacement would remove all numbers; nothing was changed"
         case .unfinished(let reason):
             """
             only a part of the rows is imported: \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason); the server \

@@ -143,7 +143,7 @@ struct JSONLines {
     }
 
     private static func unknown(_ key: String) -> String {
-        if key == "is_active" { return "is_active is not true; deactivate the number instead" }
+        if key == "is_active" { return "is_active is not true; remove the number instead" }
         let shown = key.prefix(40).filter { $0.isASCII && !$0.isNewline }
         return "unknown field \"\(shown)\"; known are \(fields.keys.sorted().joined(separator: ", "))"
     }

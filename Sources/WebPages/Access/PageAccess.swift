@@ -2,7 +2,7 @@
 
 import HTTPTypes
 
-/// Ends sessions whose secret has become invalid, such as a revoked key.
+/// Ends sessions whose secret has become invalid, such as a removed key.
 package struct LoginTicket: Sendable {
     let text: @Sendable (_ secret: String) -> String
     let isValid: @Sendable (_ text: String) async throws -> Bool

@@ -104,7 +104,7 @@ struct BrandForm: Sendable {
                     problem: problems["owner_state"]),
             ]
         let path = account.path + (isNew ? "/brands" : "/brand")
-        var form = EntryForm(path, fields, button: isNew ? "Create brand" : "Save brand")
+        var form = EntryForm(path, fields, button: isNew ? "Add brand" : "Save brand")
         form.other = .init(otherAction: path + "/preview", otherButton: "Preview")
         return form
     }

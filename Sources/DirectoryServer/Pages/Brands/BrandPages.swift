@@ -20,7 +20,7 @@ struct BrandPages: Sendable {
     var pages: [Page] {
         [
             desk.page(.get, "/accounts/:account/brands") { try await list($0) },
-            desk.page(.post, "/accounts/:account/brands", limit: Self.formLimit) { try await create($0) },
+            desk.page(.post, "/accounts/:account/brands", limit: Self.formLimit) { try await add($0) },
             desk.page(.post, "/accounts/:account/brands/preview", limit: Self.formLimit) { request in
                 let (account, form) = (try await request.account(), try read(request, isNew: true))
                 return try await new(request, account, form, notice: Self.previewed(form))
@@ -39,8 +39,8 @@ struct BrandPages: Sendable {
                 return try await show(request, account, brand, form: form, notice: Self.previewed(form))
             },
             desk.page(.post, "/accounts/:account/brand/numbers", limit: 256 * 1024) { try await addNumbers($0) },
-            desk.page(.get, "/accounts/:account/brand/deactivate") { try await askDeactivate($0) },
-            desk.page(.post, "/accounts/:account/brand/deactivate") { try await deactivate($0) },
+            desk.page(.get, "/accounts/:account/brand/remove") { try await askRemove($0) },
+            desk.page(.post, "/accounts/:account/brand/remove") { try await remove($0) },
         ]
     }
 
@@ -147,7 +147,7 @@ struct BrandPages: Sendable {
             : PageNotice(.error, "Nothing is saved. Correct the marked fields.")
     }
 
-    private func create(_ request: OperatorRequest) async throws -> PageResult {
+    private func add(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         var form = try read(request, isNew: true)
         if form.problems.isEmpty {
@@ -233,14 +233,14 @@ struct BrandPages: Sendable {
             let next = PagePath.with(account.path + "/brand", ["id": brand.id, "after": NumberSearch.position(last)])
             list.linkList = .init(links: [PageLink(href: next, linkText: "Next numbers")])
         }
-        let deactivate = PagePath.with(account.path + "/brand/deactivate", ["id": brand.id])
+        let remove = PagePath.with(account.path + "/brand/remove", ["id": brand.id])
         let parts =
             [
                 first, list,
                 PagePart(
                     heading: "Add numbers", form: numbers.form(account.path + "/brand/numbers", brand: brand.id)),
                 numbers.report,
-                .links(PageLink(href: deactivate, linkText: "Take all numbers out of service…")),
+                .links(PageLink(href: remove, linkText: "Remove this brand…")),
             ].compactMap { $0 }
         return request.result(
             brand.name, of: account, tab: "/brands", parts: parts, status: status, notice: notice)
@@ -319,20 +319,20 @@ struct BrandPages: Sendable {
             : text + " \(Amount.count(moved.count)) of them were numbers of other brands, such as \(first.name)."
     }
 
-    private func askDeactivate(_ request: OperatorRequest) async throws -> PageResult {
+    private func askRemove(_ request: OperatorRequest) async throws -> PageResult {
         let (account, brand) = try await find(request, request.page.query("id") ?? "")
         let back = PagePath.with(account.path + "/brand", ["id": brand.id])
         let form = EntryForm(
-            account.path + "/brand/deactivate", [.hidden("id", brand.id)], button: "Take out of service",
+            account.path + "/brand/remove", [.hidden("id", brand.id)], button: "Remove \(brand.name)",
             isDanger: true, cancel: back)
         let text =
-            "\(Amount.count(brand.numbers ?? 0)) numbers of \(brand.name) ring without a brand from the next sync on. The brand stays."
+            "\(Amount.count(brand.numbers ?? 0)) numbers of \(brand.name) ring without a brand from the next sync on. The brand stays for events and reports."
         return request.result(
-            "Take all numbers of \(brand.name) out of service?", of: account, tab: "/brands",
+            "Remove \(brand.name)?", of: account, tab: "/brands",
             parts: [PagePart(texts: [text], form: form)])
     }
 
-    private func deactivate(_ request: OperatorRequest) async throws -> PageResult {
+    private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let (account, brand) = try await find(request, request.form["id"])
         let (database, id, now) = (request.database, account.id, request.now)
         let count = try await request.blocking {
@@ -340,6 +340,7 @@ struct BrandPages: Sendable {
         }
         return .redirect(
             to: PagePath.with(account.path + "/brand", ["id": brand.id]),
-            notice: PageNotice(.done, "\(Amount.count(count)) numbers are out of service."))
+            notice: PageNotice(
+                .done, "\(brand.name) is removed from \(Amount.count(count)) number\(count == 1 ? "" : "s")."))
     }
 }

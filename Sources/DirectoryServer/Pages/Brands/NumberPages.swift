@@ -5,14 +5,14 @@ import DirectoryStore
 import HTTPTypes
 import WebPages
 
-/// Lists the numbers of an account and takes single ones out of service.
+/// Lists the numbers of an account and removes single ones.
 struct NumberPages: Sendable {
     let desk: PageDesk
 
     var pages: [Page] {
         [
             desk.page(.get, "/accounts/:account/numbers") { try await list($0) },
-            desk.page(.post, "/accounts/:account/numbers/deactivate") { try await deactivate($0) },
+            desk.page(.post, "/accounts/:account/numbers/remove") { try await remove($0) },
         ]
     }
 
@@ -52,7 +52,7 @@ struct NumberPages: Sendable {
         return request.result("Numbers", of: account, tab: "/numbers", parts: parts)
     }
 
-    private func deactivate(_ request: OperatorRequest) async throws -> PageResult {
+    private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
         guard let number = E164Number(request.form["number"]) else {
             throw PageProblem(.badRequest, "The form has no number. Nothing was changed. Open the page again.")
@@ -63,8 +63,9 @@ struct NumberPages: Sendable {
         }
         let notice =
             count > 0
-            ? PageNotice(.done, "\(request.shown("\(number)")) is out of service from the next sync on.")
-            : PageNotice(.warning, "\(request.shown("\(number)")) was not in service.")
+            ? PageNotice(
+                .done, "\(request.shown("\(number)")) is removed: it rings without a brand from the next sync on.")
+            : PageNotice(.warning, "\(request.shown("\(number)")) was removed already.")
         return .redirect(
             to: PagePath.with(account.path + "/brand", ["id": request.form["id"]]), notice: notice)
     }
@@ -123,7 +124,7 @@ enum NumberSearch {
         guard request.page.showsNumbers else { return .text("press Show numbers") }
         return PageTable.Cell(
             cellForm: .init(
-                account.path + "/numbers/deactivate", ["number": row.number, "id": row.brandID],
-                button: "Take out of service"))
+                account.path + "/numbers/remove", ["number": row.number, "id": row.brandID],
+                button: "Remove"))
     }
 }
