@@ -65,8 +65,8 @@ struct TraceLadderTests {
             for side in [.trunk, .pbx, .unknown] as [TracedMessage.Side] {
                 let messages = [0, 999_999].map { time in
                     Example.line(
-                        .message(Example.message(summary, transport: transport, side: side, peer: peer)), callID: call,
-                        after: time)
+                        .message(Example.message(summary, transport: transport, side: side, peer: peer)), after: time,
+                        callID: call)
                 }
                 let outcome = Example.line(.outcome(String(repeating: "word ", count: 60)), callID: call)
                 for row in rows(messages + [outcome]) { #expect(TerminalText.width(row) <= 80, "\(row)") }

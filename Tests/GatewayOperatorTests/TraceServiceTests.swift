@@ -5,6 +5,7 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewayTesting
+import Primitives
 import SIPCore
 import Synchronization
 import Testing

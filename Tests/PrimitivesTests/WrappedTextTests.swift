@@ -29,4 +29,25 @@ struct WrappedTextTests {
             }
         }
     }
+
+    @Test func `a long sentence goes on below its begin, and a short line stays`() {
+        let text = "warning clock  not kept in step by NTP: certificates depend on it\nok      disk   70 GiB free\n"
+        #expect(
+            WrappedText.hanging(text, behind: 15, width: 40) == """
+                warning clock  not kept in step by NTP:
+                               certificates depend on it
+                ok      disk   70 GiB free
+
+                """)
+        #expect(WrappedText.hanging(text, behind: 15, width: 34) == text)
+        #expect(WrappedText.hanging(text, behind: 15, width: 80) == text)
+        #expect(WrappedText.hanging("", behind: 0, width: 80).isEmpty)
+    }
+
+    @Test(arguments: [0, 3, 22]) func `no character is lost, and no line is too long`(columns: Int) {
+        let line = String(repeating: "x", count: 30) + " 名前 " + String(repeating: "word ", count: 30) + "end"
+        let wrapped = WrappedText.hanging(line, behind: columns, width: 50)
+        for line in wrapped.split(separator: "\n") { #expect(TerminalText.width(String(line)) <= 50, "\(line)") }
+        #expect(wrapped.filter { $0 != " " && $0 != "\n" } == line.filter { $0 != " " })
+    }
 }

@@ -23,7 +23,8 @@ package struct GatewayOrders: Sendable {
     /// Writes the state of the gateway.
     package func status() async throws {
         let state = try await ordered { try await client.state() }
-        try write(state, StatusText(state).text)
+        if asJSON { return try Output.write(json: state) }
+        Output.write(sentences: StatusText(state).text, behind: StatusText.columns)
     }
 
     /// Reads the configuration again.

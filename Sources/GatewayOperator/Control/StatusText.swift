@@ -6,6 +6,9 @@ import Primitives
 
 /// The text of `herald status`: one fact a line, problems with their cause and remedy.
 struct StatusText {
+    /// Columns of the names in front of the facts.
+    static let columns = 10
+
     private let state: ControlledState
     private var gateway: GatewayStatus { state.gateway }
 
@@ -14,7 +17,7 @@ struct StatusText {
     var text: String {
         let facts = [general, calls, branding, directory, trust, accounting, doors, operation].joined()
         return facts.map { name, value in
-            name + String(repeating: " ", count: max(1, 10 - name.count)) + TerminalText.visible(value) + "\n"
+            name + String(repeating: " ", count: max(1, Self.columns - name.count)) + TerminalText.visible(value) + "\n"
         }.joined()
     }
 

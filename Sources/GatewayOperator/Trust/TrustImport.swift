@@ -183,15 +183,26 @@ package struct TrustImport {
             }
             return
         }
-        Output.write(text(outcome))
+        let changes = self.changes(outcome)
+        // The details of the table begin where their title does.
+        let title = changes.prefix { $0 != "\n" }
+        Output.write(sentences: changes, behind: title.hasSuffix(Self.detail) ? title.count - Self.detail.count : 0)
+        Output.write(sentences: sums(outcome), behind: 0)
     }
 
     /// A line for each change, the remarks, and the sums.
-    func text(_ outcome: Outcome) -> String {
-        var table = TextTable(["CHANGE", "SUBJECT", "DETAIL"], .wide)
+    func text(_ outcome: Outcome) -> String { changes(outcome) + sums(outcome) }
+
+    private static let detail = "DETAIL"
+
+    private func changes(_ outcome: Outcome) -> String {
+        var table = TextTable(["CHANGE", "SUBJECT", Self.detail], .wide)
         for change in outcome.changes { table.add([change.kind, change.subject, change.detail]) }
-        var text = outcome.changes.isEmpty ? "nothing changed\n" : table.text
-        text += outcome.remarks.map { "remark: \(TerminalText.visible($0))\n" }.joined()
+        return outcome.changes.isEmpty ? "nothing changed\n" : table.text
+    }
+
+    private func sums(_ outcome: Outcome) -> String {
+        var text = outcome.remarks.map { "remark: \(TerminalText.visible($0))\n" }.joined()
         let counts = settings.regimes.enumerated().map { index, regime in
             let good = outcome.trust.signers.count { $0.counts(under: index) }
             return "\(good) count under \(regime.regime.name)"

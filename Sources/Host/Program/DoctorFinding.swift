@@ -32,13 +32,17 @@ public struct DoctorReport: Hashable, Sendable {
 
     public init(_ findings: [DoctorFinding]) { self.findings = findings }
 
+    /// Columns of a line in front of the text.
+    private static let (level, area) = (8, 14)
+
     /// True with an error among the findings.
     public var hasError: Bool { findings.contains { $0.level == .error } }
 
     /// A line for each finding, then the counts.
     public var text: String {
         let lines = findings.map { finding in
-            finding.level.rawValue.padded(8) + finding.area.padded(14) + TerminalText.visible(finding.text) + "\n"
+            finding.level.rawValue.padded(Self.level) + finding.area.padded(Self.area)
+                + TerminalText.visible(finding.text) + "\n"
         }
         let counts = DoctorFinding.Level.allCases.reversed().map { level in
             let count = findings.count { $0.level == level }
@@ -49,7 +53,7 @@ public struct DoctorReport: Hashable, Sendable {
 
     /// Writes the text, or one JSON object a finding.
     public func write(asJSON: Bool) throws {
-        guard asJSON else { return Output.write(text) }
+        guard asJSON else { return Output.write(sentences: text, behind: Self.level + Self.area) }
         for finding in findings { try Output.write(json: finding) }
     }
 }

@@ -8,6 +8,14 @@ public enum Output {
     /// Writes to standard output; a closed pipe ends the command, as SIGPIPE would.
     public static func write(_ text: String) { write(Array(text.utf8)) }
 
+    /// Writes lines that end with a sentence: on a terminal a long one goes on below its begin, elsewhere it is one line.
+    ///
+    /// - Parameter columns: the columns in front of the sentences.
+    public static func write(sentences text: String, behind columns: Int) {
+        guard let width = Terminal.columns(of: STDOUT_FILENO) else { return write(text) }
+        write(WrappedText.hanging(text, behind: columns, width: width))
+    }
+
     /// Writes bytes unchanged.
     public static func write(_ bytes: [UInt8]) {
         do {

@@ -15,7 +15,8 @@ public final class ProgressLine: Sendable {
 
     /// The line of standard error; silent if that is no terminal, or one without cursor control.
     public static let standard = ProgressLine(
-        width: { ProgressLine.terminalWidth() }, now: { DispatchTime.now().uptimeNanoseconds / 1_000_000 },
+        width: { Terminal.columns(of: STDERR_FILENO) },
+        now: { DispatchTime.now().uptimeNanoseconds / 1_000_000 },
         write: { FileHandle.standardError.write(Data($0.utf8)) })
 
     private static let interval: UInt64 = 100
@@ -81,13 +82,5 @@ public final class ProgressLine: Sendable {
             (state.isShown, state.lastAt) = (true, now)
             return true
         }
-    }
-
-    private static func terminalWidth() -> Int? {
-        let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
-        guard isatty(STDERR_FILENO) == 1, !terminal.isEmpty, terminal != "dumb" else { return nil }
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
     }
 }

@@ -34,6 +34,21 @@ public enum WrappedText {
         return lines + [line]
     }
 
+    /// Breaks the long lines of a text; the rest of a line is behind blanks.
+    ///
+    /// - Parameters:
+    ///   - columns: the first characters of a line, which stay on it, and the blanks of its rest.
+    ///   - width: the columns of a line; a text for fewer than 20 columns behind the blanks stays as it is.
+    public static func hanging(_ text: String, behind columns: Int, width: Int) -> String {
+        guard width - columns >= 20 else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard TerminalText.width(String(line)) > width else { return String(line) }
+            let begin = String(repeating: " ", count: columns)
+            let rest = lines(String(line.dropFirst(columns)), width: width - columns)
+            return line.prefix(columns) + rest.joined(separator: "\n" + begin)
+        }.joined(separator: "\n")
+    }
+
     /// The begin of a word that fits; at least one character.
     private static func piece(of word: Substring, columns: Int) -> Substring {
         var (end, used) = (word.startIndex, 0)
