@@ -8,6 +8,8 @@ public enum ResponseField: Hashable, Sendable {
     case unsupported(options: [UInt8])
     /// The methods that are forwarded (RFC 3261 §20.5).
     case allow
+    /// Whole header fields, each behind the line end of the line above it.
+    case lines([UInt8])
 
     /// Writes the field with the end of the line above it.
     func append(to out: inout [UInt8]) {
@@ -21,6 +23,7 @@ public enum ResponseField: Hashable, Sendable {
         case .allow:
             out.append(
                 "\r\nAllow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
+        case .lines(let lines): out.append(contentsOf: lines)
         }
     }
 }
