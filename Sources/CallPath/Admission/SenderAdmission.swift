@@ -120,7 +120,7 @@ extension GatewayElement {
 
 extension SIPIndexError {
     /// The response to a request with the fault; nil where none can be made.
-    fileprivate func refusal(of fault: StreamFault?) -> FailureResponse? {
+    func refusal(of fault: StreamFault?) -> FailureResponse? {
         switch self {
         case .keepAlive, .notSIP: nil
         case .overLimit: FailureResponse(513, "Message Too Large")

@@ -124,7 +124,7 @@ extension ProxyCore {
         let snapshot = (called.customer?.branding ?? branding).load()
         // The identity has the trunk's word about the number, as far as it is trusted. The signature is checked here.
         let identity = CallerIdentity(of: invite, trunk: trunk)
-        let isSpiral = isSpiral(invite)
+        let isSpiral = settings.isSpiral(invite)
         var signed = verifySignatures(arrival, call, facts, identity, on: trunk, isSpiral: isSpiral, worker)
         let found = decideBranding(
             of: invite, facts, identity, signed?.verification ?? identity.verification, isSpiral, trunk, called,
@@ -221,13 +221,6 @@ extension ProxyCore {
                 signed, changesCall: changesCall, changesNames: changesNames, hasVerifiedLogo: taken.hasVerifiedLogo)
         }
         return taken
-    }
-
-    /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).
-    private func isSpiral(_ invite: SIPMessage) -> Bool {
-        let topology = settings.topology
-        guard let pass = EarlierPass(of: invite, sockets: topology.sockets) else { return false }
-        return topology.hasPeer { pass.isProven(sender: $0.number, secret: settings.secret) }
     }
 
     /// Weighs the facts of the INVITE against the directory's gates and the policy of route or trunk.

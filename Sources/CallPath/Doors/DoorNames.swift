@@ -11,9 +11,9 @@ import Trust
 /// thread; it waits for nothing, and does no I/O. It changes no state of the call path.
 public struct DoorNames: Sendable {
     private let settings: CurrentSettings
-    private let branding: CurrentBranding
-    private let trust: GatewayTrust
-    private let trunk: String
+    let branding: CurrentBranding
+    let trust: GatewayTrust
+    let trunk: String
 
     /// Bytes of a present name that are read. A name of 200 bytes fits with every byte escaped.
     private static let mostNameBytes = 1024

@@ -23,3 +23,11 @@ struct CallFacts {
         isEmergency = isMeant || isCallback || priority?.equalsIgnoringCase("emergency") == true
     }
 }
+
+extension GatewaySettings {
+    /// True for a call that has passed here before, as the branch in the gateway's own Via proves (RFC 5393 §4).
+    func isSpiral(_ invite: SIPMessage) -> Bool {
+        guard let pass = EarlierPass(of: invite, sockets: topology.sockets) else { return false }
+        return topology.hasPeer { pass.isProven(sender: $0.number, secret: secret) }
+    }
+}
