@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits the queries of each source, by leaky buckets in bounded memory.
+/// Limits the datagrams of each source, by leaky buckets in bounded memory.
 ///
 /// A source is an IPv4 address or an IPv6 network of 64 bits. With UDP a source may be forged, and its victim gets the responses.
-/// So of two queries above the limit one is dropped, and the other gets a response without records, as long as the query. A real
-/// client repeats that one over TCP. Source: the response rate limiting of BIND, with a slip of 2. Not thread-safe.
+/// So of two datagrams above the limit one is dropped, and the other gets a reduced response, which is no longer than the
+/// request. A real client goes on by it. Source: the response rate limiting of BIND, with a slip of 2. Not thread-safe.
 struct SourceRates: Sendable {
-    enum Verdict: Hashable, Sendable { case granted, truncated, dropped }
+    enum Verdict: Hashable, Sendable { case granted, reduced, dropped }
 
     private struct Bucket {
         /// Microseconds at which the bucket is empty.
@@ -23,10 +23,10 @@ struct SourceRates: Sendable {
     private var shared = Bucket()
     private var sweptAt: UInt64 = 0
 
-    /// - Parameter perSecond: queries of one source, 1 to 1,000,000; as many may come at once.
+    /// - Parameter perSecond: datagrams of one source, 1 to 1,000,000; as many may come at once.
     init(perSecond: Int) { interval = UInt64(1_000_000 / min(max(perSecond, 1), 1_000_000)) }
 
-    /// Takes one query of a source.
+    /// Takes one datagram of a source.
     ///
     /// - Parameters:
     ///   - address: 4 or 16 bytes.
@@ -43,7 +43,7 @@ struct SourceRates: Sendable {
         let ahead = bucket.emptyAt > now ? bucket.emptyAt - now : 0
         guard ahead + interval <= 1_000_000 else {
             bucket.excess += 1
-            return bucket.excess % 2 == 1 ? .truncated : .dropped
+            return bucket.excess % 2 == 1 ? .reduced : .dropped
         }
         bucket.emptyAt = max(bucket.emptyAt, now) + interval
         return .granted

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GatewayDoors
 
-@Suite("Queries of each source are limited in bounded memory")
+@Suite("Datagrams of each source are limited in bounded memory")
 struct SourceRatesTests {
     private func address(_ number: UInt32) -> [UInt8] {
         [10, UInt8(number >> 16 & 0xFF), UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF)]
@@ -13,9 +13,9 @@ struct SourceRatesTests {
     @Test func `as many as in a second come at once, then one by one`() {
         var rates = SourceRates(perSecond: 10)
         for _ in 0..<10 { #expect(rates.take(address(1), at: 5_000_000) == .granted) }
-        #expect(rates.take(address(1), at: 5_000_000) == .truncated)
+        #expect(rates.take(address(1), at: 5_000_000) == .reduced)
         #expect(rates.take(address(1), at: 5_000_000) == .dropped)
-        #expect(rates.take(address(1), at: 5_050_000) == .truncated)
+        #expect(rates.take(address(1), at: 5_050_000) == .reduced)
         #expect(rates.take(address(1), at: 5_100_000) == .granted)
         #expect(rates.take(address(2), at: 5_100_000) == .granted)
         for _ in 0..<10 { #expect(rates.take(address(1), at: 9_000_000) == .granted) }
@@ -25,7 +25,7 @@ struct SourceRatesTests {
         var rates = SourceRates(perSecond: 1)
         let network: [UInt8] = [0x20, 1, 0xD, 0xB8, 0, 0, 0, 1]
         #expect(rates.take(network + [0, 0, 0, 0, 0, 0, 0, 1], at: 1) == .granted)
-        #expect(rates.take(network + [9, 9, 9, 9, 9, 9, 9, 9], at: 1) == .truncated)
+        #expect(rates.take(network + [9, 9, 9, 9, 9, 9, 9, 9], at: 1) == .reduced)
         #expect(rates.take([0x20, 1, 0xD, 0xB8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1], at: 1) == .granted)
     }
 

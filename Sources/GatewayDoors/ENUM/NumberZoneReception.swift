@@ -62,7 +62,7 @@ final class NumberZoneReception: Sendable {
             counters.add(.dropped)
             return nil
         }
-        return count(rules.zone.reply(to: message, isLimited: verdict == .truncated))
+        return count(rules.zone.reply(to: message, isLimited: verdict == .reduced))
     }
 
     /// The response to a message of a connection; nil if the connection must be closed.
