@@ -105,6 +105,12 @@ package struct ConfigurationSummary {
             lines.append(
                 "enum    zone \(door.zone) on \(door.listen) for \(clients), by the rules of trunk \(door.trunk)")
         }
+        if let door = configuration.doors.redirect {
+            let clients = door.allow.map(\.description).joined(separator: ", ")
+            lines.append(
+                "302     UDP \(door.listen) for \(clients), by the rules of trunk \(door.trunk), name in "
+                    + door.nameIn.word)
+        }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
     }

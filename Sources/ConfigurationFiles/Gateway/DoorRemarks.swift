@@ -8,7 +8,7 @@ extension HeraldConfiguration {
     var doorRemarks: [String] {
         let names =
             doors.names.map { trunkRemarks($0.trunk, of: "doors.names", states: $0.states) + clientRemarks($0) } ?? []
-        return names + (doors.callingNames.map(callingNameRemarks) ?? [])
+        return names + (doors.callingNames.map(callingNameRemarks) ?? []) + (doors.redirect.map(redirectRemarks) ?? [])
     }
 
     /// Remarks about the trunk whose rules a door has.
@@ -76,6 +76,32 @@ extension HeraldConfiguration {
         }
         for range in door.allow where range.prefixLength == 0 {
             remarks.append("doors.enum.allow has every address (\(range)): list the clients")
+        }
+        return remarks
+    }
+
+    /// A request has all of a call: called number, verstat and signatures.
+    private func redirectRemarks(_ door: Doors.Redirect) -> [String] {
+        var remarks: [String] = []
+        if let trunk = trunks.first(where: { $0.name == door.trunk }) {
+            let rules = "doors.redirect has the rules of trunk \(trunk.name)"
+            if !trunk.isTrusted, signatures(of: trunk)?.mode != .decide {
+                remarks.append("\(rules), which is not trusted: no caller gets a brand by it")
+            }
+            if trunk.carrierName == .keep {
+                remarks.append("\(rules) with carrier_name keep: no caller gets a brand by it")
+            }
+        }
+        if !door.listen.isLoopback {
+            remarks.append(
+                "doors.redirect.listen is \(door.listen): names travel unencrypted; keep this network closed")
+        }
+        for range in door.allow where range.prefixLength == 0 {
+            remarks.append("doors.redirect.allow has every address (\(range)): list the clients")
+        }
+        for client in door.idleClients {
+            remarks.append(
+                "doors.redirect.clients has \(client), which doors.redirect.allow does not list: add it there")
         }
         return remarks
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Primitives
+import SIPCore
 
 extension HeraldConfiguration {
     /// The doors for systems that ask for names, because Herald is not in line with them.
@@ -9,6 +10,8 @@ extension HeraldConfiguration {
         package var names: Names?
         /// Calling names by ENUM; nil disables that door.
         package var callingNames: CallingNames?
+        /// Names by SIP redirection; nil disables that door.
+        package var redirect: Redirect?
 
         /// Names by HTTP.
         package struct Names: Hashable, Sendable {
@@ -42,9 +45,12 @@ extension HeraldSchema {
 
     /// Reads the `doors` section.
     ///
-    /// - Parameter taken: addresses of other HTTP servers with their keys.
+    /// - Parameters:
+    ///   - taken: addresses of other HTTP servers with their keys.
+    ///   - listeners: the addresses of calls.
     func doors(
-        _ trunks: [HeraldConfiguration.Trunk], taken: KeyValuePairs<String, EndpointAddress?>
+        _ trunks: [HeraldConfiguration.Trunk], taken: KeyValuePairs<String, EndpointAddress?>,
+        beside listeners: [HeraldConfiguration.Listener]
     ) -> HeraldConfiguration.Doors {
         var doors = HeraldConfiguration.Doors()
         root.within("doors") { section in
@@ -69,6 +75,11 @@ extension HeraldSchema {
                 }
                 return door
             }
+            let calls = listeners.filter { $0.transport == .udp }.map {
+                (key: "listen \($0.name)", address: $0.address)
+            }
+            let zone = doors.callingNames.map { [(key: "doors.enum.listen", address: $0.listen)] } ?? []
+            doors.redirect = section.section("redirect") { redirect($0, trunks, taken: calls + zone) }
         }
         return doors
     }

@@ -37,7 +37,8 @@ struct HeraldSchema {
         let log = LogSchema.read(root, isGateway: true)
         let trace = trace()
         let cluster = cluster(listen ?? [])
-        let doors = doors(trunks ?? [], taken: ["admin.listen": admin, "logos.listen": logos?.listen])
+        let doors = doors(
+            trunks ?? [], taken: ["admin.listen": admin, "logos.listen": logos?.listen], beside: listen ?? [])
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
