@@ -177,8 +177,8 @@ let package = Package(
         .target(
             name: "GatewayDoors",
             dependencies: [
-                "CallPath", "ConfigurationFiles", "BrandingAPI", "Branding", "Primitives", "Host", hummingbirdCore, nio,
-                nioPosix, nioHTTP, lifecycle, log,
+                "CallPath", "ConfigurationFiles", "BrandingAPI", "SIPCore", "Branding", "Primitives", "Host",
+                hummingbirdCore, nio, nioPosix, nioHTTP, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
