@@ -19,6 +19,7 @@ final class DoorServices: ReloadablePart {
     /// Requests since the start, over all servers.
     private let names = NamesCounters()
     private let callingNames = NumberZoneCounters()
+    private let redirections = RedirectCounters()
     private let shared: GatewayShared
     private let running: Mutex<HeraldConfiguration.Doors>
     private let logger = Logger(label: "herald.doors")
@@ -40,11 +41,12 @@ final class DoorServices: ReloadablePart {
         var first: [any Service] = []
         if let door = doors.names { first.append(server(door, onListening: expectServer())) }
         if let door = doors.callingNames { first.append(zoneServer(door, onListening: expectServer())) }
+        if let door = doors.redirect { first.append(redirectServer(door, onListening: expectServer())) }
         if !first.isEmpty { services.replace { [first] in first } }
     }
 
     /// The source of metrics and status.
-    var metrics: DoorMetrics { DoorMetrics(names: names, callingNames: callingNames) }
+    var metrics: DoorMetrics { DoorMetrics(names: names, callingNames: callingNames, redirect: redirections) }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
         let (old, doors) = (running.withLock { $0 }, next.doors)
@@ -52,6 +54,8 @@ final class DoorServices: ReloadablePart {
         try Self.check(doors.names?.listen, against: old.names?.listen, [.tcp], key: "doors.names.listen")
         try Self.check(
             doors.callingNames?.listen, against: old.callingNames?.listen, [.udp, .tcp], key: "doors.enum.listen")
+        try Self.check(
+            doors.redirect?.listen, against: old.redirect?.listen, [.udp], key: "doors.redirect.listen")
         let next = later(doors)
         return { [self] in
             running.withLock { $0 = doors }
@@ -61,6 +65,7 @@ final class DoorServices: ReloadablePart {
                 metadata: [
                     "names": "\(doors.names.map(\.listen.description) ?? "off")",
                     "enum": "\(doors.callingNames.map(\.listen.description) ?? "off")",
+                    "redirect": "\(doors.redirect.map(\.listen.description) ?? "off")",
                 ])
         }
     }
@@ -76,7 +81,12 @@ final class DoorServices: ReloadablePart {
                 service: zoneServer(door, onListening: { _ in }), name: "the door for calling names (doors.enum)",
                 logger: logger)
         }
-        return [names, callingNames].compactMap { $0 }
+        let redirect = doors.redirect.map { door in
+            AfterReload(
+                service: redirectServer(door, onListening: { _ in }), name: "the redirect door (doors.redirect)",
+                logger: logger)
+        }
+        return [names, callingNames, redirect].compactMap { $0 }
     }
 
     /// Refuses an address that another program has, while the old server still runs.
@@ -103,5 +113,14 @@ final class DoorServices: ReloadablePart {
     ) -> NumberZoneServer {
         let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
         return NumberZoneServer(door, names, counters: callingNames, onListening: onListening, logger: logger)
+    }
+
+    private func redirectServer(
+        _ section: HeraldConfiguration.Doors.Redirect, onListening: @escaping @Sendable (Int) -> Void
+    ) -> RedirectServer {
+        let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: section.trunk)
+        let door = RedirectDoor(
+            shared.settings, names, unnamed: section.unbranded == .notFound ? .notFound : .serviceUnavailable)
+        return RedirectServer(section, door, counters: redirections, onListening: onListening, logger: logger)
     }
 }

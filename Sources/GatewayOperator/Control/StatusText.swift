@@ -108,8 +108,11 @@ struct StatusText {
     }
 
     private var doors: [(String, String)] {
-        [("names", gateway.doors?.names?.text), ("enum", gateway.doors?.callingNames?.text)]
-            .compactMap { name, text in text.map { (name, $0) } }
+        [
+            ("names", gateway.doors?.names?.text), ("enum", gateway.doors?.callingNames?.text),
+            ("302", gateway.doors?.redirect?.text),
+        ]
+        .compactMap { name, text in text.map { (name, $0) } }
     }
 
     private var records: [(String, String)] {

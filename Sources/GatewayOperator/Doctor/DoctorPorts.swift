@@ -22,8 +22,12 @@ struct DoctorPorts {
             (configuration.doors.names?.listen, "doors.names.listen"),
             (configuration.doors.callingNames?.listen, "doors.enum.listen"),
         ]
+        let redirect = configuration.doors.redirect.map { door in
+            Self.finding(
+                door.listen.bindCode(.udp), .udp, door.listen, "doors.redirect.listen", isRunning: isRunning)
+        }
         findings =
-            listeners
+            listeners + (redirect.map { [$0] } ?? [])
             + further.compactMap { address, key in
                 address.map { Self.finding($0.bindCode(.tcp), .tcp, $0, key, isRunning: isRunning) }
             }

@@ -7,6 +7,32 @@ enum DoctorDoors {
     /// Clients that get no name, and doors that nobody asks.
     static func running(_ doors: GatewayStatus.Doors?) -> [DoctorFinding] {
         (doors?.names.map(names) ?? []) + (doors?.callingNames.map(callingNames) ?? [])
+            + (doors?.redirect.map(redirect) ?? [])
+    }
+
+    private static func redirect(_ door: GatewayStatus.Doors.Redirect) -> [DoctorFinding] {
+        let causes = [
+            (
+                "not_allowed",
+                "requests came from senders that doors.redirect.allow does not list: the log has an address; add yours"
+            ),
+            ("limited", "requests were above doors.redirect.rate of their source: raise it if they are your client's"),
+            ("dropped", "requests were dropped above doors.redirect.rate: raise it if they are your client's"),
+            ("malformed", "requests broke a rule of SIP: see which program sends to \(door.listen)"),
+            ("refused", "requests were no INVITE of a new call: send new calls alone to \(door.listen)"),
+            ("returned", "INVITEs came back after their redirection: route marked calls past the door"),
+            ("unusable", "INVITEs had a Request-URI that no Contact can have: send a sip, sips or tel URI"),
+        ]
+        let findings = causes.compactMap { result, text in
+            door.requests[result].flatMap { $0 > 0 ? finding(.warning, "\($0) \(text)") : nil }
+        }
+        guard findings.isEmpty else { return findings }
+        guard door.requests.values.contains(where: { $0 > 0 }) else {
+            return [
+                finding(.note, "no request for a redirection since the start; send an INVITE to UDP \(door.listen)")
+            ]
+        }
+        return [finding(.ok, door.text)]
     }
 
     private static func callingNames(_ door: GatewayStatus.Doors.CallingNames) -> [DoctorFinding] {

@@ -8,18 +8,25 @@ import Host
 package struct DoorMetrics: Sendable {
     private let names: NamesCounters
     private let callingNames: NumberZoneCounters
+    private let redirect: RedirectCounters
 
     /// Takes the requests since the start.
     ///
     /// - Parameters:
     ///   - names: by HTTP.
     ///   - callingNames: by ENUM.
-    package init(names: NamesCounters, callingNames: NumberZoneCounters) {
-        (self.names, self.callingNames) = (names, callingNames)
+    ///   - redirect: by SIP redirection.
+    package init(
+        names: NamesCounters, callingNames: NumberZoneCounters, redirect: RedirectCounters = RedirectCounters()
+    ) {
+        (self.names, self.callingNames, self.redirect) = (names, callingNames, redirect)
     }
 
     /// Requests by door and result; a result that has not occurred is absent, except `matched`.
-    var counters: [CounterSample] { Self.samples("names", names.all) + Self.samples("enum", callingNames.all) }
+    var counters: [CounterSample] {
+        Self.samples("names", names.all) + Self.samples("enum", callingNames.all)
+            + Self.samples("redirect", redirect.all)
+    }
 
     private static func samples(_ door: String, _ results: [(label: String, count: UInt64)]) -> [CounterSample] {
         results.map { result in
@@ -31,7 +38,7 @@ package struct DoorMetrics: Sendable {
 
     /// The part of the status; nil without a door.
     func status(_ doors: HeraldConfiguration.Doors) -> GatewayStatus.Doors? {
-        guard doors.names != nil || doors.callingNames != nil else { return nil }
+        guard doors.names != nil || doors.callingNames != nil || doors.redirect != nil else { return nil }
         return GatewayStatus.Doors(
             names: doors.names.map {
                 .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(names.all))
@@ -40,6 +47,9 @@ package struct DoorMetrics: Sendable {
                 .init(
                     listen: "\($0.listen)", trunk: $0.trunk, zone: "\($0.zone)",
                     requests: Self.counts(callingNames.all))
+            },
+            redirect: doors.redirect.map {
+                .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(redirect.all))
             })
     }
 

@@ -7,6 +7,8 @@ extension GatewayStatus {
         var names: Names?
         /// Calling names by ENUM; nil where that door is closed.
         var callingNames: CallingNames?
+        /// Names by SIP redirection; nil where that door is closed.
+        var redirect: Redirect?
 
         /// A door and its requests.
         struct Names: Hashable, Sendable, Codable {
@@ -36,6 +38,19 @@ extension GatewayStatus {
             var text: String {
                 "zone \(zone) on \(listen) by the rules of trunk \(trunk); " + Doors.text(requests, "query")
             }
+        }
+
+        /// The redirect door and its requests.
+        struct Redirect: Hashable, Sendable, Codable {
+            /// The address that it listens on.
+            var listen: String
+            /// The trunk whose rules apply.
+            var trunk: String
+            /// Requests since the start: `matched`, a reason not to brand, or another result of `RedirectEvent`.
+            var requests: [String: UInt64]
+
+            /// The address, and the results as text, such as `12 matched, 3 no_match`.
+            var text: String { "\(listen) by the rules of trunk \(trunk); " + Doors.text(requests, "request") }
         }
 
         private static func text(_ requests: [String: UInt64], _ noun: String) -> String {

@@ -15,7 +15,8 @@ extension HeraldConfiguration {
         let http =
             (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
             + (doors.names == nil ? 0 : NamesPlaces.Limits().most)
-            + (doors.callingNames == nil ? 0 : NumberZoneServer.mostSockets) + ControlServer.connections
+            + (doors.callingNames == nil ? 0 : NumberZoneServer.mostSockets) + (doors.redirect == nil ? 0 : 1)
+            + ControlServer.connections
         return OpenFiles.allow(connections: connections, http: http)
     }
 }
