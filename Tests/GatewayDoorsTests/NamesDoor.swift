@@ -64,6 +64,11 @@ final class NamesDoor: Sendable {
     /// The names of the door.
     var names: DoorNames { DoorNames(settings, branding, GatewayTrust(), trunk: "carrier") }
 
+    /// A redirect door with the same names.
+    func redirectDoor(_ unnamed: RedirectDoor.OnwardStatus = .notFound) -> RedirectDoor {
+        RedirectDoor(settings, names, unnamed: unnamed)
+    }
+
     /// A server that nobody runs yet.
     func server(onListening: @escaping @Sendable (_ port: Int) -> Void) -> NamesServer {
         let desk = NamesDesk(names, allow: allow, counters: counters, logger: log.logger)
