@@ -3,7 +3,8 @@
 /// The mark in the Contact of a redirection, by which the request is recognised when it comes back.
 ///
 /// A URI parameter without value, which the sender repeats in the Request-URI. It needs no key: a caller who writes it loses
-/// the own brand. A sender may change Call-ID, tags and host, so it depends on none of them.
+/// the own brand. A sender may change Call-ID, tags and host, so it depends on none of them. Source: RFC 3261 §8.3 forbids a
+/// redirection to the URI that was requested.
 public enum RedirectMark {
     static let parameter: StaticString = "herald-redirect"
 
