@@ -8,8 +8,8 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (accepted_streams, adoption, calling_names, clock, commands, control, customers, doctor, doors, monitoring, shared_ledger,
-               signed, state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
+from . import (accepted_streams, adoption, calling_names, clock, commands, control, customers, doctor, doors, monitoring, redirections,
+               shared_ledger, signed, state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -240,6 +240,7 @@ OPERATION = (
     *doctor.DOCTOR,
     *doors.DOORS,
     *calling_names.CALLING_NAMES,
+    *redirections.REDIRECTIONS,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
     *accepted_streams.ACCEPTED_STREAMS,
