@@ -15,8 +15,10 @@ struct ScenarioTests {
     }
 
     @Test func `every scenario is part of a situation`() throws {
-        let table = try ["situations.py", "operation.py", "customers.py", "signed.py", "__main__.py"]
-            .map { try Repository.text("Tests/Scenarios/" + $0) }.joined()
+        let table = try [
+            "situations.py", "operation.py", "customers.py", "redirections.py", "signed.py", "__main__.py",
+        ]
+        .map { try Repository.text("Tests/Scenarios/" + $0) }.joined()
         for path in Repository.paths(under: "Tests/Scenarios", endingWith: [".xml"]) {
             let folder = path.split(separator: "/").dropLast().last ?? ""
             #expect(table.contains("\"\(folder)") || table.contains("\"\(folder)/"), "nothing plays \(path)")

@@ -4,14 +4,18 @@ import os
 import re
 import socket
 
+from heraldtest import ROOT
 from heraldtest.addresses import HOST
 from heraldtest.child import Failed, wait_until
+from heraldtest.sipp import Sipp
 from .control import expect
 from .doors import NAMELESS, restart
 from .situations import ALL_BRANDED, SEEN, STRANGER, answered, brand
 
 # Of the door; no other part of a run has it.
 PORT = 15087
+# Of SIPp as a client.
+CLIENT = 15086
 TARGET = f"sip:+61255502001@{HOST}:5062"
 
 
@@ -104,7 +108,24 @@ def places_and_status(testbed, folder, run):
         restart(testbed)
 
 
+def many(testbed, folder, run):
+    """SIPp as a client: 200 calls a second, each with its name. Each ACK ends at the door."""
+    open_door(testbed, f"allow: [{HOST}]")
+    try:
+        client = Sipp("client", os.path.join(ROOT, "Tests", "Scenarios", "redirected", "client.xml"), HOST, folder, remote=HOST,
+                      port=CLIENT, remote_port=PORT, calls=400, rate=200, limit=60,
+                      options=("-key", "caller", brand(1098), "-key", "called", "+61255502000"))
+        if client.wait(90) != 0:
+            raise Failed(f"SIPp has failed calls: {client.child.tail()}")
+        for result in ("matched", "acknowledged"):
+            wait_until(lambda: testbed.metric(f'herald_door_requests_total{{door="redirect",result="{result}"}}') == 400.0, 30,
+                       f"not every call is {result}")
+    finally:
+        restart(testbed)
+
+
 REDIRECTIONS = (
     ("names by a redirection", redirections),
     ("places of a name in a redirection", places_and_status),
+    ("many redirections", many),
 )

@@ -15,7 +15,7 @@ struct NamePlacesTests {
     func `the narrowest range counts`(address: String, place: String) throws {
         let clients: [(String, Redirection.NamePlace)] = [
             ("192.0.2.0/24", .header("X-Caller-Name")), ("192.0.2.21", .contact), ("0.0.0.0/0", .assertedIdentity),
-            ("[2001:db8::]/32", .contact),
+            ("2001:db8::/32", .contact),
         ]
         var ranges: [SourceRange: Redirection.NamePlace] = [:]
         for (text, place) in clients { ranges[try SourceRange.read(text)] = place }

@@ -110,8 +110,8 @@ struct RedirectServerTests {
         }
     }
 
-    /// The response goes to the port of the Via where it does not ask for its source (RFC 3261 §18.2.2).
-    @Test func `a response goes to the port of the Via`() async throws {
+    /// The Via has another address than the source, and asks for the source (RFC 3261 §18.2.1, RFC 3581 §4).
+    @Test func `a response goes to the source of its request`() async throws {
         try await served { port in
             let listener = try LoopbackSocket(port, isStream: false, from: "127.0.0.3", patience: 5_000)
             let text = RedirectMessages.request(via: "SIP/2.0/UDP 127.0.0.4:5060;branch=z9hG4bK1;rport")
