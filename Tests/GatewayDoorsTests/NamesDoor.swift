@@ -18,14 +18,14 @@ final class NamesDoor: Sendable {
     private let log = LogLines()
     private let settings: CurrentSettings
     private let allow: [SourceRange]
-    private let limits: NamesPlaces.Limits
+    private let limits: DoorPlaces.Limits
     private let idle: TimeAmount
 
     /// The numbers of the brands, and their names.
     static let brands = [("+61255501301", "Harbour Dental"), ("+61255501302", "Fish & \"Chips\" 100 % ${x}")]
 
     init(
-        allow: [String] = ["127.0.0.0/8"], limits: NamesPlaces.Limits = NamesPlaces.Limits(),
+        allow: [String] = ["127.0.0.0/8"], limits: DoorPlaces.Limits = DoorPlaces.Limits(),
         idle: TimeAmount = .seconds(450), gates: BrandingGates = BrandingGates(), isEmpty: Bool = false
     ) throws {
         var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 2)
@@ -70,9 +70,9 @@ final class NamesDoor: Sendable {
     }
 
     /// A server that nobody runs yet.
-    func server(onListening: @escaping @Sendable (_ port: Int) -> Void) -> NamesServer {
+    func server(onListening: @escaping @Sendable (_ port: Int) -> Void) -> HTTPDoorServer<NamesDesk> {
         let desk = NamesDesk(names, allow: allow, counters: counters, logger: log.logger)
-        return NamesServer(
+        return HTTPDoorServer(
             EndpointAddress(host: "127.0.0.1", port: 0, isIPv6: false), desk, limits: limits, idle: idle,
             logger: log.logger, onListening: onListening)
     }

@@ -172,7 +172,7 @@ struct NamesServerTests {
     }
 
     @Test func `a client above its connections is let go, and those it has go on`() async throws {
-        var limits = NamesPlaces.Limits()
+        var limits = DoorPlaces.Limits()
         (limits.client, limits.allowed) = (1, 2)
         let door = try NamesDoor(limits: limits)
         try await door.run { port in

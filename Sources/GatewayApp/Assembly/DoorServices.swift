@@ -102,10 +102,10 @@ final class DoorServices: ReloadablePart {
 
     private func server(
         _ door: HeraldConfiguration.Doors.Names, onListening: @escaping @Sendable (Int) -> Void
-    ) -> NamesServer {
+    ) -> HTTPDoorServer<NamesDesk> {
         let names = DoorNames(shared.settings, shared.branding, shared.trust, trunk: door.trunk)
         let desk = NamesDesk(names, allow: door.allow, states: door.states, counters: self.names, logger: logger)
-        return NamesServer(door.listen, desk, logger: logger, onListening: onListening)
+        return HTTPDoorServer(door.listen, desk, logger: logger, onListening: onListening)
     }
 
     private func zoneServer(

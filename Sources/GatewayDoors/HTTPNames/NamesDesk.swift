@@ -3,31 +3,24 @@
 package import CallPath
 package import ConfigurationFiles
 package import Logging
-import NIOCore
+package import NIOCore
 package import NIOHTTP1
-import Synchronization
 
-/// Responds to the requests of clients, counts them, and logs those it rejects.
+/// Responds to the requests of clients for names, counts them, and logs those it rejects.
 ///
 /// Any thread. No response needs I/O or waits for another thread: names come from the snapshot that calls use.
-package final class NamesDesk: Sendable {
+package struct NamesDesk: HTTPDesk {
     private let names: DoorNames
     private let allowed: AllowedClients
     private let states: [NamesRequest.Statement]
     private let counters: NamesCounters
-    private let logger: Logger
-    private let reports = Mutex<[RejectionCause: Report]>([:])
+    private let rejections: RejectionLog<Rejection>
 
-    /// The cause of a rejected request, each with log lines of its own.
-    package enum RejectionCause: Hashable, Sendable {
+    /// The cause of a rejected request.
+    enum Rejection {
         case notAllowed, method, path, format, bytes
         /// All connections are in use, or all of this client.
         case connections
-    }
-
-    private struct Report {
-        var loggedAt: NIODeadline
-        var sinceThen = 0
     }
 
     /// - Parameters:
@@ -37,74 +30,63 @@ package final class NamesDesk: Sendable {
         _ names: DoorNames, allow: [SourceRange], states: [NamesRequest.Statement] = [], counters: NamesCounters,
         logger: Logger
     ) {
-        (self.names, self.states, self.counters, self.logger) = (names, states, counters, logger)
+        (self.names, self.states, self.counters) = (names, states, counters)
         allowed = AllowedClients(allow)
+        rejections = RejectionLog(logger)
     }
 
-    /// Whether requests of this address get names.
+    package static var addressKey: String { "doors.names.listen" }
+    package static var mostBody: Int { 0 }
+    /// FreePBX writes names into its URL as they are.
+    package static var escapesRequestLines: Bool { true }
+
     package func serves(_ client: [UInt8]) -> Bool { allowed.contain(client) }
 
-    /// Responds to one request.
-    ///
-    /// - Parameters:
-    ///   - target: of the request line.
-    ///   - client: its address for the log.
+    package func refusal(
+        of head: HTTPRequestHead, isAllowed: Bool, client: @autoclosure () -> String
+    ) -> DoorResponse? {
+        guard head.method != .GET, head.method != .HEAD else { return nil }
+        guard isAllowed else { return refuse(client()) }
+        counters.add(.invalid)
+        rejections.add(.method, of: client())
+        return .onlyGet
+    }
+
     package func response(
-        _ method: HTTPMethod, _ target: String, isAllowed: Bool, client: @autoclosure () -> String
-    ) -> NamesResponse {
-        guard isAllowed else {
-            counters.add(.notAllowed)
-            report(.notAllowed, client())
-            return .notAllowed
-        }
-        guard method == .GET || method == .HEAD else {
-            counters.add(.invalid)
-            report(.method, client())
-            return .wrongMethod
-        }
+        to head: HTTPRequestHead, body: ByteBuffer, isAllowed: Bool, client: @autoclosure () -> String
+    ) -> DoorResponse {
+        guard isAllowed else { return refuse(client()) }
         do throws(NamesRequest.Problem) {
-            let request = try NamesRequest(target: target.utf8, states: states)
+            let request = try NamesRequest(target: head.uri.utf8, states: states)
             let name = names.name(of: request.call)
             counters.add(name.reason.map { .unmatched($0) } ?? .matched)
-            return NamesResponse(name, as: request.format)
+            return DoorResponse(name, as: request.format)
         } catch {
             counters.add(.invalid)
-            report(error == .path ? .path : .format, client())
-            return NamesResponse(error)
+            rejections.add(error == .path ? .path : .format, of: client())
+            return DoorResponse(error)
         }
     }
 
-    /// Counts and logs bytes that the HTTP parser rejects.
-    func refuseBytes(isAllowed: Bool, of client: String) {
-        counters.add(isAllowed ? .invalid : .notAllowed)
-        report(isAllowed ? .bytes : .notAllowed, client)
+    private func refuse(_ client: String) -> DoorResponse {
+        counters.add(.notAllowed)
+        rejections.add(.notAllowed, of: client)
+        return .notAllowed
     }
 
-    /// Counts and logs a connection that had no place.
+    package func refuseBytes(isAllowed: Bool, of client: String) {
+        counters.add(isAllowed ? .invalid : .notAllowed)
+        rejections.add(isAllowed ? .bytes : .notAllowed, of: client)
+    }
+
     package func refuseConnection(of client: String) {
         counters.add(.crowded)
-        report(.connections, client)
-    }
-
-    /// Logs a rejection, at most once a minute for each cause. The request has a number, so none of it is logged.
-    private func report(_ cause: RejectionCause, _ client: String, now: NIODeadline = .now()) {
-        let earlier: Int? = reports.withLock { reports in
-            guard let last = reports[cause], now < last.loggedAt + .seconds(60) else {
-                defer { reports[cause] = Report(loggedAt: now) }
-                return reports[cause]?.sinceThen ?? 0
-            }
-            reports[cause]?.sinceThen += 1
-            return nil
-        }
-        guard let earlier else { return }
-        logger.warning(
-            "\(cause.text)", metadata: ["client": "\(client)", "alike_before": "\(earlier)"])
+        rejections.add(.connections, of: client)
     }
 }
 
-extension NamesDesk.RejectionCause {
-    /// Request, cause and remedy.
-    fileprivate var text: String {
+extension NamesDesk.Rejection: RejectionCause {
+    var text: String {
         switch self {
         case .notAllowed:
             "a request for a name was rejected (403): doors.names.allow does not list this client; add its address"

@@ -3,26 +3,13 @@
 import Branding
 import BrandingAPI
 package import CallPath
-package import NIOHTTP1
+import NIOHTTP1
 
-/// A response of the door for names.
+/// The responses of the door for names.
 ///
 /// Clients take any body for the name, whatever the status is. So a name has status 200, a caller without a brand too, and
 /// every other status has no body.
-package struct NamesResponse: Hashable, Sendable {
-    package let status: HTTPResponseStatus
-    /// Empty for none.
-    package let body: [UInt8]
-    /// Nil without a body.
-    package let contentType: String?
-    /// The methods of a 405; nil for other responses.
-    package let allow: String?
-
-    private init(_ status: HTTPResponseStatus, _ body: [UInt8] = [], _ contentType: String? = nil, allow: String? = nil)
-    {
-        (self.status, self.body, self.contentType, self.allow) = (status, body, contentType, allow)
-    }
-
+extension DoorResponse {
     /// The name of a caller, as one line without its end, or as a JSON object.
     package init(_ name: CallerName, as format: NamesRequest.Format) {
         switch format {
@@ -31,10 +18,8 @@ package struct NamesResponse: Hashable, Sendable {
         }
     }
 
-    /// The response to a client that is not in `doors.names.allow`.
-    package static let notAllowed = NamesResponse(.forbidden)
     /// The response to any method but GET and HEAD.
-    package static let wrongMethod = NamesResponse(.methodNotAllowed, allow: "GET, HEAD")
+    static let onlyGet = DoorResponse(.methodNotAllowed, fields: [Field("Allow", "GET, HEAD")])
 
     /// The response to a request without a name.
     package init(_ problem: NamesRequest.Problem) {

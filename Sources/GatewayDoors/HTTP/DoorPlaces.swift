@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// The connections of the door for names that may be open at once, by client.
+/// The connections of a door by HTTP that may be open at once, by client.
 ///
 /// A client outside of the allow list gets a few short ones for its 403. Any thread.
-package final class NamesPlaces: Sendable {
+package final class DoorPlaces: Sendable {
     /// Limits of number.
     package struct Limits: Sendable {
         /// Connections of all allowed clients, and of one of them.

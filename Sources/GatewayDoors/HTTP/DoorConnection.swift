@@ -3,27 +3,28 @@
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a client: requests in, names out, on the event loop of the door.
+/// One connection of a client: requests in, responses out, on the event loop of the door.
 ///
 /// Each request gets its response within the same round of the loop. A connection without a request for `idle` is closed, so
 /// that slow and silent clients hold no place.
-final class NamesConnection: ChannelInboundHandler {
+final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let desk: NamesDesk
-    private let places: NamesPlaces
+    private let desk: Desk
+    private let places: DoorPlaces
     private let idle: TimeAmount
     /// Time for the request of a client that is not allowed.
-    private static let shortIdle = TimeAmount.seconds(5)
+    private static var shortIdle: TimeAmount { .seconds(5) }
     private var client: [UInt8] = []
     private var isAllowed = false
     private var hasPlace = false
     private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
     private var lastRequest = NIODeadline.now()
     private var check: Scheduled<Void>?
 
-    init(_ desk: NamesDesk, _ places: NamesPlaces, idle: TimeAmount) {
+    init(_ desk: Desk, _ places: DoorPlaces, idle: TimeAmount) {
         (self.desk, self.places, self.idle) = (desk, places, idle)
     }
 
@@ -68,30 +69,40 @@ final class NamesConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // A request of another method may have a large body, which nobody waits for.
-            guard head.method == .GET || head.method == .HEAD else { return respond(to: head, context) }
+            body.clear()
+            // A request that is refused in any case may have a large body, which nobody waits for.
+            if let refusal = desk.refusal(of: head, isAllowed: isAllowed, client: Self.text(context.remoteAddress)) {
+                return send(refusal, to: head, context, isLast: true)
+            }
             self.head = head
-        case .body: break
+            if head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+                let line = HTTPResponseHead(version: head.version, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(line)), promise: nil)
+            }
+        case .body(var part):
+            guard head != nil, body.readableBytes + part.readableBytes <= Desk.mostBody else { return }
+            body.writeBuffer(&part)
         case .end:
             guard let head else { return }
             self.head = nil
-            respond(to: head, context)
+            let response = desk.response(
+                to: head, body: body, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
+            send(response, to: head, context, isLast: !head.isKeepAlive || !isAllowed)
         }
     }
 
-    private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func send(
+        _ response: DoorResponse, to head: HTTPRequestHead, _ context: ChannelHandlerContext, isLast: Bool
+    ) {
         // Responses that a client asks for and does not read would wait in memory.
         guard context.channel.isWritable else { return context.close(promise: nil) }
         lastRequest = .now()
-        let response = desk.response(
-            head.method, head.uri, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
-        let isLast = !head.isKeepAlive || !isAllowed || response.status == .methodNotAllowed
         var headers = HTTPHeaders([
             ("Content-Length", "\(response.body.count)"), ("Cache-Control", "no-store"),
             ("X-Content-Type-Options", "nosniff"),
         ])
         if let type = response.contentType { headers.add(name: "Content-Type", value: type) }
-        if let allow = response.allow { headers.add(name: "Allow", value: allow) }
+        for field in response.fields { headers.add(name: field.name, value: field.value) }
         if isLast {
             headers.add(name: "Connection", value: "close")
         } else if head.version == .http1_0 {

@@ -9,19 +9,19 @@ import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 
-/// The door for names by HTTP: `GET /name/{number}` on an address of its own.
+/// A door by HTTP on an address of its own.
 ///
 /// It has a thread of its own for all connections. The call path shares with it only snapshots that are read without a wait.
-package struct NamesServer: Service {
+package struct HTTPDoorServer<Desk: HTTPDesk>: Service {
     private let address: EndpointAddress
-    private let desk: NamesDesk
-    private let limits: NamesPlaces.Limits
+    private let desk: Desk
+    private let limits: DoorPlaces.Limits
     private let idle: TimeAmount
     private let onListening: @Sendable (_ port: Int) -> Void
     private let logger: Logger
 
     /// Largest header field and largest list of header fields, in bytes.
-    private static let maxHeader = 65_536
+    private static var maxHeader: Int { 65_536 }
 
     /// Prepares a server.
     ///
@@ -31,7 +31,7 @@ package struct NamesServer: Service {
     ///   - idle: time without a request after which a connection is closed.
     ///   - onListening: called with the port once the socket is open.
     package init(
-        _ address: EndpointAddress, _ desk: NamesDesk, limits: NamesPlaces.Limits = NamesPlaces.Limits(),
+        _ address: EndpointAddress, _ desk: Desk, limits: DoorPlaces.Limits = DoorPlaces.Limits(),
         idle: TimeAmount = .seconds(60), logger: Logger, onListening: @escaping @Sendable (_ port: Int) -> Void
     ) {
         (self.address, self.desk, self.limits, self.idle) = (address, desk, limits, idle)
@@ -49,7 +49,7 @@ package struct NamesServer: Service {
             try? await group.shutdownGracefully()
             guard let error = error as? IOError else { throw error }
             throw ListenRefusal(
-                .tcp, host: address.host, port: Int(address.port), code: error.errnoCode, key: "doors.names.listen")
+                .tcp, host: address.host, port: Int(address.port), code: error.errnoCode, key: Desk.addressKey)
         }
         try await group.shutdownGracefully()
     }
@@ -62,7 +62,7 @@ package struct NamesServer: Service {
         (decoder.maxHeaderFieldSize, decoder.maxHeaderListSize) = (Self.maxHeader, Self.maxHeader)
         decoder.maxHeaderFieldCount = 100
         let onListening = onListening
-        return NamesChannel(desk: desk, places: NamesPlaces(limits), idle: idle, decoder: decoder).server(
+        return DoorChannel(desk: desk, places: DoorPlaces(limits), idle: idle, decoder: decoder).server(
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: Int(address.port)), backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.most, logger: quiet)),
@@ -71,9 +71,9 @@ package struct NamesServer: Service {
 }
 
 /// Sets up the connections of the door: HTTP/1 by the event loop itself, without a task for a request.
-private struct NamesChannel: ServerChildChannel {
-    let desk: NamesDesk
-    let places: NamesPlaces
+private struct DoorChannel<Desk: HTTPDesk>: ServerChildChannel {
+    let desk: Desk
+    let places: DoorPlaces
     let idle: TimeAmount
     let decoder: NIOHTTPDecoderLimitConfiguration
 
@@ -83,8 +83,10 @@ private struct NamesChannel: ServerChildChannel {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoder)
-            try channel.pipeline.syncOperations.addHandler(RequestLineEscapes(), position: .first)
-            try channel.pipeline.syncOperations.addHandler(NamesConnection(desk, places, idle: idle))
+            if Desk.escapesRequestLines {
+                try channel.pipeline.syncOperations.addHandler(RequestLineEscapes(), position: .first)
+            }
+            try channel.pipeline.syncOperations.addHandler(DoorConnection(desk, places, idle: idle))
             return Value(channel: channel)
         }
     }
