@@ -48,7 +48,7 @@ enum SignatureReport {
         lines.append(";cause=")
         lines.append(decimal: Int(code))
         lines.append(";text=\"")
-        lines.append(phrase(of: code))
+        lines.append(IdentityPhrase.text(of: code))
         lines.append("\"")
     }
 
@@ -70,19 +70,6 @@ enum SignatureReport {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
         default: false
-        }
-    }
-
-    /// The phrase of a code (RFC 8224 §6.2.2).
-    static func phrase(of code: UInt16) -> StaticString {
-        switch code {
-        case 400: "Bad Request"
-        case 403: "Stale Date"
-        case 428: "Use Identity Header"
-        case 436: "Bad Identity Info"
-        case 437: "Unsupported Credential"
-        case 438: "Invalid Identity Header"
-        default: "Identity Error"
         }
     }
 }

@@ -139,14 +139,19 @@ extension CanonicalNumber {
     /// The number of a URI: in E.164 by the trunk's region, or as dialled for a short code (RFC 8224 §8.3).
     ///
     /// Parameters of the number are no part of it (RFC 4904).
-    fileprivate init?(_ uri: SIPURI, on trunk: TrunkPeer) {
+    init?(_ uri: SIPURI, on trunk: TrunkPeer) {
         if let number = CallerIdentity.number(of: uri, trunk: trunk) {
             self.init(number)
         } else {
-            let dialled = uri.unescapedUser.filter { !Self.separators.contains($0) }
-            let digits = dialled.first == UInt8(ascii: "+") ? Array(dialled.dropFirst()) : dialled
-            self.init(digits.span)
+            self.init(dialled: uri.unescapedUser)
         }
+    }
+
+    /// A number as dialled, without plus sign and separators.
+    init?(dialled text: some Sequence<UInt8>) {
+        let dialled = text.filter { !Self.separators.contains($0) }
+        let digits = dialled.first == UInt8(ascii: "+") ? Array(dialled.dropFirst()) : dialled
+        self.init(digits.span)
     }
 
     /// The visual separators of RFC 3966 §3, which RFC 8224 §8.3 removes.

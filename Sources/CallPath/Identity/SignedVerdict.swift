@@ -92,6 +92,6 @@ extension SignedVerdict {
     var refusal: FailureResponse? {
         guard evidence.isRejected else { return nil }
         let code = evidence.code == 0 ? 403 : evidence.code
-        return FailureResponse(Int(code), SignatureReport.phrase(of: code))
+        return FailureResponse(Int(code), IdentityPhrase.text(of: code))
     }
 }
