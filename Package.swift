@@ -177,7 +177,7 @@ let package = Package(
         .target(
             name: "GatewayDoors",
             dependencies: [
-                "CallPath", "ConfigurationFiles", "BrandingAPI", "SIPCore", "Branding", "Primitives", "Host",
+                "CallPath", "ConfigurationFiles", "BrandingAPI", "SIPCore", "Branding", "Trust", "Primitives", "Host",
                 hummingbirdCore, nio, nioPosix, nioHTTP, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
@@ -331,8 +331,10 @@ let package = Package(
         .testTarget(
             name: "GatewayDoorsTests",
             dependencies: [
-                "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "SIPCore", "Branding",
-                "GatewayTesting", "Host", "SeededRandom", "TestFixtures", nio, nioEmbedded, log,
+                "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore",
+                "Branding",
+                "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures", "TrustFixtures", nio, nioEmbedded,
+                log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -111,6 +111,11 @@ package struct ConfigurationSummary {
                 "302     UDP \(door.listen) for \(clients), by the rules of trunk \(door.trunk), name in "
                     + door.nameIn.word)
         }
+        if let door = configuration.doors.verification {
+            let clients = door.allow.map(\.description).joined(separator: ", ")
+            lines.append(
+                "verify  on http://\(door.listen)\(door.paths[0]) for \(clients), by the rules of trunk \(door.trunk)")
+        }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
     }

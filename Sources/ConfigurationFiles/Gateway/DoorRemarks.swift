@@ -4,11 +4,12 @@ import Branding
 import Trust
 
 extension HeraldConfiguration {
-    /// Remarks about doors by which fewer or other callers get names than intended.
+    /// Remarks about doors by which fewer or other callers get names or verifications than intended.
     var doorRemarks: [String] {
         let names =
             doors.names.map { trunkRemarks($0.trunk, of: "doors.names", states: $0.states) + clientRemarks($0) } ?? []
         return names + (doors.callingNames.map(callingNameRemarks) ?? []) + (doors.redirect.map(redirectRemarks) ?? [])
+            + (doors.verification.map(verificationRemarks) ?? [])
     }
 
     /// Remarks about the trunk whose rules a door has.
@@ -102,6 +103,23 @@ extension HeraldConfiguration {
         for client in door.idleClients {
             remarks.append(
                 "doors.redirect.clients has \(client), which doors.redirect.allow does not list: add it there")
+        }
+        return remarks
+    }
+
+    private func verificationRemarks(_ door: Doors.Verification) -> [String] {
+        var remarks: [String] = []
+        if let trunk = trunks.first(where: { $0.name == door.trunk }), signatures(of: trunk) == nil {
+            remarks.append(
+                "doors.verification has the rules of trunk \(door.trunk), which verifies nothing: each response is "
+                    + "No-TN-Validation")
+        }
+        if !door.listen.isLoopback {
+            remarks.append(
+                "doors.verification.listen is \(door.listen): calls travel unencrypted; keep this network closed")
+        }
+        for range in door.allow where range.prefixLength == 0 {
+            remarks.append("doors.verification.allow has every address (\(range)): list the clients")
         }
         return remarks
     }

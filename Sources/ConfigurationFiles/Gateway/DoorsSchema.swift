@@ -4,7 +4,7 @@ import Primitives
 import SIPCore
 
 extension HeraldConfiguration {
-    /// The doors for systems that ask for names, because Herald is not in line with them.
+    /// The doors for systems that ask for names or verifications, because Herald is not in line with them.
     package struct Doors: Hashable, Sendable {
         /// Names by HTTP; nil disables that door.
         package var names: Names?
@@ -12,6 +12,8 @@ extension HeraldConfiguration {
         package var callingNames: CallingNames?
         /// Names by SIP redirection; nil disables that door.
         package var redirect: Redirect?
+        /// Verifications of signed calls; nil disables that door.
+        package var verification: Verification?
 
         /// Names by HTTP.
         package struct Names: Hashable, Sendable {
@@ -80,6 +82,16 @@ extension HeraldSchema {
             }
             let zone = doors.callingNames.map { [(key: "doors.enum.listen", address: $0.listen)] } ?? []
             doors.redirect = section.section("redirect") { redirect($0, trunks, taken: calls + zone) }
+            let enumListen = doors.callingNames?.listen
+            doors.verification = section.section("verification") { section in
+                let door = verification(section, trunks)
+                if let door {
+                    compare(door.listen, section, with: taken)
+                    compare(
+                        door.listen, section, with: ["doors.names.listen": names, "doors.enum.listen": enumListen])
+                }
+                return door
+            }
         }
         return doors
     }
@@ -109,9 +121,13 @@ extension HeraldSchema {
     }
 
     /// The clients of a door: those listed, or this machine for an address on loopback.
-    func clients(_ section: ConfigurationSection, of address: EndpointAddress) -> [SourceRange] {
+    ///
+    /// - Parameter lack: what an empty list would mean.
+    func clients(
+        _ section: ConfigurationSection, of address: EndpointAddress, lack: String = "nobody would get a name"
+    ) -> [SourceRange] {
         let allow = section.list("allow") { text throws(AddressProblem) in try SourceRange.read(text) }
-        if section.isEmptyList("allow") { section.problem("allow", "must not be empty: nobody would get a name") }
+        if section.isEmptyList("allow") { section.problem("allow", "must not be empty: \(lack)") }
         guard !section.has("allow") else { return allow }
         if !address.isLoopback { section.missing("allow", "[192.0.2.20]") }
         return Self.thisMachine
