@@ -2,6 +2,7 @@
 
 import CallPath
 import ConfigurationFiles
+import Foundation
 import GatewayConfiguration
 import GatewayDoors
 import GatewayOperator
@@ -10,7 +11,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The doors of the gateway for systems that ask for names; a reload opens, moves and closes them.
+/// The doors of the gateway for systems that ask for names or verifications; a reload opens, moves and closes them.
 ///
 /// A change ends the old server first, so that a new one can take the same port. Connections end with their server.
 final class DoorServices: ReloadablePart {
@@ -20,6 +21,7 @@ final class DoorServices: ReloadablePart {
     private let names = NamesCounters()
     private let callingNames = NumberZoneCounters()
     private let redirections = RedirectCounters()
+    private let verification = VerificationCounters()
     private let shared: GatewayShared
     private let running: Mutex<HeraldConfiguration.Doors>
     private let logger = Logger(label: "herald.doors")
@@ -42,11 +44,14 @@ final class DoorServices: ReloadablePart {
         if let door = doors.names { first.append(server(door, onListening: expectServer())) }
         if let door = doors.callingNames { first.append(zoneServer(door, onListening: expectServer())) }
         if let door = doors.redirect { first.append(redirectServer(door, onListening: expectServer())) }
+        if let door = doors.verification { first.append(verificationServer(door, onListening: expectServer())) }
         if !first.isEmpty { services.replace { [first] in first } }
     }
 
     /// The source of metrics and status.
-    var metrics: DoorMetrics { DoorMetrics(names: names, callingNames: callingNames, redirect: redirections) }
+    var metrics: DoorMetrics {
+        DoorMetrics(names: names, callingNames: callingNames, redirect: redirections, verification: verification)
+    }
 
     func prepare(_ next: HeraldConfiguration) throws -> (@Sendable () async -> Void)? {
         let (old, doors) = (running.withLock { $0 }, next.doors)
@@ -56,6 +61,8 @@ final class DoorServices: ReloadablePart {
             doors.callingNames?.listen, against: old.callingNames?.listen, [.udp, .tcp], key: "doors.enum.listen")
         try Self.check(
             doors.redirect?.listen, against: old.redirect?.listen, [.udp], key: "doors.redirect.listen")
+        try Self.check(
+            doors.verification?.listen, against: old.verification?.listen, [.tcp], key: "doors.verification.listen")
         let next = later(doors)
         return { [self] in
             running.withLock { $0 = doors }
@@ -66,6 +73,7 @@ final class DoorServices: ReloadablePart {
                     "names": "\(doors.names.map(\.listen.description) ?? "off")",
                     "enum": "\(doors.callingNames.map(\.listen.description) ?? "off")",
                     "redirect": "\(doors.redirect.map(\.listen.description) ?? "off")",
+                    "verification": "\(doors.verification.map(\.listen.description) ?? "off")",
                 ])
         }
     }
@@ -86,7 +94,12 @@ final class DoorServices: ReloadablePart {
                 service: redirectServer(door, onListening: { _ in }), name: "the redirect door (doors.redirect)",
                 logger: logger)
         }
-        return [names, callingNames, redirect].compactMap { $0 }
+        let verification = doors.verification.map { door in
+            AfterReload(
+                service: verificationServer(door, onListening: { _ in }),
+                name: "the door for verifications (doors.verification)", logger: logger)
+        }
+        return [names, callingNames, redirect, verification].compactMap { $0 }
     }
 
     /// Refuses an address that another program has, while the old server still runs.
@@ -122,5 +135,15 @@ final class DoorServices: ReloadablePart {
         let door = RedirectDoor(
             shared.settings, names, unnamed: section.unbranded == .notFound ? .notFound : .serviceUnavailable)
         return RedirectServer(section, door, counters: redirections, onListening: onListening, logger: logger)
+    }
+
+    private func verificationServer(
+        _ door: HeraldConfiguration.Doors.Verification, onListening: @escaping @Sendable (Int) -> Void
+    ) -> HTTPDoorServer<VerificationDesk> {
+        let verification = DoorVerification(shared.settings, shared.trust, trunk: door.trunk)
+        let desk = VerificationDesk(
+            verification, door, counters: self.verification, logger: logger,
+            now: { Int64(Date().timeIntervalSince1970) })
+        return HTTPDoorServer(door.listen, desk, logger: logger, onListening: onListening)
     }
 }

@@ -110,7 +110,7 @@ struct StatusText {
     private var doors: [(String, String)] {
         [
             ("names", gateway.doors?.names?.text), ("enum", gateway.doors?.callingNames?.text),
-            ("302", gateway.doors?.redirect?.text),
+            ("302", gateway.doors?.redirect?.text), ("verify", gateway.doors?.verification?.text),
         ]
         .compactMap { name, text in text.map { (name, $0) } }
     }

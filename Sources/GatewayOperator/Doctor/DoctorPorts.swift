@@ -21,6 +21,7 @@ struct DoctorPorts {
             (configuration.admin, "admin.listen"), (configuration.logos?.listen, "logos.listen"),
             (configuration.doors.names?.listen, "doors.names.listen"),
             (configuration.doors.callingNames?.listen, "doors.enum.listen"),
+            (configuration.doors.verification?.listen, "doors.verification.listen"),
         ]
         let redirect = configuration.doors.redirect.map { door in
             Self.finding(

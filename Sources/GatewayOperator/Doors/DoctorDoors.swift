@@ -4,10 +4,10 @@ import Host
 
 /// The doctor's look at the doors of the running gateway.
 enum DoctorDoors {
-    /// Clients that get no name, and doors that nobody asks.
+    /// Clients that are not served, and doors that nobody asks.
     static func running(_ doors: GatewayStatus.Doors?) -> [DoctorFinding] {
         (doors?.names.map(names) ?? []) + (doors?.callingNames.map(callingNames) ?? [])
-            + (doors?.redirect.map(redirect) ?? [])
+            + (doors?.redirect.map(redirect) ?? []) + (doors?.verification.map(verification) ?? [])
     }
 
     private static func redirect(_ door: GatewayStatus.Doors.Redirect) -> [DoctorFinding] {
@@ -31,6 +31,36 @@ enum DoctorDoors {
             return [
                 finding(.note, "no request for a redirection since the start; send an INVITE to UDP \(door.listen)")
             ]
+        }
+        return [finding(.ok, door.text)]
+    }
+
+    private static func verification(_ door: GatewayStatus.Doors.Verification) -> [DoctorFinding] {
+        let causes = [
+            (
+                "not_allowed",
+                "requests came from clients that doors.verification.allow does not list: the log has an address; add yours"
+            ),
+            (
+                "invalid",
+                "requests for a verification were rejected: the log has the causes; see docs/doors-verification.md"
+            ),
+            ("crowded", "connections for verifications had no place: let the clients close theirs"),
+            (
+                "not_ready",
+                "requests found no rules: trunk \(door.trunk) verifies nothing; see signatures of that trunk"
+            ),
+            (
+                "signer_not_yet_known",
+                "requests had a signer whose certificate is not stored: see herald trust list --unknown"
+            ),
+        ]
+        let findings = causes.compactMap { result, text in
+            door.requests[result].flatMap { $0 > 0 ? finding(.warning, "\($0) \(text)") : nil }
+        }
+        guard findings.isEmpty else { return findings }
+        guard door.requests.values.contains(where: { $0 > 0 }) else {
+            return [finding(.note, "no request for a verification since the start; see docs/doors-verification.md")]
         }
         return [finding(.ok, door.text)]
     }

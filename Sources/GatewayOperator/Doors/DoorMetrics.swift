@@ -4,11 +4,12 @@ import ConfigurationFiles
 package import GatewayDoors
 import Host
 
-/// Metrics and status of the doors for systems that ask for names.
+/// Metrics and status of the doors for systems that ask for names or verifications.
 package struct DoorMetrics: Sendable {
     private let names: NamesCounters
     private let callingNames: NumberZoneCounters
     private let redirect: RedirectCounters
+    private let verification: VerificationCounters
 
     /// Takes the requests since the start.
     ///
@@ -16,29 +17,34 @@ package struct DoorMetrics: Sendable {
     ///   - names: by HTTP.
     ///   - callingNames: by ENUM.
     ///   - redirect: by SIP redirection.
+    ///   - verification: for verifications.
     package init(
-        names: NamesCounters, callingNames: NumberZoneCounters, redirect: RedirectCounters = RedirectCounters()
+        names: NamesCounters, callingNames: NumberZoneCounters, redirect: RedirectCounters = RedirectCounters(),
+        verification: VerificationCounters = VerificationCounters()
     ) {
         (self.names, self.callingNames, self.redirect) = (names, callingNames, redirect)
+        self.verification = verification
     }
 
     /// Requests by door and result; a result that has not occurred is absent, except `matched`.
     var counters: [CounterSample] {
         Self.samples("names", names.all) + Self.samples("enum", callingNames.all)
-            + Self.samples("redirect", redirect.all)
+            + Self.samples("redirect", redirect.all) + Self.samples("verification", verification.all)
     }
 
     private static func samples(_ door: String, _ results: [(label: String, count: UInt64)]) -> [CounterSample] {
         results.map { result in
             CounterSample(
-                name: "herald_door_requests_total", help: "Requests for names by door and result",
+                name: "herald_door_requests_total", help: "Requests of clients by door and result",
                 labels: [MetricLabel("door", door), MetricLabel("result", result.label)], value: result.count)
         }
     }
 
     /// The part of the status; nil without a door.
     func status(_ doors: HeraldConfiguration.Doors) -> GatewayStatus.Doors? {
-        guard doors.names != nil || doors.callingNames != nil || doors.redirect != nil else { return nil }
+        guard
+            doors.names != nil || doors.callingNames != nil || doors.redirect != nil || doors.verification != nil
+        else { return nil }
         return GatewayStatus.Doors(
             names: doors.names.map {
                 .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(names.all))
@@ -50,6 +56,11 @@ package struct DoorMetrics: Sendable {
             },
             redirect: doors.redirect.map {
                 .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(redirect.all))
+            },
+            verification: doors.verification.map {
+                .init(
+                    listen: "\($0.listen)", path: $0.paths[0], trunk: $0.trunk,
+                    requests: Self.counts(verification.all))
             })
     }
 

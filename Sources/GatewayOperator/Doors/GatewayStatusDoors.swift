@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GatewayStatus {
-    /// The doors for systems that ask for names.
+    /// The doors for systems that ask for names or verifications.
     struct Doors: Hashable, Sendable, Codable {
         /// Names by HTTP; nil where that door is closed.
         var names: Names?
@@ -9,6 +9,8 @@ extension GatewayStatus {
         var callingNames: CallingNames?
         /// Names by SIP redirection; nil where that door is closed.
         var redirect: Redirect?
+        /// Verifications of signed calls; nil where that door is closed.
+        var verification: Verification?
 
         /// A door and its requests.
         struct Names: Hashable, Sendable, Codable {
@@ -51,6 +53,23 @@ extension GatewayStatus {
 
             /// The address, and the results as text, such as `12 matched, 3 no_match`.
             var text: String { "\(listen) by the rules of trunk \(trunk); " + Doors.text(requests, "request") }
+        }
+
+        /// The door for verifications and its requests.
+        struct Verification: Hashable, Sendable, Codable {
+            /// The address that it listens on.
+            var listen: String
+            /// The path of its requests.
+            var path: String
+            /// The trunk whose rules apply.
+            var trunk: String
+            /// Requests since the start: `passed`, a cause, `not_ready`, `not_allowed`, `invalid` or `crowded`.
+            var requests: [String: UInt64]
+
+            /// The URL, and the results as text, such as `12 passed, 3 stale`.
+            var text: String {
+                "http://\(listen)\(path) by the rules of trunk \(trunk); " + Doors.text(requests, "request")
+            }
         }
 
         private static func text(_ requests: [String: UInt64], _ noun: String) -> String {
