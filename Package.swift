@@ -332,9 +332,8 @@ let package = Package(
             name: "GatewayDoorsTests",
             dependencies: [
                 "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore",
-                "Branding",
-                "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures", "TrustFixtures", nio, nioEmbedded,
-                log,
+                "Branding", "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures", "TrustFixtures", nio,
+                nioEmbedded, nioHTTP, log,
             ],
             swiftSettings: strict),
         .testTarget(

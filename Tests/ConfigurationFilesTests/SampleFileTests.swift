@@ -74,7 +74,7 @@ struct SampleFileTests {
                 log: {}
                 trace: {hep: {}}
                 cluster: {}
-                doors: {names: {}, enum: {zone: a.b}, redirect: {}}
+                doors: {names: {}, enum: {zone: a.b}, redirect: {}, verification: {}}
                 trust: {regimes: [us], signer: {}}
                 customers: [{directory: {}, logos: {}, subscribers: [{}]}]
                 routes: {table: [{}]}

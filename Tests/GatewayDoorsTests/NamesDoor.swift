@@ -36,29 +36,9 @@ final class NamesDoor: Sendable {
                     logoURL: "", callReason: "", updatedAt: "2026-01-01T00:00:00Z"))
         }
         branding = CurrentBranding(BrandingSnapshot(index: builder.finish(), gates: gates))
-        settings = CurrentSettings(Self.settings())
+        settings = CurrentSettings(DoorGateway.settings())
         self.allow = try allow.map { try SourceRange.read($0) }
         (self.limits, self.idle) = (limits, idle)
-    }
-
-    private static func settings() -> GatewaySettings {
-        func group(_ ipv4: UInt32) -> TargetGroup {
-            let address = PeerAddress(ipv4: ipv4, port: 5060)
-            let state = TargetState(name: "\(address)", rules: TargetHealthRules())
-            return TargetGroup(
-                name: "\(address)",
-                targets: [Target(targetState: state, address: address, socket: 0, largestDatagram: nil)])
-        }
-        let pbx = PBXPeer(name: "office", sources: [], targets: group(0xC000_0214))
-        let trunk = TrunkPeer(
-            name: "carrier", sources: [], targets: group(0xCB00_7105), socket: 0, isTrusted: true, policy: .standard,
-            normaliser: NumberNormaliser(region: Region("AU")), identityOrder: [.from], keepsForeignCallInfo: true,
-            trunkHeader: nil, pbx: pbx)
-        let socket = LocalSocket(position: 0, address: PeerAddress(ipv4: 0xC000_020A, port: 5060))
-        return GatewaySettings(
-            topology: GatewayTopology(sockets: [socket], trunks: [trunk], pbxs: [pbx]),
-            secret: Secret(key0: 7, key1: 8), timers: .standard, limits: SIPLimits(), mostTransactions: 10,
-            strangers: .refuse, brands: true, writesCallInfo: true)
     }
 
     /// The names of the door.
