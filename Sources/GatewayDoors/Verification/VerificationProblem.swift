@@ -70,7 +70,7 @@ extension VerificationProblem {
         }
     }
 
-    /// The error in both forms, because a broken request does not tell which one its client reads.
+    /// The error in both forms, because a broken request does not show which one its client reads.
     var body: [UInt8] {
         var text = JSONText()
         text.object { object in

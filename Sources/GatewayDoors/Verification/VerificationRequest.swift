@@ -5,7 +5,7 @@ package import CallPath
 
 /// A request for the verification of a signed call, in one of two shapes.
 ///
-/// Its members tell the shape: `identity` of ATIS-1000082, or `identityHeader` and `identityHeaders` of 3GPP TS 24.229 Annex V.
+/// Its members show the shape: `identity` of ATIS-1000082, or `identityHeader` and `identityHeaders` of 3GPP TS 24.229 Annex V.
 /// `tn` is text or a list of texts in both.
 package struct VerificationRequest: Hashable, Sendable {
     package enum Shape: Hashable, Sendable {

@@ -25,7 +25,7 @@ extension DoorResponse {
                     case .atis: Self.add(call, to: &response, keys)
                     case .annexV: Self.add(call, of: request, to: &response)
                     case .none:
-                        // Both members: nothing tells which one the client reads.
+                        // Both members: nothing shows which one the client reads.
                         response.add("verstat", EmittedVerstat.none.rawValue)
                         response.add("verstatValue", EmittedVerstat.none.rawValue)
                     }
@@ -68,7 +68,7 @@ extension DoorResponse {
         response.add("requestId", request.requestID)
         response.add("displayName", request.displayName)
         let tokens = (call?.tokens ?? []).map(ShownToken.init)
-        // Tokens of priority alone say nothing about the caller.
+        // Tokens of priority alone have no evidence about the caller.
         if tokens.isEmpty || tokens.contains(where: { !$0.isOfPriority }) {
             response.add("verstatValue", (call?.verstat ?? .none).rawValue)
         }
