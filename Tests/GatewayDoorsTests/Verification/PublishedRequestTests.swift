@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import CallAccounting
 import ConfigurationFiles
 import GatewayDoors
 import TestFixtures

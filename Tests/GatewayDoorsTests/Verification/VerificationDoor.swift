@@ -6,6 +6,7 @@ import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayDoors
+import GatewayTesting
 import NIOCore
 import NIOHTTP1
 import TestFixtures

@@ -3,6 +3,7 @@
 import BrandingAPI
 import CallPath
 import GatewayDoors
+import NIOHTTP1
 import SeededRandom
 import Testing
 import TrustFixtures

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
+import ConfigurationFiles
 import GatewayDoors
 import NIOCore
 import TestFixtures
@@ -118,8 +120,9 @@ struct VerificationServerTests {
         let door = try VerificationDoor()
         let body = #"{"verificationRequest":{"time":1,"to":{"tn":[7]},"from":{"tn":"12025551000"}}}"#
         try await door.run { port in
-            #expect(try await LoopbackClient.ask(Self.request(Self.path, body), port: port).status == 400)
-            #expect(try await LoopbackClient.ask(Self.request("/12025551000\u{1B}[31m"), port: port).status == 400)
+            let broken = try await LoopbackClient.ask(Self.request(Self.path, body), port: port)
+            let hostile = try await LoopbackClient.ask(Self.request("/12025551000\u{1B}[31m"), port: port)
+            #expect(broken.status == 400 && hostile.status == 400)
         }
         #expect(
             !door.warnings.isEmpty && door.warnings.allSatisfy { !$0.contains("2025551") && !$0.contains("\u{1B}") })
