@@ -48,7 +48,8 @@ final class CommandLineTests {
 
     @Test(arguments: [
         ["calls", "--limit", "0"], ["calls", "--csv", "--json"], ["calls", "show", "x", "--wide"],
-        ["calls", "--summary", "--follow"], ["calls", "--wide", "--json"], ["routes", "list", "--wide", "--json"],
+        ["calls", "--summary", "--follow"], ["calls", "--wide", "--json"], ["trace", "--wide", "--json"],
+        ["test-call", "--to", "1", "--wide", "--json"], ["routes", "list", "--wide", "--json"],
         ["calls", "--outcome", "lost"], ["calls", "--since", "yesterdya"], ["events", "--limit", "0"],
         ["events", "retry", "k", "--all"], ["events", "retry"], ["events", "--state", "lost"],
         ["logos", "--limit", "0"],
