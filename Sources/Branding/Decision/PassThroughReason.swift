@@ -31,6 +31,8 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
     case nameSource
     /// Signed values were written and none of a brand: the directory has no brand, or one whose name is not taken.
     case signedName
+    /// The trunk or the route is in shadow: a brand or a signed value was found, and would have been written.
+    case shadow
 
     /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.
     public var isGate: Bool {
@@ -64,6 +66,7 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
         case .outbound: "outbound"
         case .nameSource: "name_source"
         case .signedName: "signed_name"
+        case .shadow: "shadow"
         }
     }
 }

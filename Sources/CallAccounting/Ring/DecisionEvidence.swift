@@ -127,6 +127,16 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         get { field(24, 1) == 1 }
         set { set(24, 1, newValue ? 1 : 0) }
     }
+    /// True if the trunk or the route was in shadow: the brand was decided on, and not written.
+    public var isInShadow: Bool {
+        get { field(29, 1) == 1 }
+        set { set(29, 1, newValue ? 1 : 0) }
+    }
+    /// True if the trunk has `brands: false`.
+    public var isTrunkUnbranded: Bool {
+        get { field(30, 1) == 1 }
+        set { set(30, 1, newValue ? 1 : 0) }
+    }
 
     /// The brand's logo in Call-Info.
     public var logo: Part {

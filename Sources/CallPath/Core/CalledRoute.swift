@@ -23,8 +23,8 @@ struct CalledRoute: ~Copyable {
 
     var customer: CallCustomer? { route?.customer }
 
-    /// False where the route forwards its calls without a brand.
-    var brands: Bool { route?.brands ?? true }
+    /// Whether the call has a brand, or would have, by trunk and route.
+    func brands(on trunk: TrunkPeer) -> BrandMode { trunk.brands.joined(with: route?.brands ?? .on) }
 
     /// The attestation that the call needs for a brand.
     func policy(on trunk: TrunkPeer) -> BrandingPolicy { route?.policy ?? trunk.policy }

@@ -14,7 +14,9 @@ extension DecisionEvidence {
         isTrusted = trunk.isTrusted
         policy = context.called.policy(on: trunk)
         isSwitchedOff = !settings.brands
-        isRouteUnbranded = !context.called.brands
+        isTrunkUnbranded = trunk.brands == .off
+        isRouteUnbranded = context.called.route?.brands == .off
+        isInShadow = settings.brands && context.isInShadow
         writesCallInfo = settings.writesCallInfo
         if !identity.isWithheld { header = Header(identity.header) }
         verification = context.signed?.verification ?? identity.attestation.verification
@@ -23,7 +25,7 @@ extension DecisionEvidence {
         lookup = Lookup(context.found)
         guard decorated.isDecorated else { return }
         parts = Parts(decorated.decorate)
-        isNamed = decorated.dialog.isNamed
+        isNamed = decorated.isNamed
         guard settings.writesCallInfo else { return }
         let fitting = decorated.decorate
         let (hasLogo, hasReason) = Self.parts(of: decorated, in: context.index)
@@ -47,7 +49,7 @@ extension TrustEvidence {
     init?(_ context: borrowing InboundContext, _ decorated: DecoratedInvite) {
         guard let signed = context.signed else { return nil }
         self = signed.evidence
-        if !decorated.dialog.isNamed { nameOrigin = .none }
+        if !decorated.isNamed { nameOrigin = .none }
     }
 }
 

@@ -24,6 +24,8 @@ struct InboundContext: ~Copyable {
     let snapshot: BrandingSnapshot
 
     var invite: SIPMessage { arrival.message }
+    /// Whether the brand that was found is recorded and not written.
+    var isInShadow: Bool { called.brands(on: trunk) == .shadow }
     var index: BrandIndex { snapshot.index }
     /// Largest message that every target of the PBX takes, in bytes.
     var largest: Int { called.pbx.largestDatagram ?? .max }

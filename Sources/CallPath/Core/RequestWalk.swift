@@ -228,7 +228,7 @@ extension ProxyCore {
         of invite: SIPMessage, _ facts: CallFacts, _ identity: CallerIdentity, _ verification: Verification,
         _ isSpiral: Bool, _ trunk: TrunkPeer, _ called: borrowing CalledRoute, _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
-        guard settings.brands, called.brands else { return .passThrough(.policy) }
+        guard settings.brands, called.brands(on: trunk) != .off else { return .passThrough(.policy) }
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: verification, isInitialInvite: !invite.isInDialog, isEmergency: facts.isEmergency,

@@ -2,7 +2,7 @@
 
 import Branding
 
-/// An INVITE as it is sent, and the part of the brand in it.
+/// An INVITE as it is sent, and the part of the brand in it, or of a call in shadow the part that would be in it.
 struct DecoratedInvite {
     /// Facts that the dialog carries in its route cookie.
     var dialog: DialogFacts
@@ -12,12 +12,17 @@ struct DecoratedInvite {
     var card: CallerCard?
     /// Why no brand of the directory is shown; nil when one is.
     var reason: PassThroughReason?
+    /// Whether a call with brands would have had the brand's name, of a call in shadow.
+    var wouldBeNamed = false
     var decorate = BrandingLevel.nothing
     var bytes: [UInt8] = []
     /// True when From differs from the carrier's.
     var changesFrom = false
 
-    /// Whether names and Call-Info are written.
+    /// Whether the name is that of brand or card, or would be.
+    var isNamed: Bool { dialog.isNamed || wouldBeNamed }
+
+    /// Whether names and Call-Info are written, or would be.
     var isDecorated: Bool { entry != nil || card != nil }
 
     /// Appends the name as a phone shows it; nothing for a call without one.

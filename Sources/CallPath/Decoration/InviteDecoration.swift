@@ -8,7 +8,18 @@ import SIPCore
 
 extension ProxyCore {
     /// Builds the INVITE to send, and removes decoration until it fits the target's datagrams.
+    ///
+    /// In shadow the INVITE is built as it would be, and the one that is sent has nothing of the brand.
     func decorate(_ context: borrowing InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
+        let decorated = decorateAsDecided(context, hop)
+        guard context.isInShadow, decorated.isDecorated else { return decorated }
+        var plain = forwardPlain(context, for: .shadow, hop)
+        (plain.entry, plain.card, plain.decorate) = (decorated.entry, decorated.card, decorated.decorate)
+        plain.wouldBeNamed = decorated.dialog.isNamed
+        return plain
+    }
+
+    private func decorateAsDecided(_ context: borrowing InboundContext, _ hop: NextHop?) -> DecoratedInvite {
         switch context.decision {
         case .show(let entry):
             return decorate(context, ShownBrand(entry: entry, index: context.index, card: context.card), hop)
@@ -132,6 +143,7 @@ extension ProxyCore {
     func count(_ decorated: DecoratedInvite) {
         counters.add(.inboundCalls)
         if let reason = decorated.reason { counters.add(reason) } else { counters.add(.callsBranded) }
+        if decorated.reason == .shadow { return }
         switch decorated.decorate {
         case .logoReasonAndName: break
         case .reasonAndName: counters.add(.logosTrimmed)

@@ -36,10 +36,12 @@ public struct DoorNames: Sendable {
         let called = StatedRoute(of: call, on: trunk, settings.topology.routes)
         let snapshot = (called.route?.customer?.branding ?? branding).load()
         let caller = CallerIdentity(of: call, on: trunk)
-        switch decision(on: call, caller, called, trunk, settings, snapshot) {
+        let brands = trunk.brands.joined(with: called.brands)
+        switch decision(on: call, caller, called, trunk, brands, settings, snapshot) {
         case .passThrough(let reason): return Self.present(call, caller.number, reason, snapshot)
         case .show where !Self.replacesName(of: call, caller.number, on: trunk):
             return Self.present(call, caller.number, .policy, snapshot)
+        case .show where brands == .shadow: return Self.present(call, caller.number, .shadow, snapshot)
         case .show(let entry):
             let index = snapshot.index
             return CallerName(
@@ -50,9 +52,9 @@ public struct DoorNames: Sendable {
 
     private func decision(
         on call: StatedCall, _ caller: CallerIdentity, _ called: StatedRoute, _ trunk: TrunkPeer,
-        _ settings: GatewaySettings, _ snapshot: BrandingSnapshot
+        _ brands: BrandMode, _ settings: GatewaySettings, _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
-        guard settings.brands, called.brands else { return .passThrough(.policy) }
+        guard settings.brands, brands != .off else { return .passThrough(.policy) }
         let evidence = CallEvidence(
             number: caller.number, privacy: caller.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: verification(of: caller, on: trunk), isEmergency: called.isEmergency)
@@ -100,8 +102,8 @@ private struct StatedRoute {
     let route: CallRoute?
     /// Whether the called number is an emergency number of the trunk's region.
     let isEmergency: Bool
-    /// False where a call has no brand whoever calls, or is rejected.
-    let brands: Bool
+    /// Off where a call has no brand whoever calls, or is rejected.
+    let brands: BrandMode
 
     init(of call: StatedCall, on trunk: TrunkPeer, _ routes: CallRoutes) {
         // Only a route depends on it, not a brand. So two readings are decided as in a call: the number of the region counts.
@@ -110,7 +112,7 @@ private struct StatedRoute {
             ?? trunk.normaliser.normalise(StatedNumber.trimmed(call.called))
         route = routes.route(of: called)
         isEmergency = !call.called.isEmpty && trunk.emergencyNumbers.contains(call.called.span, call.called.indices)
-        brands = route?.brands ?? (routes.unmatched != .reject)
+        brands = route?.brands ?? (routes.unmatched == .reject ? .off : .on)
     }
 }
 

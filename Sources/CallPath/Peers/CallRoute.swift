@@ -11,15 +11,15 @@ public final class CallRoute: Sendable {
     public let pbx: PBXPeer?
     /// Nil for the trunk's policy.
     public let policy: BrandingPolicy?
-    /// False forwards its calls without a brand.
-    public let brands: Bool
+    /// Whether its calls have brands, or would have.
+    public let brands: BrandMode
     /// Its limits and its calls in progress; nil without limits.
     public let admission: TrunkAdmission?
     /// Nil for calls without a customer.
     public let customer: CallCustomer?
 
     public init(
-        name: String, pbx: PBXPeer? = nil, policy: BrandingPolicy? = nil, brands: Bool = true,
+        name: String, pbx: PBXPeer? = nil, policy: BrandingPolicy? = nil, brands: BrandMode = .on,
         admission: TrunkAdmission? = nil, customer: CallCustomer? = nil
     ) {
         self.customer = customer

@@ -92,6 +92,6 @@ extension TrunkPeer {
             carrierName: model.carrierName, takesWithheldIdentity: model.takesWithheldIdentity,
             admission: model.admission, emergencyNumbers: model.emergencyNumbers,
             attestationHeaders: model.attestationHeaders.map { String(decoding: $0, as: UTF8.self) },
-            signatures: model.signatures, isTest: true)
+            signatures: model.signatures, brands: model.brands, isTest: true)
     }
 }

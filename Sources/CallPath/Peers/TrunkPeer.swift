@@ -25,6 +25,8 @@ public final class TrunkPeer: Sendable {
     /// Whether its P-Asserted-Identity, Remote-Party-ID and verstat are trusted.
     public let isTrusted: Bool
     public let policy: BrandingPolicy
+    /// Whether its calls have brands, or would have.
+    public let brands: BrandMode
     public let normaliser: NumberNormaliser
     /// The headers that may name the caller, in order; the first present one decides.
     public let identityOrder: [IdentityHeader]
@@ -61,7 +63,8 @@ public final class TrunkPeer: Sendable {
         pbxSocket: Int? = nil, carrierName: CarrierNamePolicy = .replace, takesWithheldIdentity: Bool = true,
         admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
         emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = [],
-        registrar: RegistrarState? = nil, signatures: TrunkSignatures? = nil, isTest: Bool = false
+        registrar: RegistrarState? = nil, signatures: TrunkSignatures? = nil, brands: BrandMode = .on,
+        isTest: Bool = false
     ) {
         self.signatures = signatures
         judgesUnsigned = signatures?.judgesUnsigned ?? false
@@ -76,6 +79,7 @@ public final class TrunkPeer: Sendable {
         self.socket = socket
         self.isTrusted = isTrusted
         self.policy = policy
+        self.brands = brands
         self.normaliser = normaliser
         self.identityOrder = identityOrder
         self.keepsForeignCallInfo = keepsForeignCallInfo

@@ -84,7 +84,7 @@ public final class TraceTap: Sendable {
 
 extension TracedDecision {
     fileprivate init(_ context: borrowing InboundContext, _ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
-        reason = decorated.entry == nil ? decorated.reason : nil
+        reason = decorated.reason
         caller = evidence.isWithheld ? nil : context.identity.number
         self.evidence = evidence
         guard let signed = context.signed, let verdict = TrustEvidence(context, decorated) else { return }
