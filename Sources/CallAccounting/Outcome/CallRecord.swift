@@ -88,15 +88,17 @@ public struct CallRecord: Hashable, Sendable {
         _ update: CallUpdate, texts: CallTexts?, trunk: String?, customer: String? = nil, signer: Signer? = nil
     ) {
         let isBranded = update.isBranded
-        // Signed values have a name, and are no brand of the directory.
-        let isNamed = isBranded || update.direction == .inbound && update.reason == .signedName
+        // Signed values have a name, and are no brand of the directory. In shadow the record has the name that was not written.
+        let isInShadow = update.direction == .inbound && update.reason == .shadow
+        let isNamed = isBranded || isInShadow || update.direction == .inbound && update.reason == .signedName
         let texts = texts ?? CallTexts()
         // The call path leaves a withheld number out. This is the second check.
         let caller = update.reason == .privacy ? nil : E164Number(digits: update.caller)
         self.init(
             call: update.call, direction: update.direction, sipCallID: Self.text(texts.sipCallID) ?? "", trunk: trunk,
             caller: caller, destination: E164Number(digits: update.destination),
-            subscriber: Self.text(texts.subscriber) ?? "", brandID: isBranded ? Self.text(texts.brandID) : nil,
+            subscriber: Self.text(texts.subscriber) ?? "",
+            brandID: isBranded || isInShadow ? Self.text(texts.brandID) : nil,
             brandName: isNamed ? Self.text(texts.brandName) : nil,
             carrierName: isNamed ? Self.text(texts.carrierName) : nil, customer: customer, reason: update.reason,
             inviteAt: update.wallMicroseconds)
@@ -104,7 +106,7 @@ public struct CallRecord: Hashable, Sendable {
         isForwarded = update.marks.contains(.forwarded)
         machine = update.marks.machine
         // The call path leaves a withheld caller out here as well.
-        if direction == .inbound, !isBranded, caller == nil, update.reason != .privacy {
+        if direction == .inbound, !isBranded, !isInShadow, caller == nil, update.reason != .privacy {
             callerReceived = Self.text(texts.callerReceived)
         }
         if let trust = update.trust { take(trust, of: signer) }
@@ -117,10 +119,10 @@ public struct CallRecord: Hashable, Sendable {
     public var customer: String? { shared.texts.customer }
     /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
     public var subscriber: String { shared.texts.subscriber }
-    /// Identifier of the brand shown; nil when the INVITE left without one.
+    /// Identifier of the brand shown, or of the one that a call in shadow would have shown; nil without one.
     public var brandID: String? { shared.texts.brandID }
     public var brandName: String? { shared.texts.brandName }
-    /// The carrier's name that the brand's name replaced.
+    /// The carrier's name that the brand's name replaced, or would have in shadow.
     public var carrierName: String? { shared.texts.carrierName }
     /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
     public var callerReceived: String? {
@@ -197,9 +199,17 @@ public struct CallRecord: Hashable, Sendable {
 
     /// True when the call's inbound INVITE left with a brand.
     public var isBranded: Bool { direction == .inbound && reason == nil }
-    /// True if the directory has no brand for the caller of an inbound call, whatever a signature has.
+    /// True for a call of a trunk or a route in shadow, whatever was decided: the directory learns nothing of it.
+    public var isInShadow: Bool { reason == .shadow || evidence?.isInShadow ?? false }
+    /// True if the name is that of a signature alone: foreign text, and no brand of the directory.
+    public var isNamedBySigner: Bool {
+        reason == .signedName || reason == .shadow && trust?.nameOrigin == .signature
+    }
+    /// The brand that a call in shadow would have shown; nil for every other call, and for signed values alone.
+    public var brandInShadow: String? { reason == .shadow && !isNamedBySigner ? brandName : nil }
+    /// True if the directory has no brand for the caller of an inbound call and may be asked for one, whatever a signature has.
     public var isUnknownCaller: Bool {
-        guard direction == .inbound else { return false }
+        guard direction == .inbound, !isInShadow else { return false }
         return reason == .noMatch || reason == .signedName && evidence?.lookup == .noBrand
     }
 

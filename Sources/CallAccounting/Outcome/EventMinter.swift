@@ -7,7 +7,7 @@ public import Primitives
 ///
 /// The key is `<outcome>:<call id>`. The directory takes a second event with one key for a repetition, so each outcome
 /// of a call has its own key. A call without a known caller number has no events. `branding_applied` needs evidence
-/// that a phone showed the name (`DisplayEvidence`). An event is written once, into the bytes that SQLite takes.
+/// that a phone showed the name (`DisplayEvidence`). A call in shadow has no events. An event is written once, into the bytes that SQLite takes.
 public struct EventMinter: Hashable, Sendable {
     public let vocabulary: EventVocabulary
 
@@ -17,7 +17,7 @@ public struct EventMinter: Hashable, Sendable {
 
     /// The event of an unbranded call, due once its INVITE has left; nearly always nil.
     public func passedThrough(_ record: CallRecord, callID: String, to text: inout TextBuffer) -> MintedEvent? {
-        guard record.direction == .inbound, let reason = record.reason else { return nil }
+        guard record.direction == .inbound, !record.isInShadow, let reason = record.reason else { return nil }
         if reason.isGate {
             return event(vocabulary.brandingDisabled, record, callID: callID, at: record.inviteAt, to: &text)
         }

@@ -18,7 +18,7 @@ extension CallStory {
             if !record.subscriber.isEmpty { return StoryText(number: record.subscriber) }
             return record.caller.map { StoryText(number: $0.description) } ?? "The PBX"
         }
-        if let name = brandName { return name }
+        if let name = brandName, unsent == nil { return name }
         if isWithheld { return "A withheld caller" }
         if let caller = record.caller { return StoryText(number: caller.description) }
         return record.callerReceived.map { "\(number: $0) (unclear)" } ?? "A caller without a number"
@@ -103,7 +103,7 @@ extension CallStory {
     /// The name on the phone, or the reason why no brand was there.
     private var display: StoryText? {
         guard record.direction == .inbound else { return nil }
-        guard let sent else { return missing.map { "no brand, because \($0.because)" } }
+        guard let sent else { return missing.map { "no brand, because \($0.because)\(wouldShow)" } }
         let isOpen = record.outcome == nil
         guard let name = sent.name else {
             return record.carrierName.map { "the carrier's name \"\(StoryText(foreign: $0))\" stayed" }
@@ -112,6 +112,13 @@ extension CallStory {
         let quoted: StoryText = sent.isSigned ? "the signed name \"\(name)\"" : "\"\(name)\""
         guard record.reach != nil else { return isOpen ? "the INVITE has \(quoted)" : "no phone showed \(quoted)" }
         return "the phone \(isOpen ? "shows" : "showed") \(quoted)"
+    }
+
+    /// The name that a call in shadow would have shown; empty for every other call.
+    private var wouldShow: StoryText {
+        guard let unsent else { return "" }
+        guard let name = unsent.name else { return ", with logo or reason of a brand not written" }
+        return unsent.isSigned ? ", with the signed name \"\(name)\" not written" : ", with \"\(name)\" not written"
     }
 
     private var route: StoryText? {

@@ -43,6 +43,7 @@ public struct MissingBrand: Hashable, Sendable {
         case .outbound: "the call came from the PBX"
         case .nameSource: "name_source of \(trunk) excludes the brand's name"
         case .signedName: "the signature's values were written"
+        case .shadow: "\(trunk) is in shadow"
         case .gatedUnauthorised: "the directory refuses the key"
         case .gatedAccountStatus: "the account is not active"
         case .gatedBrandingDisabled: "the directory switched branding off"
@@ -55,6 +56,7 @@ public struct MissingBrand: Hashable, Sendable {
         switch obstacle {
         case nil, .attestation: "the policy requires a better attestation"
         case .switchedOff: "branding is off here"
+        case .trunk: "\(trunk) has no brands"
         case .route: "the route of the called number has no brands"
         case .carrierName: "the carrier's name stays, and the brand has neither logo nor reason"
         }
@@ -92,6 +94,8 @@ public struct MissingBrand: Hashable, Sendable {
             Name or reason of the call's signature were written. The directory has no brand for the number, or one of \
             another name.
             """
+        case .shadow:
+            "\(capital(trunk)) or the route of the called number has brands: shadow. The brand was found and not written."
         case .gatedUnauthorised: "The directory refused the key."
         case .gatedAccountStatus: "The account is suspended, closed or cancelled."
         case .gatedBrandingDisabled: "The directory switched branding off."
@@ -103,6 +107,7 @@ public struct MissingBrand: Hashable, Sendable {
     private var causeOfPolicy: StoryText {
         switch obstacle {
         case .switchedOff: "branding.enabled is false."
+        case .trunk: "\(capital(trunk)) has brands: false."
         case .route: "The route of the called number has brands: false."
         case .carrierName: "The carrier's name stays, and the brand has neither logo nor reason to write."
         case .attestation: "Policy \(evidence?.policy?.rawValue ?? "") requires a better attestation than the call has."
@@ -138,6 +143,7 @@ public struct MissingBrand: Hashable, Sendable {
         case .outbound: "Nothing to do: brands belong to calls from a trunk."
         case .nameSource: "The step signed name has its state. name_source: directory_first shows the brand's name."
         case .signedName: "Add \(number) at the directory for a logo and events, then run herald sync."
+        case .shadow: "Set brands: true to brand, then run herald reload."
         case .gatedUnauthorised: "Replace the key, then run herald reload."
         case .gatedAccountStatus, .gatedBrandingDisabled: "Ask the directory's operator."
         case .gatedVoipDialerDisabled:
@@ -149,6 +155,7 @@ public struct MissingBrand: Hashable, Sendable {
     private var remedyOfPolicy: StoryText {
         switch obstacle {
         case .switchedOff: "Set branding.enabled: true, then run herald reload."
+        case .trunk: "Set brands: true for \(trunk) if its calls shall have brands, then run herald reload."
         case .route: "Remove brands: false from the route if its calls shall have brands, then run herald reload."
         case .carrierName:
             "Set carrier_name: replace for \(trunk), or give the brand a logo or reason at the directory."
@@ -160,12 +167,13 @@ public struct MissingBrand: Hashable, Sendable {
     // MARK: Findings
 
     /// The obstacle behind `policy`.
-    private enum Obstacle { case switchedOff, route, carrierName, attestation }
+    private enum Obstacle { case switchedOff, trunk, route, carrierName, attestation }
 
     /// Nil without evidence.
     private var obstacle: Obstacle? {
         guard let evidence else { return nil }
         if evidence.isSwitchedOff { return .switchedOff }
+        if evidence.isTrunkUnbranded { return .trunk }
         if evidence.isRouteUnbranded { return .route }
         return evidence.lookup == .brandFound ? .carrierName : .attestation
     }

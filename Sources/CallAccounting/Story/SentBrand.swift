@@ -2,7 +2,7 @@
 
 import Branding
 
-/// The parts of a brand, or of a signature, in the INVITE that left for the PBX.
+/// The parts of a brand, or of a signature, in the INVITE that left for the PBX, or that would be in it but for shadow.
 public struct SentBrand: Hashable, Sendable {
     /// The display name; nil if the carrier's name stayed.
     public let name: StoryText?
@@ -25,13 +25,22 @@ public enum HeaderChange: Hashable, Sendable {
 extension CallStory {
     /// The name of the brand, or that of a token, which is foreign text.
     var brandName: StoryText? {
-        record.brandName.map { record.reason == .signedName ? StoryText(foreign: $0) : StoryText([.text($0)]) }
+        record.brandName.map { record.isNamedBySigner ? StoryText(foreign: $0) : StoryText([.text($0)]) }
     }
 
     /// The brand in the INVITE that was sent; nil without one.
     public var sent: SentBrand? {
-        let isSigned = record.reason == .signedName
-        guard record.direction == .inbound, record.isBranded || isSigned else { return nil }
+        guard record.direction == .inbound, record.isBranded || record.reason == .signedName else { return nil }
+        return parts
+    }
+
+    /// The brand that was found for a call in shadow and not written; nil for every other call.
+    public var unsent: SentBrand? {
+        record.direction == .inbound && record.reason == .shadow ? parts : nil
+    }
+
+    private var parts: SentBrand {
+        let isSigned = record.isNamedBySigner
         // A version without evidence wrote the name of each brand.
         guard let evidence = record.evidence else {
             return SentBrand(
