@@ -30,7 +30,8 @@ extension HeraldConfiguration {
             emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
             // Headers of an untrusted trunk must not pass for the attestation of another trunk.
             attestationHeaders: trunk.isTrusted ? trunk.attestationHeaders : trunks.flatMap(\.attestationHeaders),
-            registrar: foundation.trunks.registrar(of: trunk.name), signatures: signatures(of: trunk))
+            registrar: foundation.trunks.registrar(of: trunk.name), signatures: signatures(of: trunk),
+            brands: trunk.brands)
     }
 
     /// Builds a PBX.

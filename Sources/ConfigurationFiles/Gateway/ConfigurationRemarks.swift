@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import Foundation
 import PostgreSQL
 import Primitives
@@ -16,6 +17,7 @@ extension HeraldConfiguration {
             remarks.append("neither directory nor brands is configured: every call passes unbranded")
         }
         if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
+        remarks += shadowRemarks
         if directory?.sendsKeyUnencrypted == true {
             remarks.append("directory.url is http: the key travels unencrypted")
         }
@@ -83,6 +85,21 @@ extension HeraldConfiguration {
     private var unroutedCustomers: [String] {
         let routed = Set(routes.table.compactMap(\.customer))
         return customers.indices.filter { !routed.contains($0) }.map { customers[$0].name }
+    }
+
+    /// Remarks about trunks and routes whose calls have no brand by `brands`.
+    private var shadowRemarks: [String] {
+        let peers =
+            trunks.map { ("trunk \($0.name)", $0.brands) } + routes.table.map { ("route \($0.name)", $0.brands) }
+        return peers.compactMap { name, mode in
+            switch mode {
+            case .on: nil
+            case .shadow where !branding.isEnabled:
+                "\(name) has brands: shadow: no effect while branding.enabled is false"
+            case .shadow: ShadowText.remark(of: name)
+            case .off: name.hasPrefix("trunk") ? "\(name) has brands: false: its calls are not branded" : nil
+            }
+        }
     }
 
     /// Files with the login of a list of authorities that every user of the machine can read.

@@ -37,6 +37,15 @@ package struct ConfigurationSummary {
                 + "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
                 + (trunk.region.map { "region \($0)" } ?? "no region") + ", emergency numbers "
                 + EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers).dialled.joined(separator: " ")
+                + brands(trunk.brands)
+        }
+    }
+
+    private func brands(_ mode: BrandMode) -> String {
+        switch mode {
+        case .on: ""
+        case .shadow: ", brands in shadow"
+        case .off: ", no brands"
         }
     }
 
@@ -56,7 +65,7 @@ package struct ConfigurationSummary {
             "route   \(route.name): \(route.numberCount) numbers, \(route.prefixCount) prefixes, to "
                 + (route.pbx.map { "pbx \(configuration.pbx[$0].name)" } ?? "the trunk's pbx")
                 + (route.customer.map { ", customer \(configuration.customers[$0].name)" } ?? "")
-                + (route.policy.map { ", policy \($0.rawValue)" } ?? "") + (route.brands ? "" : ", no brands")
+                + (route.policy.map { ", policy \($0.rawValue)" } ?? "") + brands(route.brands)
         } + ["route   other numbers: \(unmatched)"]
     }
 

@@ -27,6 +27,11 @@ extension HeraldConfiguration {
         if !trunk.isTrusted {
             return ["\(door) has the rules of trunk \(name), which is not trusted: no caller gets a brand by it"]
         }
+        if trunk.brands != .on {
+            return [
+                "\(door) has the rules of trunk \(name) with brands: \(trunk.brands.word): no caller gets a brand by it"
+            ]
+        }
         if decides, signatures?.nameSource.needsSignature == true {
             return [
                 "\(door) has the rules of trunk \(name), which needs signed names: no caller gets a brand by it"

@@ -136,6 +136,8 @@ package struct HeraldConfiguration: Sendable {
         /// True trusts its P-Asserted-Identity, Remote-Party-ID and verstat.
         package var isTrusted: Bool
         package var policy: BrandingPolicy
+        /// Whether its calls have brands; those of the route may be in shadow or off too.
+        package var brands = BrandMode.on
         /// Header fields in order of preference; at least one, without repetition.
         package var identity: [IdentityHeader]
         /// True keeps Call-Info values other than rich call data.

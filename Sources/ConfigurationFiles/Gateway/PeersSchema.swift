@@ -89,6 +89,7 @@ struct PeersSchema {
             let isTrusted = section.bool("trusted", default: false)
             let region = region(section)
             let policy = section.choice("policy", default: BrandingPolicy.standard)
+            let brands = section.choice("brands", default: BrandMode.on)
             let identity = section.choices("identity", default: IdentityHeader.allCases)
             let callInfo = section.choice("foreign_call_info", default: isTrusted ? KeptOrStripped.keep : .strip)
             let carrierName = section.choice("carrier_name", default: CarrierNamePolicy.replace)
@@ -105,8 +106,8 @@ struct PeersSchema {
             return HeraldConfiguration.Trunk(
                 name: name, sources: sources, certificateNames: certificateNames, targets: targets, isProbed: isProbed,
                 listener: listener,
-                pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
-                keepsForeignCallInfo: callInfo.isKept,
+                pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, brands: brands,
+                identity: identity, keepsForeignCallInfo: callInfo.isKept,
                 carrierName: carrierName, takesWithheldIdentity: withheld.isKept, trunkHeader: header,
                 emergencyNumbers: emergencyNumbers, phoneContexts: phoneContexts,
                 attestationHeaders: attestationHeaders, signatures: signatures, pbx: target, limits: limits)

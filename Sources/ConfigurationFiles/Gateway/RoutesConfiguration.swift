@@ -24,8 +24,8 @@ extension HeraldConfiguration {
         package var pbx: Int?
         /// Nil for the trunk's policy.
         package var policy: BrandingPolicy?
-        /// False forwards its calls without a brand.
-        package var brands = true
+        /// Whether its calls have brands; those of the trunk may be in shadow or off too.
+        package var brands = BrandMode.on
         package var limits = TrunkLimits()
         /// Position in `customers`; nil for calls without a customer.
         package var customer: Int?

@@ -55,7 +55,7 @@ struct RoutesSchema {
             section.missing("pbx", "office (a customer's calls need the PBX that they come back from)")
         }
         if section.has("policy") { route.policy = section.choice("policy", default: .standard) }
-        route.brands = section.bool("brands", default: route.brands)
+        route.brands = section.choice("brands", default: route.brands)
         route.limits = PeersSchema.limits(section)
         if !section.has("numbers"), !section.has("list") {
             section.missing("numbers", "[+4930123456, +49301234*], or list: numbers.csv")

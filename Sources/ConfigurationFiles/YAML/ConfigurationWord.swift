@@ -21,6 +21,16 @@ extension HostedLogos.Missing: ConfigurationWord {}
 extension PhoneFamily: ConfigurationWord {}
 extension QuotePolicy: ConfigurationWord {}
 
+extension BrandMode: ConfigurationWord {
+    package var word: String {
+        switch self {
+        case .on: "true"
+        case .shadow: "shadow"
+        case .off: "false"
+        }
+    }
+}
+
 extension CalledField: ConfigurationWord {
     package var word: String {
         switch self {
