@@ -84,6 +84,7 @@ extension Migrations {
         }
         // It reads calls with all their columns.
         ledger.add("ledger counts by hour", HourTally.begin)
+        ledger.add("ledger counts in shadow", ShadowTally.table)
         return ledger
     }()
 
@@ -140,7 +141,7 @@ extension Migrations {
 
         """
         + sharedChange + sharedOrigin + originOpenings + eventDue + adoptedCall + callSignal + returnCandidate
-        + returnKey + CallColumn.signatureTable + HourTally.tables
+        + returnKey + CallColumn.signatureTable + HourTally.tables + ShadowTally.table
 
     // Empty without a shared ledger; `LedgerChanges` makes the triggers.
     private static let sharedChange = """

@@ -117,9 +117,9 @@ extension LedgerReader {
             AND invite_at >= ?1 * \(HourTally.hour) AND invite_at < (?2 + 1) * \(HourTally.hour)
         """
 
-    private static func filled(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+    static func filled(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
 
-    private static func sums(_ row: LedgerRow, from first: CInt) -> CallSums {
+    static func sums(_ row: LedgerRow, from first: CInt) -> CallSums {
         CallSums(
             calls: row.integer(first) ?? 0, reached: row.integer(first + 1) ?? 0, answered: row.integer(first + 2) ?? 0,
             talks: row.integer(first + 3) ?? 0, talkSeconds: row.integer(first + 4) ?? 0)

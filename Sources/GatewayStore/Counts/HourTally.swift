@@ -27,6 +27,7 @@ struct HourTally {
 
     private var kinds: [Kind: CallSums] = [:]
     private var brands: [Brand: CallSums] = [:]
+    private var shadow = ShadowTally()
 
     /// Counts an ended call.
     mutating func add(_ call: CallRecord) { change(call) { $0 += $1 } }
@@ -44,6 +45,7 @@ struct HourTally {
             hour: hour, direction: call.direction, trunk: call.trunk ?? "", decision: call.decision,
             outcome: call.outcome)
         change(&kinds[kind, default: CallSums()], sums)
+        if call.isInShadow { shadow.change(call, hour: hour) { change(&$0, sums) } }
         guard call.isBranded, let name = call.brandName else { return }
         change(&brands[Brand(hour: hour, name: name, customer: call.customer ?? ""), default: CallSums()], sums)
     }
@@ -60,6 +62,7 @@ struct HourTally {
             addCalls.bind(5, kind.outcome?.rawValue ?? "")
             try Self.run(addCalls, sums, after: 5)
         }
+        try shadow.store(in: database)
         guard !brands.isEmpty else { return }
         let addBrand = try LedgerStatement(database, Self.addBrand)
         for (brand, sums) in brands where sums != CallSums() {
@@ -70,7 +73,7 @@ struct HourTally {
         }
     }
 
-    private static func run(_ statement: LedgerStatement, _ sums: CallSums, after parameter: CInt) throws {
+    static func run(_ statement: LedgerStatement, _ sums: CallSums, after parameter: CInt) throws {
         statement.bind(parameter + 1, sums.calls)
         statement.bind(parameter + 2, sums.reached)
         statement.bind(parameter + 3, sums.answered)
@@ -89,7 +92,7 @@ struct HourTally {
         \(onConflict)
         """
 
-    private static let onConflict = """
+    static let onConflict = """
         ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, reached = reached + excluded.reached,
             answered = answered + excluded.answered, talks = talks + excluded.talks,
             talk_seconds = talk_seconds + excluded.talk_seconds
@@ -122,7 +125,8 @@ extension HourTally {
 
         """
 
-    private static let sums = ["calls", "reached", "answered", "talks", "talk_seconds"]
+    /// The columns of the sums.
+    static let sums = ["calls", "reached", "answered", "talks", "talk_seconds"]
         .map { "\($0) INTEGER NOT NULL" }.joined(separator: ", ")
 
     /// Calls of a file without counts that are counted when it is opened: the newest ones, in a tenth of a second.
@@ -163,7 +167,7 @@ extension HourTally {
     ///   - now: microseconds since 1970.
     static func prune(before: Int64, now: Int64, in database: Database) throws {
         let first = max(before / hour, now / hour - hoursKept)
-        for table in ["call_hour", "brand_hour"] {
+        for table in ["call_hour", "brand_hour", "shadow_hour"] {
             try database.execute(
                 sql: "DELETE FROM \(table) WHERE hour < ? OR hour > ?", arguments: [first, now / hour + 24])
         }

@@ -92,6 +92,11 @@ struct CallConditions {
     /// The provider of a row, for a query with the table of signatures or without.
     private static let provider = "(SELECT provider FROM call_signature WHERE call_signature.call = call.id)"
 
+    /// The brand that a call in shadow would have shown, for a query with the table of signatures or without.
+    static let brandInShadow = """
+        CASE WHEN decision = 'shadow' AND (brand_id IS NOT NULL OR \(provider) IS NULL) THEN brand_name END
+        """
+
     /// A pattern of LIKE that finds a text anywhere.
     private static func part(_ text: String) -> String { "%" + literal(text) + "%" }
 

@@ -31,8 +31,12 @@ package struct CallCounts: Sendable, Hashable {
         package var decision: String
         /// Nil for calls in progress.
         package var outcome: String?
+        /// The brand that a call in shadow would have shown; nil for every other call, and for values of a signature alone.
+        package var brandInShadow: String?
 
-        package init(decision: String, outcome: String?) { (self.decision, self.outcome) = (decision, outcome) }
+        package init(decision: String, outcome: String?, brandInShadow: String? = nil) {
+            (self.decision, self.outcome, self.brandInShadow) = (decision, outcome, brandInShadow)
+        }
     }
 
     /// A number of calls with the times of the first and the last INVITE, in microseconds since 1970.
@@ -110,13 +114,14 @@ extension LedgerReader {
         var counts = CallCounts()
         counts.rest = try read(filter, patience) { database, piece in
             let sql = """
-                SELECT decision, outcome, count(*), min(invite_at), max(invite_at) FROM call WHERE \(piece.condition)
-                GROUP BY decision, outcome
+                SELECT decision, outcome, \(CallConditions.brandInShadow) AS brand_in_shadow, count(*), min(invite_at),
+                    max(invite_at)
+                FROM call WHERE \(piece.condition) GROUP BY decision, outcome, brand_in_shadow
                 """
             let rows = try Row.fetchAll(database, sql: sql, arguments: piece.arguments)
             for row in rows {
-                let kind = CallCounts.Kind(decision: row[0], outcome: row[1])
-                let count = CallCounts.Count(calls: row[2], first: row[3], last: row[4])
+                let kind = CallCounts.Kind(decision: row[0], outcome: row[1], brandInShadow: row[2])
+                let count = CallCounts.Count(calls: row[3], first: row[4], last: row[5])
                 if counts.counts[kind]?.add(count) == nil { counts.counts[kind] = count }
             }
             return rows.isEmpty ? .isEmpty : .hasCalls
