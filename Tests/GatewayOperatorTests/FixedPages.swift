@@ -16,6 +16,8 @@ final class FixedPages: GatewayPageSource {
         var pagesURL: String?
         var preview: RingPreview?
         var hours = HourCounts()
+        var shadow = ShadowCounts()
+        var namesInShadow: [String] = []
         var ledgerProblem: LedgerRefusal?
         var troubles: [PageTrouble] = []
         var logos: [String: [UInt8]] = [:]
@@ -58,6 +60,12 @@ final class FixedPages: GatewayPageSource {
         if let problem { throw problem }
         return SpanCounts(span: span, hours: span.hours(at: Self.now), counts: counts)
     }
+    func shadowCounts(of span: CountSpan) async throws -> SpanShadow {
+        let (counts, problem) = content.withLock { ($0.shadow, $0.ledgerProblem) }
+        if let problem { throw problem }
+        return SpanShadow(span: span, hours: span.hours(at: Self.now), counts: counts)
+    }
+    func namesInShadow() -> [String] { content.withLock(\.namesInShadow) }
     func call(row: Int64) async throws -> LedgerCallRow? { row == 7 ? content.withLock(\.call) : nil }
     func call(_ id: CallIdentifier) async throws -> LedgerCallRow? {
         content.withLock { $0.call?.callID == id.description ? $0.call : nil }

@@ -62,7 +62,7 @@ package struct BrandLookup {
         let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
             asked: caller.number, result: result, trunk: trunk, region: region, copy: copy,
-            isEnabled: configuration.branding.isEnabled && asked.destination?.brands ?? true,
+            isEnabled: configuration.branding.isEnabled && asked.brands != .off, brands: asked.brands,
             destination: asked.destination, customer: asked.customer?.name,
             hasCustomers: !configuration.customers.isEmpty,
             logo: LogoResponse(
@@ -80,6 +80,9 @@ package struct BrandLookup {
         let destination: CalledDestination?
         /// The customer whose brands decide; nil for the usual brands.
         let customer: HeraldConfiguration.Customer?
+
+        /// Whether the call has a brand, or would have, by trunk and route.
+        var brands: BrandMode { trunk.brands.joined(with: destination?.brands ?? .on) }
     }
 
     /// Finds the route of the called number alone; nil without one.

@@ -34,7 +34,7 @@ package struct CalledDestination {
     /// The customer of the call; nil without one.
     var customer: String? { route?.customer.map { configuration.customers[$0].name } }
     var policy: BrandingPolicy { route?.policy ?? trunk.policy }
-    var brands: Bool { route?.brands ?? true }
+    var brands: BrandMode { route?.brands ?? .on }
 
     /// True if such a call gets 404, unless it is an emergency call.
     private var isRejected: Bool {
@@ -54,8 +54,16 @@ package struct CalledDestination {
             ("route", match.map { "\(configuration.routes.table[$0.route].name), by \($0.key)" } ?? "none: \(reason)"),
         ] + (customer.map { [("customer", $0)] } ?? []) + [
             ("pbx", pbx ?? "none: the call gets 404 (routes.default)"),
-            ("policy", policy.rawValue + (brands ? "" : ", no brands on this route")),
+            ("policy", policy.rawValue + brandsText),
         ]
+    }
+
+    private var brandsText: String {
+        switch brands {
+        case .on: ""
+        case .shadow: ", brands in shadow on this route"
+        case .off: ", no brands on this route"
+        }
     }
 
     /// The destination without a caller, as lines.

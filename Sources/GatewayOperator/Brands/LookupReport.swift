@@ -13,8 +13,10 @@ package struct LookupReport {
     let trunk: HeraldConfiguration.Trunk
     let region: Region?
     let copy: StoredBrands
-    /// The value of `branding.enabled`.
+    /// Whether brands are not off, by `branding.enabled`, trunk and route.
     let isEnabled: Bool
+    /// Whether the call has a brand, or would have, by trunk and route.
+    let brands: BrandMode
     /// Nil without a called number.
     let destination: CalledDestination?
     /// The customer whose brands decided; nil for the usual brands.
@@ -23,7 +25,12 @@ package struct LookupReport {
     let hasCustomers: Bool
     let logo: LogoResponse
 
-    private var decision: String { isEnabled ? result.decision : PassThroughReason.policy.description }
+    /// Whether a brand was found for a call in shadow.
+    private var isInShadow: Bool { brand != nil && brands == .shadow }
+    private var decision: String {
+        let reason = isEnabled ? isInShadow ? PassThroughReason.shadow : nil : .policy
+        return reason?.description ?? result.decision
+    }
     private var brand: LookupResult.Brand? { isEnabled ? result.brand : nil }
 
     /// The decision with its reason, and the header lines that the phone would get.
@@ -45,8 +52,7 @@ package struct LookupReport {
         lines.append(
             (
                 "decision",
-                (brand == nil ? "pass through: " : "show: ") + decision
-                    + (isEnabled ? "" : destination?.brands == false ? " (brands of the route)" : " (branding.enabled)")
+                (brand == nil || isInShadow ? "pass through: " : "show: ") + decision + cause
             ))
         if let remedy { lines.append(("do", remedy)) }
         if let brand {
@@ -57,10 +63,22 @@ package struct LookupReport {
         return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
     }
 
+    /// The setting behind a decision without a brand; empty for other decisions.
+    private var cause: String {
+        if isInShadow { return " (with brands: true as below)" }
+        guard !isEnabled else { return "" }
+        if destination?.brands == .off { return " (brands of the route)" }
+        return trunk.brands == .off ? " (brands of the trunk)" : " (branding.enabled)"
+    }
+
     /// The remedy of a missing brand, as in the story of a call; nil where another line shows it.
     private var remedy: String? {
-        guard brand == nil, destination?.brands != false else { return nil }
-        guard isEnabled else { return "Set branding.enabled: true, then run herald reload." }
+        if isInShadow { return MissingBrand(.shadow, trunk: trunk.name).remedy.text { $0 } }
+        guard brand == nil, destination?.brands != .off else { return nil }
+        guard isEnabled else {
+            let key = trunk.brands == .off ? "brands: true for trunk \(trunk.name)" : "branding.enabled: true"
+            return "Set \(key), then run herald reload."
+        }
         guard let reason = PassThroughReason.allCases.first(where: { $0.description == decision }) else { return nil }
         if reason == .policy {
             return "Ask the carrier for a better attestation, or set another policy. Then run herald reload."
@@ -101,7 +119,8 @@ package struct LookupReport {
         [
             "asked": .string(asked), "customer": JSONValue(customer), "number": JSONValue(result.number?.description),
             "trunk": .string(trunk.name),
-            "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
+            "region": JSONValue(region?.description), "decision": .string(decision),
+            "shown": .bool(brand != nil && !isInShadow),
             "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
             "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
             "headers": brand.map { .array($0.headers.map(JSONValue.string)) },

@@ -26,7 +26,7 @@ extension GatewayPageReport {
         let own = configuration.seen(by: asked.customer)
         let snapshot = branding(of: asked.customer).load()
         let result = LookupResult(asked.question, gates: snapshot.gates, index: snapshot.index)
-        let isEnabled = configuration.branding.isEnabled
+        let isEnabled = configuration.branding.isEnabled && asked.brands != .off
         let brand = isEnabled ? result.brand : nil
         let trunk = asked.trunk
         let before = ["From: <sip:\(asked.question.number)@\(asked.question.host)>"]
@@ -34,7 +34,7 @@ extension GatewayPageReport {
             number: result.number?.description, trunk: trunk.name, customer: asked.customer?.name,
             conditions: "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
                 + (asked.region.map { "region \($0)" } ?? "no region"),
-            decision: isEnabled ? result.decision : PassThroughReason.policy.description,
+            decision: isEnabled ? asked.decision(result) : PassThroughReason.policy.description,
             card: try await brand.asyncMap { try await card($0, result.number, asked, own) }, before: before,
             after: brand.map { Self.after(before, $0.headers, result.number, as: asked.question.number) } ?? before)
     }
@@ -76,6 +76,13 @@ extension GatewayPageReport {
         guard let logos = configuration.logos, url.hasPrefix(logos.publicURL + "/logos/") else { return nil }
         let name = String(url.dropFirst(logos.publicURL.utf8.count + "/logos/".utf8.count))
         return logo(name) == nil ? nil : name
+    }
+}
+
+extension BrandLookup.Asked {
+    /// The decision on the call; in shadow the brand that was found is shown as it would be.
+    fileprivate func decision(_ result: LookupResult) -> String {
+        result.brand != nil && brands == .shadow ? PassThroughReason.shadow.description : result.decision
     }
 }
 

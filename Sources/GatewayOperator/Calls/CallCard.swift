@@ -24,8 +24,12 @@ struct CallCard: Hashable, Sendable {
     /// - Parameter brand: the brand as it is now; nil where it has gone or is another one.
     init?(_ story: CallStory, _ brand: PresentBrand?) {
         guard story.record.direction == .inbound else { return nil }
-        title = story.hasReachedPhone ? "On the phone" : "In the INVITE; no phone showed it"
-        guard let sent = story.sent else {
+        let isInShadow = story.unsent != nil
+        title =
+            isInShadow
+            ? "In shadow: with brands: true"
+            : story.hasReachedPhone ? "On the phone" : "In the INVITE; no phone showed it"
+        guard let sent = story.sent ?? story.unsent else {
             (name, number) = (story.caller, nil)
             (callReason, copy, logo) = (nil, nil, nil)
             remark = "As the carrier sent it: Herald added nothing. The ledger keeps no name of such a call."
@@ -38,7 +42,8 @@ struct CallCard: Hashable, Sendable {
         callReason = sentReason ? brand?.callReason ?? "…" : nil
         copy = sentLogo ? brand?.copy : nil
         logo = Self.state(of: sent, brand)
-        remark = sentLogo || sentReason ? Self.remark(sent, brand) : nil
+        let values = sentLogo || sentReason ? Self.remark(sent, brand) : nil
+        remark = isInShadow ? "The INVITE went on as the carrier sent it. No phone showed this card." : values
     }
 
     private static func remark(_ sent: SentBrand, _ brand: PresentBrand?) -> String {

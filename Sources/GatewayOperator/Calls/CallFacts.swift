@@ -26,7 +26,12 @@ extension LedgerCallRow {
     }
 
     /// Whether the name is that of a token alone, which is foreign text.
-    var isNamedBySigner: Bool { decision == PassThroughReason.signedName.description }
+    var isNamedBySigner: Bool {
+        decision == PassThroughReason.signedName.description || isInShadow && record?.isNamedBySigner ?? false
+    }
+
+    /// Whether the brand is the one that a call in shadow would have shown.
+    var isInShadow: Bool { decision == PassThroughReason.shadow.description }
 
     /// The name of the brand, or that of a token.
     ///
@@ -38,7 +43,8 @@ extension LedgerCallRow {
 
     /// The known facts.
     var facts: [Fact] {
-        let brand = isNamedBySigner ? Fact("brand", foreign: brandName) : Fact("brand", brandName)
+        let title = isInShadow ? "not written" : "brand"
+        let brand = isNamedBySigner ? Fact(title, foreign: brandName) : Fact(title, brandName)
         let facts: [Fact?] = [
             Fact("call id", callID), Fact("SIP Call-ID", sipCallID), Fact("then", latestSIPCallID),
             Fact("direction", direction), Fact("trunk", trunk), Fact("customer", customer), Fact("gateway", node),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 import GatewayStore
 import Primitives
@@ -18,6 +19,8 @@ struct CallSummary {
     let reasons: [Line]
     /// The most frequent first.
     let outcomes: [Line]
+    /// Calls in shadow by the brand that each would have shown, the most frequent first.
+    let inShadow: [Line]
     let total: CallCounts.Count?
     private let since: Int64?
     private let readSince: Int64?
@@ -37,6 +40,9 @@ struct CallSummary {
         decisions = lines { Self.decision($0.decision) }
         reasons = lines { Self.decision($0.decision) == "unbranded" ? $0.decision : nil }
         outcomes = lines { $0.outcome ?? "open" }
+        inShadow = lines { kind in
+            kind.decision == PassThroughReason.shadow.description ? kind.brandInShadow ?? "signed values" : nil
+        }
         total = lines { _ in "calls" }.first?.count
         (self.since, self.zone, readSince) = (since, zone, counts.rest?.readSince)
     }
@@ -50,9 +56,26 @@ struct CallSummary {
         }
     }
 
-    /// The groups with the options that select their calls.
+    /// The groups with the options that select their calls; the calls in shadow are those of a reason by their brand.
     private var groups: [(name: String, lines: [Line])] {
-        [("decision", decisions), ("reason", reasons), ("outcome", outcomes)]
+        func lower(_ lines: [Line]) -> [Line] { lines.map { Line(value: $0.value.lowercased(), count: $0.count) } }
+        return [
+            ("decision", lower(decisions)), ("reason", lower(reasons)), ("outcome", lower(outcomes)),
+            ("shadow", inShadow),
+        ]
+    }
+
+    /// The share of trunks' calls that would have had a brand; empty without a call in shadow.
+    private var shadowText: String {
+        let calls = inShadow.map(\.count.calls).reduce(0, +)
+        guard calls > 0 else { return "" }
+        let ofTrunks = decisions.filter { $0.value != "outbound" }.map(\.count.calls).reduce(0, +)
+        return """
+
+            \(calls) of \(ofTrunks) calls of trunks (\(Self.share(calls, of: ofTrunks))) would have a brand, but are in shadow:
+            herald calls --decision shadow
+
+            """
     }
 
     /// The summary for a terminal.
@@ -64,12 +87,13 @@ struct CallSummary {
             for (place, line) in group.lines.enumerated() {
                 let count = line.count
                 table.add([
-                    place == 0 ? group.name : " ", line.value.lowercased(), "\(count.calls)",
+                    place == 0 ? group.name : " ", line.value, "\(count.calls)",
                     Self.share(count.calls, of: total.calls), time(count.first), time(count.last),
                 ])
             }
         }
         return "\(total.calls) \(total.calls == 1 ? "call" : "calls")\(begin), times in \(zoneName)\n\n" + table.text
+            + shadowText
     }
 
     /// The summary for `--json` and the control socket; times are UTC.
@@ -81,7 +105,7 @@ struct CallSummary {
         for group in groups {
             let lines = group.lines.map { line in
                 let members: [String: JSONValue?] = [
-                    "value": .string(line.value.lowercased()), "calls": .int(line.count.calls),
+                    "value": .string(line.value), "calls": .int(line.count.calls),
                     "first": JSONValue(microseconds: line.count.first),
                     "last": JSONValue(microseconds: line.count.last),
                 ]

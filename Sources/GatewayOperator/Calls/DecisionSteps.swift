@@ -75,15 +75,16 @@ struct DecisionSteps {
 
     private var policyFinding: String {
         if evidence.isSwitchedOff { return "not asked, branding.enabled is false" }
+        if evidence.isTrunkUnbranded { return "not asked, the trunk has brands: false" }
         if evidence.isRouteUnbranded { return "not asked, the route of the called number has brands: false" }
         switch reason {
         case .midDialog, .alreadyBranded, .emergency, .privacy: return "not asked"
         case .untrusted: return "no brand for an unchecked number of an untrusted trunk"
         case .failedVerification: return "no brand after a failed check"
         case .policy where evidence.lookup == .notMade: return "needs a better attestation"
-        case nil, .nameSource, .signedName, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error, .outbound,
-            .gatedUnauthorised,
-            .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled, .gatedCapReached:
+        case nil, .nameSource, .signedName, .shadow, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error,
+            .outbound, .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
+            .gatedCapReached:
             return "satisfied"
         }
     }
@@ -115,9 +116,13 @@ struct DecisionSteps {
         case .policy where evidence.lookup == .brandFound:
             return "nothing written, the carrier's name stays and the brand has neither logo nor reason"
         case .nameSource: return "nothing written, name_source of the trunk excludes the brand's name"
-        case nil, .signedName: break
+        case .shadow: return "nothing written, in shadow; with brands: true \(partsFinding)"
+        case nil, .signedName: return partsFinding
         default: return "nothing written"
         }
+    }
+
+    private var partsFinding: String {
         let written = reason == .signedName ? "the signed name written" : "name written"
         let name = evidence.isNamed ? written : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }

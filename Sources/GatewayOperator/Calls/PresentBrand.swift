@@ -25,7 +25,7 @@ struct PresentBrand: Hashable, Sendable {
 extension PresentBrand {
     /// The entry of the caller's number; nil where it has gone or is another brand now.
     init?(of call: LedgerCallRow, in index: BrandIndex) {
-        guard call.decision == "matched", let number = call.story.record.caller, let entry = index.entry(for: number)
+        guard call.hasBrand, let number = call.story.record.caller, let entry = index.entry(for: number)
         else { return nil }
         let id = index.text(.brandID, entry)
         guard id == call.brandID ?? "", !id.isEmpty || index.text(.name, entry) == call.brandName else { return nil }
@@ -37,11 +37,16 @@ extension PresentBrand {
     /// The brand in the stored copy, for a command beside the gateway; nil where it cannot be read.
     init?(of call: LedgerCallRow, stored configuration: HeraldConfiguration) {
         let customer = call.customer.flatMap { name in configuration.customers.first { $0.name == name } }
-        guard call.decision == "matched", call.customer == nil || customer != nil,
+        guard call.hasBrand, call.customer == nil || customer != nil,
             let brands = try? StoredBrands(configuration.seen(by: customer), of: call.story.record.caller)
         else { return nil }
         self.init(of: call, in: brands.index)
     }
+}
+
+extension LedgerCallRow {
+    /// Whether the directory had a brand for the call, which was written, or in shadow was not.
+    fileprivate var hasBrand: Bool { decision == "matched" || isInShadow && !isNamedBySigner }
 }
 
 extension HeaderChange {

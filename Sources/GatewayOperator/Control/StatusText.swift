@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import ConfigurationFiles
 import GatewayStore
 import Primitives
 
@@ -51,7 +52,8 @@ struct StatusText {
         let closed = shut.filter { !hasCause || $0.gate != "branding_enabled" }.map {
             "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")"
         }
-        return [("brands", brands)] + customers + closed.map { ("gate", $0) }
+        return [("brands", brands)] + (gateway.shadow ?? []).map { ("shadow", ShadowText.remark(of: $0)) } + customers
+            + closed.map { ("gate", $0) }
     }
 
     private var customers: [(String, String)] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import ConfigurationFiles
 import GatewayStore
 import SIPCore
@@ -134,6 +135,10 @@ struct FirstSteps {
                 "call",
                 "calls of an untrusted trunk get no brand; set trusted: true if the carrier vouches for its callers, or "
                     + "verify signed calls with signatures: decide")
+        }
+        if configuration.trunks.allSatisfy({ $0.brands != .on }) {
+            return Self.open(
+                "call", "no trunk has brands: true; herald calls --summary shows the brands of calls in shadow")
         }
         guard seen.hasInbound else { return Self.open("call", Self.callSomebody) }
         return Self.open("call", "calls arrive, and none had a brand; herald calls has the decision of each")

@@ -68,6 +68,8 @@ struct GatewayStatus: Hashable, Sendable, Codable {
     var siblings: [Sibling] = []
     /// Nil without customers.
     var customers: Customers?
+    /// Trunks and routes in shadow, such as `trunk carrier`; nil without one.
+    var shadow: [String]?
     /// Those of `listening` whose address this machine does not have at present; nil or empty normally.
     var standby: [String]?
 
@@ -197,7 +199,7 @@ struct GatewayStatus: Hashable, Sendable, Codable {
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
         case sharedLedger = "shared_ledger"
-        case rejected, siblings, standby, targets, trunks, trust
+        case rejected, shadow, siblings, standby, targets, trunks, trust
         case pbxProblem = "pbx_problem"
         case stateProblems = "state_problems"
         case unknownCallers = "unknown_callers"

@@ -138,6 +138,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
         status.siblings = siblings?.status ?? []
         status.customers = customers.status
         addPeers(to: &status)
+        let inShadow = settings.configuration.namesInShadow
+        status.shadow = inShadow.isEmpty ? nil : inShadow
         status.firstSteps = FirstSteps.of(status, settings.configuration, seenCalls)
         return status
     }

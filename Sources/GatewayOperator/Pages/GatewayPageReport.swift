@@ -78,6 +78,13 @@ package struct GatewayPageReport: GatewayPageSource {
         try await ledger.counts(of: span, at: now())
     }
 
+    func shadowCounts(of span: CountSpan) async throws -> SpanShadow {
+        let hours = span.hours(at: now())
+        return SpanShadow(span: span, hours: hours, counts: try await ledger.read { try $0.shadowCounts(of: hours) })
+    }
+
+    func namesInShadow() -> [String] { settings.configuration.namesInShadow }
+
     func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {
         let secret = settings.current.load().secret
         let found = try await ledger.search(filter, limit: limit, patience: Self.patience)

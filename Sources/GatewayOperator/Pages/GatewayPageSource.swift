@@ -17,6 +17,12 @@ protocol GatewayPageSource: CallSource {
     ///
     /// - Throws: an error of the ledger.
     func counts(of span: CountSpan) async throws -> SpanCounts
+    /// The ended calls in shadow of the last day or week.
+    ///
+    /// - Throws: an error of the ledger.
+    func shadowCounts(of span: CountSpan) async throws -> SpanShadow
+    /// The trunks and routes in shadow, such as `trunk carrier`.
+    func namesInShadow() -> [String]
     /// The call with a row in the ledger; nil for an unknown one.
     ///
     /// - Throws: an error of the ledger.

@@ -85,6 +85,9 @@ struct GatewayPages: Sendable {
             Page(.get, "/customers", entry: "Customers", isListed: { !source.customerNames().isEmpty }) { _ in
                 try await customers()
             },
+            Page(.get, "/shadow", entry: "Shadow", isListed: { !source.namesInShadow().isEmpty }) { page in
+                try await shadow(page)
+            },
             Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },
             Page(.get, "/logos/:name") { page in try logo(page) },
         ]
@@ -100,7 +103,7 @@ struct GatewayPages: Sendable {
             "rejected": PackageResources.rejected_mustache, "brands": PackageResources.brands_mustache,
             "up": PackageResources.up_mustache, "calls": PackageResources.calls_mustache,
             "call": PackageResources.call_mustache, "customers": PackageResources.customers_mustache,
-            "preview": PackageResources.preview_mustache,
+            "preview": PackageResources.preview_mustache, "shadow": PackageResources.shadow_mustache,
         ]
     }
 
@@ -113,7 +116,7 @@ struct GatewayPages: Sendable {
 // The first page and its live parts.
 extension GatewayPages {
     /// The time that an address asks for; a day for any other value.
-    private static func span(_ page: PageRequest) -> CountSpan { page.query("span").flatMap(CountSpan.init) ?? .day }
+    static func span(_ page: PageRequest) -> CountSpan { page.query("span").flatMap(CountSpan.init) ?? .day }
 
     private func overview(_ span: CountSpan) async -> PageResult {
         .page(template: "overview", title: "Gateway \(name)", content: await overviewValues(span))

@@ -19,6 +19,8 @@ struct OverviewValues: Sendable {
     let counted: Counted?
     /// The problem of the ledger; nil normally.
     let problem: String?
+    /// A sentence about trunks and routes in shadow; nil for none.
+    let shadow: String?
     let now: Now
     let trunks: [Trunk]
     let targets: [Target]
@@ -166,6 +168,7 @@ extension OverviewValues {
         self.span = span.rawValue
         counted = counts.map { Counted($0, zone) }
         self.problem = problem
+        shadow = ShadowValues.sentence(about: status.shadow ?? [])
         self.now = Now(status, traffic, rates)
         trunks = Trunk.all(status.trunks, counts)
         targets = status.targets.map(Target.init)

@@ -43,7 +43,7 @@ package struct RouteListing {
             table.add([
                 route.name, String(route.numberCount), String(route.prefixCount), pbx(route),
                 name(ofCustomer: route),
-                route.policy?.rawValue ?? "of the trunk", route.brands ? "yes" : "no",
+                route.policy?.rawValue ?? "of the trunk", Self.text(of: route.brands),
                 route.limits.callsPerSecond.map(String.init), route.limits.calls.map(String.init),
                 route.lists.joined(separator: " "),
             ])
@@ -56,6 +56,14 @@ package struct RouteListing {
             "\(routes.numbers.numberCount) numbers and \(routes.numbers.prefixCount) prefixes, "
             + "\((routes.numbers.byteCount + 1023) / 1024) KiB of memory\n"
         return table.text + size + routes.remarks.map { "note    \($0)\n" }.joined()
+    }
+
+    private static func text(of brands: BrandMode) -> String {
+        switch brands {
+        case .on: "yes"
+        case .shadow: "shadow"
+        case .off: "no"
+        }
     }
 
     private func name(ofCustomer route: HeraldConfiguration.Route) -> String? {
@@ -72,7 +80,8 @@ package struct RouteListing {
             "route": .string(route.name), "numbers": .int(route.numberCount), "prefixes": .int(route.prefixCount),
             "pbx": JSONValue(route.pbx.map { configuration.pbx[$0].name }), "policy": JSONValue(route.policy?.rawValue),
             "customer": JSONValue(name(ofCustomer: route)),
-            "brands": .bool(route.brands), "calls_per_second": JSONValue(route.limits.callsPerSecond),
+            "brands": .bool(route.brands == .on), "shadow": .bool(route.brands == .shadow),
+            "calls_per_second": JSONValue(route.limits.callsPerSecond),
             "burst": JSONValue(route.limits.burst), "calls": JSONValue(route.limits.calls),
             "lists": .array(route.lists.map(JSONValue.string)),
         ]

@@ -87,7 +87,7 @@ package struct SimulationReport {
     private var routeText: String? {
         route.map { route in
             "\(route.name): policy \((route.policy ?? trunk.policy).rawValue); its calls go to pbx \(pbx.name)"
-                + (route.brands ? "" : "; brands: false") + (customer.map { "; customer \($0)" } ?? "")
+                + Self.text(of: route.brands) + (customer.map { "; customer \($0)" } ?? "")
         }
     }
 
@@ -146,7 +146,20 @@ package struct SimulationReport {
     /// The setting that switches brands off; empty where none does.
     private var switchedOff: String {
         if !isEnabled { return " (branding.enabled is false)" }
-        return route?.brands == false ? " (the route has brands: false)" : ""
+        if route?.brands == .off { return " (the route has brands: false)" }
+        switch trunk.brands.joined(with: route?.brands ?? .on) {
+        case .on: return ""
+        case .shadow: return result.passThrough == .shadow ? " (with brands: true the brand is written)" : ""
+        case .off: return " (the trunk has brands: false)"
+        }
+    }
+
+    private static func text(of brands: BrandMode) -> String {
+        switch brands {
+        case .on: ""
+        case .shadow: "; brands: shadow"
+        case .off: "; brands: false"
+        }
     }
 
     private var written: String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 package import BrandingAPI
 import CallAccounting
 import Foundation
@@ -72,6 +73,8 @@ package struct TestCallReport: Sendable {
         return ladder.text(of: line)
     }
 
+    /// Whether the brand was found and not written, because trunk or route are in shadow.
+    private var isInShadow: Bool { decision?.hasPrefix(PassThroughReason.shadow.description) ?? false }
     /// Whether the gateway decided for the brand.
     private var isBranded: Bool { decision?.hasPrefix("matched") ?? false }
     /// A phone rang, or somebody answered.
@@ -173,6 +176,9 @@ package struct TestCallReport: Sendable {
     /// The likeliest remedy; nil for a call that went well.
     private var hint: String? {
         guard !isAsExpected, result.interruption == nil else {
+            if isInShadow {
+                return "no brand was shown: trunk \(plan.trunk) or the route is in shadow; set brands: true to brand"
+            }
             return isBranded || decision == nil ? nil : "no brand was shown; docs/reasons.md has cause and remedy"
         }
         if result.isSilent {

@@ -6,6 +6,8 @@ import Branding
 enum DecisionKind: Int, Hashable, Sendable, CaseIterable {
     /// The call had a brand.
     case branded
+    /// The trunk or the route is in shadow: the brand was found and not written.
+    case shadow
     /// The directory has no brand for the number.
     case unknown
     /// The caller's number is withheld, unclear, or of an emergency call.
@@ -28,6 +30,7 @@ enum DecisionKind: Int, Hashable, Sendable, CaseIterable {
     private init(_ reason: PassThroughReason) {
         self =
             switch reason {
+            case .shadow: .shadow
             case .noMatch: .unknown
             case .privacy, .numberUnclear, .emergency: .caller
             case .untrusted, .failedVerification, .policy, .nameSource: .trust
