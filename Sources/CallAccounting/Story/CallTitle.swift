@@ -117,8 +117,9 @@ extension CallStory {
     /// The name that a call in shadow would have shown; empty for every other call.
     private var wouldShow: StoryText {
         guard let unsent else { return "" }
-        guard let name = unsent.name else { return ", with logo or reason of a brand not written" }
-        return unsent.isSigned ? ", with the signed name \"\(name)\" not written" : ", with \"\(name)\" not written"
+        guard let name = unsent.name else { return "; logo or reason of the brand were not written" }
+        return unsent.isSigned
+            ? "; the signed name \"\(name)\" was not written" : "; \"\(name)\" was not written"
     }
 
     private var route: StoryText? {

@@ -43,7 +43,7 @@ public struct MissingBrand: Hashable, Sendable {
         case .outbound: "the call came from the PBX"
         case .nameSource: "name_source of \(trunk) excludes the brand's name"
         case .signedName: "the signature's values were written"
-        case .shadow: "\(trunk) is in shadow"
+        case .shadow: "brands: shadow is set for \(trunk) or the route"
         case .gatedUnauthorised: "the directory refuses the key"
         case .gatedAccountStatus: "the account is not active"
         case .gatedBrandingDisabled: "the directory switched branding off"
