@@ -47,7 +47,7 @@ struct RoutesSchemaTests {
         #expect(routes.table.map(\.prefixCount) == [1, 0, 0])
         #expect(routes.table[0].pbx == 0 && routes.table[1].pbx == nil)
         #expect(routes.table[0].policy == .strict && routes.table[1].policy == nil)
-        #expect(!routes.table[0].brands && routes.table[1].brands)
+        #expect(routes.table[0].brands == .off && routes.table[1].brands == .on)
         let limits = routes.table[0].limits
         #expect(limits.callsPerSecond == 5 && limits.burst == 9 && limits.calls == 30)
         #expect(try route(of: "+49302009999", routes) == "acme")
