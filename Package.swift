@@ -395,7 +395,8 @@ let package = Package(
             dependencies: ["ConfigurationFiles", "Branding", "SIPCore", "Trust", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "Primitives", "TestFixtures"],
+            name: "CallAccountingTests",
+            dependencies: ["CallAccounting", "Branding", "Trust", "Primitives", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(

@@ -14,7 +14,7 @@ struct CallRouteTests {
 
     private func gateway(
         unmatched: UnmatchedCalls = .trunk, source: CalledField = .requestURI,
-        limits: TrunkAdmission.Limits? = nil, policy: BrandingPolicy? = nil, brands: Bool = true
+        limits: TrunkAdmission.Limits? = nil, policy: BrandingPolicy? = nil, brands: BrandMode = .on
     ) throws -> GatewayUnderTest {
         var options = GatewayUnderTest.Options()
         options.otherPBX = acme

@@ -29,6 +29,8 @@ final class GatewayUnderTest {
     struct Options {
         var isTrusted = true
         var policy = BrandingPolicy.standard
+        /// Whether calls of the trunk have brands, or would have.
+        var brands = BrandMode.on
         var keepsForeignCallInfo = true
         var takesWithheldIdentity = true
         var trunkHeader: String?
@@ -231,7 +233,7 @@ final class GatewayUnderTest {
             takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits),
             emergencyNumbers: EmergencyNumbers(region: Region(options.region), own: options.emergencyNumbers),
             attestationHeaders: options.attestationHeaders,
-            registrar: options.registrar, signatures: options.signatures)
+            registrar: options.registrar, signatures: options.signatures, brands: options.brands)
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(

@@ -76,6 +76,16 @@ struct CallSimulatorTests {
         #expect(report.json["route"] == .string("acme"))
     }
 
+    @Test func `a call in shadow has the decision, and the INVITE without a brand`() throws {
+        let report = try simulate(invite("\"OLD\" <sip:0255501001@127.85.0.1>")) {
+            $0.with("routes", "{table: [{name: acme, numbers: [+61255502000], brands: shadow}]}")
+        }
+        #expect(report.text.contains("; brands: shadow\n"), "\(report.text)")
+        #expect(report.text.contains("decision    pass through: shadow (with brands: true the brand is written)"))
+        #expect(report.text.contains("lookup      Acme Bank (b-7)\n") && !report.text.contains("\n+ From:"))
+        #expect(report.json["branded"] == .bool(false) && report.json["decision"] == .string("shadow"))
+    }
+
     @Test(arguments: [
         ("<sip:+61255501009@h>", "", "no_match", "lookup      no brand has +61255501009"),
         ("<sip:+61255501001@h>", "Privacy: id\n", "privacy", "caller      withheld\n"),

@@ -62,6 +62,34 @@ struct CallSummaryTests {
                 ]))
     }
 
+    @Test func `calls in shadow are counted by the brand that they would have shown`() throws {
+        func shadow(_ brand: String?, _ outcome: String) -> CallCounts.Kind {
+            CallCounts.Kind(decision: "shadow", outcome: outcome, brandInShadow: brand)
+        }
+        let counts = CallCounts(counts: [
+            shadow("Acme Bank", "ANSWERED"): Self.count(3, 0, 60), shadow("Acme Bank", "MISSED"): Self.count(2, 0, 60),
+            shadow(nil, "MISSED"): Self.count(1, 0, 60), Self.kind("no_match", "ANSWERED"): Self.count(2, 0, 60),
+            Self.kind("outbound", "ANSWERED"): Self.count(2, 0, 60),
+        ])
+        let summary = CallSummary(counts, since: nil, zone: .utc)
+        #expect(
+            summary.text.hasSuffix(
+                """
+                shadow    Acme Bank      5      50.0 %  2026-01-31 12:00  2026-01-31 12:01
+                          signed values  1      10.0 %  2026-01-31 12:00  2026-01-31 12:01
+
+                6 of 8 calls of trunks (75.0 %) would have a brand, but are in shadow:
+                herald calls --decision shadow
+
+                """), "\(summary.text)")
+        guard case .array(let lines)?? = summary.json["shadow"] else {
+            Issue.record("no array")
+            return
+        }
+        #expect(lines.count == 2)
+        #expect(CallSummary(Self.counts, since: nil, zone: .utc).json["shadow"] == .array([]))
+    }
+
     @Test func `no calls are no table`() {
         #expect(CallSummary(CallCounts(), since: nil, zone: .utc).text == "no calls\n")
         #expect(

@@ -42,6 +42,19 @@ struct DecisionStepsTests {
             ])
     }
 
+    @Test func `a call in shadow has the parts that were not written`() {
+        let evidence = Self.evidence {
+            ($0.isInShadow, $0.isNamed, $0.logo, $0.callReason) = (true, true, .written, .absent)
+        }
+        #expect(
+            Self.steps(evidence, .shadow, brand: "Acme Bank (b-7)").suffix(4) == [
+                "policy standard: satisfied", "brand Acme Bank (b-7)", "gates open",
+                "nothing written, in shadow; with brands: true name written, Call-Info with the brand's logo",
+            ])
+        let off = Self.evidence { ($0.isTrunkUnbranded, $0.lookup) = (true, .notMade) }
+        #expect(Self.steps(off, .policy).contains("policy standard: not asked, the trunk has brands: false"))
+    }
+
     private static let parts: [(logo: DecisionEvidence.Part, callReason: DecisionEvidence.Part, finding: String)] = [
         (.written, .written, "Call-Info with the brand's logo and reason"),
         (.written, .absent, "Call-Info with the brand's logo"),

@@ -125,6 +125,7 @@ struct ScriptedCall {
     /// The mark of the customer.
     var customer: UInt32 = 0
     var trust: TrustEvidence?
+    var evidence: DecisionEvidence?
 
     init(_ ring: UpdateRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
@@ -166,6 +167,7 @@ struct ScriptedCall {
         invite.marks = marks
         invite.customer = customer
         invite.trust = trust
+        invite.evidence = evidence
         ring.append(invite, texts: texts)
     }
 

@@ -55,6 +55,14 @@ struct MissingBrandTests {
         (.policy, evidence { $0.isSwitchedOff = true }, "branding.enabled is false.", "Set branding.enabled: true"),
         (.policy, evidence { $0.isRouteUnbranded = true }, "has brands: false.", "Remove brands: false"),
         (
+            .policy, evidence { $0.isTrunkUnbranded = true }, "Trunk carrier has brands: false.",
+            "Set brands: true for trunk carrier"
+        ),
+        (
+            .shadow, evidence { $0.isInShadow = true }, "has brands: shadow. The brand was found and not written.",
+            "Set brands: true to brand"
+        ),
+        (
             .policy, evidence { $0.lookup = .brandFound }, "neither logo nor reason",
             "carrier_name: replace for trunk carrier"
         ),
