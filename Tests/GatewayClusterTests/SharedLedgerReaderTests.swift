@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import GRDB
 import GatewayCluster
 import GatewayStore
 import PostgreSQL
@@ -54,6 +55,20 @@ struct SharedLedgerReaderTests {
             ])
         #expect(try shared.calls { $0.numberEnd = "30555" }.count == 1)
         #expect(try shared.calls { $0.number = E164Number("+6125550100") }.isEmpty)
+    }
+
+    @Test func `a call in shadow is found by decision and brand, and the view has both`() throws {
+        let (ledger, shared) = (try LocalLedger(), try SharedDatabase())
+        try ledger.begin(1, brandID: "b-1")
+        try ledger.begin(2, brandID: "b-1")
+        try ledger.files.ledger.write { try $0.execute(sql: "UPDATE call SET decision = 'shadow' WHERE id = 2") }
+        _ = try shared.shipper(ledger).ship()
+        #expect(try shared.calls { $0.decisions = ["shadow"] }.map(\.row) == [2])
+        #expect(try shared.calls { ($0.decisions, $0.brand) = (["shadow"], "b-1") }.map(\.brandName) == ["Acme"])
+        let view = try shared.look.execute("SELECT brand_name FROM ledger.calls WHERE decision = 'shadow'")
+        #expect(try view.map { try $0.text(0) } == ["Acme"])
+        // The reader of an earlier version does not take it for a branded call.
+        #expect(CallRecord.reason(ofDecision: "shadow") == .shadow && CallRecord.reason(ofDecision: "later") == .error)
     }
 
     @Test(arguments: ["'; DROP TABLE ledger.call; --", "\u{202E}evil", "a\nb", "\\", "{\"x\"}", "NULL"])

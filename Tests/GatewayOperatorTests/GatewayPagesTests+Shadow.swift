@@ -19,7 +19,8 @@ extension GatewayPagesTests {
         .init(trunk: "carrier", decision: "shadow", sums: CallSums(calls: 5)),
     ])
 
-    private func content(_ counts: ShadowCounts = week, names: [String] = ["trunk carrier"]) -> FixedPages.Content {
+    private func content(_ counts: ShadowCounts = Self.week, names: [String] = ["trunk carrier"]) -> FixedPages.Content
+    {
         var content = FixedPages.Content()
         (content.shadow, content.namesInShadow) = (counts, names)
         return content

@@ -73,6 +73,8 @@ package struct LocalBrands {
         let ledger = LedgerReader(try HeraldDatabase.ledgerReader(folder: ledger))
         var filter = CallFilter()
         filter.brand = brand.brandID.isEmpty ? brand.name : brand.brandID
+        // No phone showed it in a call in shadow.
+        filter.decisions = ["matched"]
         filter.customer = customer
         let last = try ledger.calls(matching: filter, limit: BrandReport.Calls.most)
         filter.since = now - BrandReport.Calls.span

@@ -186,9 +186,11 @@ extension OverviewValues.Counted {
     init(_ counts: SpanCounts, _ zone: LocalZone) {
         plot = CallsPlot(counts, zone)
         answers = AnswersPlot(counts)
+        // Calls in shadow have their brand in the list of calls too, and are not counted here.
+        let decision = counts.hasShadow ? "matched" : nil
         top = counts.counts.brands.map { brand in
             OverviewValues.BrandLine(
-                path: counts.path(brand: brand.name, customer: brand.customer), name: brand.name,
+                path: counts.path(decision: decision, brand: brand.name, customer: brand.customer), name: brand.name,
                 customer: brand.customer, calls: CountText.of(brand.sums.calls),
                 reached: CountText.of(brand.sums.reached), rate: AnswerRate(brand.sums).text,
                 talk: brand.sums.talks > 0 ? SpanText.of(brand.sums.talkSeconds / brand.sums.talks) : "–")

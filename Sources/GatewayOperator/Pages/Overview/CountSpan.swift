@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import GatewayStore
 
 /// The time whose calls the first page counts; the raw value is that of the parameter `span`.
@@ -33,6 +34,9 @@ struct SpanCounts: Hashable, Sendable {
 
     /// Calls from trunks.
     var inbound: [HourCounts.Kind] { counts.kinds.filter(\.isInbound) }
+
+    /// Whether some of them are in shadow.
+    var hasShadow: Bool { counts.kinds.contains { $0.decision == PassThroughReason.shadow.description } }
 
     /// Sums of calls by what they have in common.
     static func sums<Key: Hashable>(
