@@ -47,6 +47,18 @@ struct DecisionEvidenceTests {
         #expect(!Self.everything.isRouteUnbranded, "ledgers from before this bit have no such route")
     }
 
+    @Test func `shadow and a trunk without brands have bits of their own, and a ledger from before has none`() {
+        let fields: [(WritableKeyPath<DecisionEvidence, Bool>, UInt32)] = [
+            (\.isInShadow, 29), (\.isTrunkUnbranded, 30),
+        ]
+        for (change, bit) in fields {
+            var evidence = Self.everything
+            evidence[keyPath: change] = true
+            #expect(evidence.rawValue == Self.everything.rawValue | 1 << bit && evidence[keyPath: change])
+            #expect(!Self.everything[keyPath: change])
+        }
+    }
+
     @Test(arguments: DecisionEvidence.Part.allCases, DecisionEvidence.Part.allCases)
     func `logo and reason have bits of their own, and a ledger from before has none`(
         logo: DecisionEvidence.Part, callReason: DecisionEvidence.Part
