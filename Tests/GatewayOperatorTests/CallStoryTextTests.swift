@@ -57,6 +57,26 @@ struct CallStoryTextTests {
         ).map(String.init)
     }
 
+    @Test(arguments: [true, false]) func `a call in shadow has the card that no phone showed`(isKept: Bool) throws {
+        let call = Self.call(decision: "shadow") { values, evidence in
+            values["brand_id"] = .text("b-7")
+            values["brand_name"] = .text("Acme Bank")
+            values["carrier_name"] = .text("WIRELESS CALLER")
+            (evidence.isInShadow, evidence.lookup, evidence.isNamed) = (true, .brandFound, true)
+            (evidence.writesCallInfo, evidence.logo, evidence.callReason) = (true, .written, .written)
+        }
+        let lines = Self.lines(call, isKept ? Self.brand : nil)
+        #expect(lines[0].hasPrefix("+61255501001 rang reception for 12 s"), "\(lines)")
+        #expect(lines.contains("Not shown (brands: shadow):"))
+        #expect(lines.contains { $0.hasPrefix("  │ Acme Bank ") })
+        #expect(
+            lines.contains("  logo: \(isKept ? "https://logos.example/acme.png" : "one that the ledger does not keep")")
+        )
+        #expect(lines.contains("  do           Set brands: true to brand, then run herald reload."))
+        #expect(lines.contains("  not written  Acme Bank") && !lines.joined().contains("sent, with"))
+        #expect(!lines.contains { $0.contains("+ From:") } && call.written == nil)
+    }
+
     private static func brandedLines() -> [String] {
         var call = call()
         call.link = "https://sbc.example/calls/\(id)"

@@ -27,7 +27,7 @@ struct CallCard: Hashable, Sendable {
         let isInShadow = story.unsent != nil
         title =
             isInShadow
-            ? "In shadow: with brands: true"
+            ? "Not shown (brands: shadow)"
             : story.hasReachedPhone ? "On the phone" : "In the INVITE; no phone showed it"
         guard let sent = story.sent ?? story.unsent else {
             (name, number) = (story.caller, nil)
@@ -41,7 +41,9 @@ struct CallCard: Hashable, Sendable {
         let (sentLogo, sentReason) = (sent.logo == .written, sent.callReason == .written)
         callReason = sentReason ? brand?.callReason ?? "…" : nil
         copy = sentLogo ? brand?.copy : nil
-        logo = Self.state(of: sent, brand)
+        logo =
+            isInShadow && sentLogo && brand?.logoURL == nil
+            ? "one that the ledger does not keep" : Self.state(of: sent, brand)
         let values = sentLogo || sentReason ? Self.remark(sent, brand) : nil
         remark = isInShadow ? "The INVITE went on as the carrier sent it. No phone showed this card." : values
     }
