@@ -9,7 +9,7 @@ import Trust
 import TrustFixtures
 
 /// What the redirect door does with one INVITE.
-private struct Redirected {
+struct Redirected {
     let event: RedirectEvent
     let text: String
 

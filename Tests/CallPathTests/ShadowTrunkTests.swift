@@ -196,6 +196,9 @@ struct ShadowTrunkTests {
             #expect(
                 named.text == (reason == nil ? "Acme \"Bank\"" : "Carrier") && (named.brandID == nil) == (reason != nil)
             )
+            let redirected = Redirected(invite, by: gateway)
+            #expect(redirected.event == (reason.map { .unmatched($0) } ?? .matched), "\(trunk) \(route)")
+            #expect(redirected.text.contains("Acme") == (reason == nil), "\(trunk) \(route)")
         }
     }
 

@@ -42,7 +42,7 @@ extension DoorNames {
         let isSpiral = settings.isSpiral(invite)
         let signed = signedVerdict(
             on: invite, facts, identity, trunk, isSpiral: isSpiral, settings.secret, at: seconds, with: &memory)
-        guard called.brands else { return .unnamed(.policy) }
+        guard called.brands != .off else { return .unnamed(.policy) }
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: signed?.verification ?? identity.verification, isInitialInvite: !invite.isInDialog,
@@ -58,9 +58,11 @@ extension DoorNames {
                 found, in: snapshot, on: trunk, replacesName: invite.has(.identity) && replacesName, under: rules,
                 logo: nil)
         }
-        return Self.naming(named, in: snapshot.index, replacesName: replacesName) {
+        let naming = Self.naming(named, in: snapshot.index, replacesName: replacesName) {
             Self.address(of: identity, in: invite, on: trunk)
         }
+        if case .named = naming, called.brands == .shadow { return .unnamed(.shadow) }
+        return naming
     }
 
     /// The name of a decision; a caller whose name stays has none.
@@ -130,13 +132,13 @@ private struct InviteRoute {
     /// The brands of its customer; nil for those of calls without a customer.
     let branding: CurrentBranding?
     let policy: BrandingPolicy
-    /// False where a call has no brand whoever calls, or is rejected.
-    let brands: Bool
+    /// Off where a call has no brand whoever calls, or is rejected.
+    let brands: BrandMode
 
     init(_ called: borrowing CalledRoute, _ trunk: TrunkPeer, _ settings: GatewaySettings) {
         branding = called.customer?.branding
         policy = called.policy(on: trunk)
         let isRejected = called.route == nil && settings.topology.routes.unmatched == .reject
-        brands = settings.brands && called.brands && !isRejected
+        brands = settings.brands && !isRejected ? called.brands(on: trunk) : .off
     }
 }
