@@ -20,7 +20,7 @@ struct VerificationSchemaTests {
         #expect(door.listen.description == "127.0.0.1:9485" && door.trunk == "trunk1")
         #expect(door.allow.map(\.description) == ["127.0.0.0/8", "[::1]"])
         #expect(door.base.isEmpty && door.reasonKeys == .camel)
-        #expect(door.paths == ["/v1/verification", "/stir/v1/verification"])
+        #expect(door.path == "/v1/verification")
         let problems = try folder.problems(in: smallest + "doors: {verification: {}}")
         #expect(problems.count == 1 && problems[0].contains("doors.verification.trunk: needs a section trust"))
     }
@@ -32,12 +32,12 @@ struct VerificationSchemaTests {
             ))
         #expect(door.listen.description == "192.0.2.10:9485" && door.allow.map(\.description) == ["192.0.2.20"])
         #expect(door.base == "/StirShakenWeb/resources" && door.reasonKeys == .lower)
-        #expect(door.paths == ["/StirShakenWeb/resources/v1/verification", "/stir/v1/verification"])
+        #expect(door.path == "/StirShakenWeb/resources/v1/verification")
     }
 
     @Test(arguments: [("/", "/v1/verification"), ("\"\"", "/v1/verification"), ("/stir", "/stir/v1/verification")])
     func `a base may be empty`(base: String, path: String) throws {
-        #expect(try #require(try door("base: \(base)")).paths.first == path)
+        #expect(try #require(try door("base: \(base)")).path == path)
     }
 
     @Test(arguments: [

@@ -123,7 +123,7 @@ package struct ConfigurationSummary {
         if let door = configuration.doors.verification {
             let clients = door.allow.map(\.description).joined(separator: ", ")
             lines.append(
-                "verify  on http://\(door.listen)\(door.paths[0]) for \(clients), by the rules of trunk \(door.trunk)")
+                "verify  on http://\(door.listen)\(door.path) for \(clients), by the rules of trunk \(door.trunk)")
         }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines

@@ -26,11 +26,8 @@ extension HeraldConfiguration.Doors {
             (self.listen, self.trunk, self.allow) = (listen, trunk, allow)
         }
 
-        /// The paths that are served: behind the base, and that of 3GPP TS 24.229.
-        package var paths: [String] {
-            let path = "/v1/verification"
-            return base == "/stir" ? [base + path] : [base + path, "/stir" + path]
-        }
+        /// The path of requests.
+        package var path: String { base + "/v1/verification" }
     }
 }
 

@@ -32,11 +32,13 @@ package struct VerificationDesk: HTTPDesk {
     ) {
         (self.verification, self.counters, self.now) = (verification, counters, now)
         (allowed, keys) = (AllowedClients(door.allow), door.reasonKeys)
-        paths = Set(door.paths.map { $0[...] })
+        paths = [door.path[...], Self.usualPath[...]]
         rejections = RejectionLog(logger)
     }
 
     package static var addressKey: String { "doors.verification.listen" }
+    /// The path of 3GPP TS 24.229 Annex V, which is served beside that of the configuration.
+    private static let usualPath = "/stir/v1/verification"
     /// Eight tokens of the largest size.
     package static var mostBody: Int { 131_072 }
     package static var escapesRequestLines: Bool { false }

@@ -59,7 +59,7 @@ package struct DoorMetrics: Sendable {
             },
             verification: doors.verification.map {
                 .init(
-                    listen: "\($0.listen)", path: $0.paths[0], trunk: $0.trunk,
+                    listen: "\($0.listen)", path: $0.path, trunk: $0.trunk,
                     requests: Self.counts(verification.all))
             })
     }

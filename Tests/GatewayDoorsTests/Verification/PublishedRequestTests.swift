@@ -14,7 +14,7 @@ import TrustFixtures
 /// Oracle's are those of "Example STI Server Heartbeat Requests", release 10.1. TransUnion's are the samples of
 /// `3GPP_OpenAPISpec.yaml` of neustar/tcs-apis, "TS 24.229, Release 17.10.0". The keys of their tokens are unknown, so a token
 /// with the claims of a sample and a key of the laboratory takes the place of one that passes.
-@Suite("Verifications by a door: published requests")
+@Suite("Verifications by a door: published requests", .timeLimit(.minutes(8)))
 struct PublishedRequestTests {
     // MARK: Oracle
 
