@@ -32,7 +32,7 @@ package struct VerificationDesk: HTTPDesk {
     ) {
         (self.verification, self.counters, self.now) = (verification, counters, now)
         (allowed, keys) = (AllowedClients(door.allow), door.reasonKeys)
-        paths = [door.path[...], Self.usualPath[...]]
+        paths = Set([door.path[...], Self.usualPath[...]])
         rejections = RejectionLog(logger)
     }
 
