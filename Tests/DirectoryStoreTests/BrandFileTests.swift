@@ -82,7 +82,7 @@ struct BrandFileTests {
             (#"{"phone_number_e164":"+61491570156","brand_name":"A""#, "not a JSON object", nil),
             (
                 #"{"phone_number_e164":"+61491570156","brand_name":"A","is_active":false}"#,
-                "is_active is not true; deactivate the number instead", nil
+                "is_active is not true; remove the number instead", nil
             ),
             (
                 #"{"phone_number_e164":"+61491570156","brand_name":"A","colour":"red"}"#,

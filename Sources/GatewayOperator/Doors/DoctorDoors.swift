@@ -68,7 +68,7 @@ enum DoctorDoors {
             unasked: "no request for a verification since the start; see docs/doors-verification.md", door.text)
     }
 
-    /// The causes that occurred; without one, a note that nobody asked, or the door as it is.
+    /// The causes that occurred. Without one: that nobody asked, or the door as it is.
     ///
     /// - Parameters:
     ///   - causes: results that need the operator, each with its text behind the count.
