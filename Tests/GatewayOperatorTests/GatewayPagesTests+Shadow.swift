@@ -50,7 +50,7 @@ extension GatewayPagesTests {
             #expect(try Self.row(page, "no_match") == ["no_match", "15", "15 %", "10", "5 of 10"])
             #expect(try Self.row(page, "carrier") == ["carrier", "80", "81 %", "50 %"])
             #expect(try Self.row(page, "second") == ["second", "20", "100 %", "10 of 20"])
-            #expect(page.contains("/calls?brand=Acme%20%26%20Bank&amp;customer=acme&amp;decision=shadow&amp;since="))
+            #expect(page.contains("/calls?decision=shadow&amp;brand=Acme%20%26%20Bank&amp;customer=acme&amp;since="))
             #expect(page.contains("<strong>Last 7 days</strong>") && page.contains("href=\"/shadow?span=24h\""))
         }
     }
