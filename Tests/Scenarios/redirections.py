@@ -14,7 +14,7 @@ from .situations import ALL_BRANDED, SEEN, STRANGER, answered, brand
 
 # Of the door; no other part of a run has it.
 PORT = 15087
-# Of SIPp as a client.
+# Of a client that sends twice, and of SIPp as a client.
 CLIENT = 15086
 TARGET = f"sip:+61255502001@{HOST}:5062"
 
@@ -28,11 +28,11 @@ def message(method="INVITE", caller=brand(1098), target=TARGET, call_id="1", mor
     return ("\r\n".join(line for line in lines if line) + "\r\n\r\n").encode()
 
 
-def ask(request, source=HOST, patience=5):
+def ask(request, source=HOST, patience=5, port=0):
     """The response to a datagram; None without one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(patience)
-        client.bind((source, 0))
+        client.bind((source, port))
         client.connect((HOST, PORT))
         try:
             client.send(request)
@@ -64,13 +64,13 @@ def redirections(testbed, folder, run):
         run.place(answered(), brand(1098), os.path.join(folder, "call"))
         run.expect_events(testbed, brand(1098), SEEN)
         before = len(testbed.calls())
-        response = ask(message())
+        response = ask(message(), port=CLIENT)
         if field(response, "P-Asserted-Identity") != f'"{ALL_BRANDED}" <sip:{brand(1098)}@carrier.example>':
             raise Failed(f"the name is not that of a call: {response}")
         contact = re.fullmatch(r"<(.*)>;q=0\.99", field(response, "Contact") or "")
         if status(response) != 302 or not contact or contact.group(1) != TARGET + ";herald-redirect":
             raise Failed(f"the redirection does not return the Request-URI: {response}")
-        if ask(message()) != response:
+        if ask(message(), port=CLIENT) != response:
             raise Failed("a retransmission gets other bytes")
         if ask(message("ACK"), patience=1) is not None:
             raise Failed("an ACK gets a response")
