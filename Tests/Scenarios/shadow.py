@@ -8,8 +8,8 @@ from .control import expect, herald
 from .situations import ALL_BRANDED, NO_BRAND, SEEN, answered, brand, unbranded
 from .wrong_peers import page
 
-CALLER = brand(1098)
-UNKNOWN = brand(9098)
+CALLER = brand(1099)
+UNKNOWN = brand(9099)
 
 
 def restart(testbed, trunk=""):
