@@ -30,7 +30,8 @@ struct CallNameTests {
                     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300)
                     INSERT INTO call (id, call_id, sip_call_id, direction, decision, invite_at, outcome, ended_at, shown_event,
                         end_event)
-                    SELECT n, printf('%08x-1111', n), 's' || n || '@Carrier', 1, 'matched', n, 'MISSED', n, 2 * n, 2 * n + 1
+                    SELECT n, printf('%08x-1111-4111-8111-111111111111', n), 's' || n || '@Carrier', 1, 'matched', n, 'MISSED', n,
+                        2 * n, 2 * n + 1
                     FROM number;
                     INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
                     SELECT shown_event, 'displayed:' || call_id, '+61255501001', '', '', '{}', 0, 0 FROM call
