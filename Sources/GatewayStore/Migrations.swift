@@ -85,6 +85,7 @@ extension Migrations {
         // It reads calls with all their columns.
         ledger.add("ledger counts by hour", HourTally.begin)
         ledger.add("ledger counts in shadow", ShadowTally.table)
+        ledger.add("ledger calls by doors", DoorCalls.table)
         return ledger
     }()
 
@@ -142,6 +143,7 @@ extension Migrations {
         """
         + sharedChange + sharedOrigin + originOpenings + eventDue + adoptedCall + callSignal + returnCandidate
         + returnKey + CallColumn.signatureTable + HourTally.tables + ShadowTally.table
+        + DoorCalls.table
 
     // Empty without a shared ledger; `LedgerChanges` makes the triggers.
     private static let sharedChange = """

@@ -33,6 +33,8 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
     case signedName
     /// The trunk or the route is in shadow: a brand or a signed value was found, and would have been written.
     case shadow
+    /// The PBX that reported the call by a door had not got a name for it.
+    case notAsked
 
     /// True if a gate of the directory is the reason. Such calls are reported as `branding_disabled`.
     public var isGate: Bool {
@@ -67,6 +69,7 @@ public enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomSt
         case .nameSource: "name_source"
         case .signedName: "signed_name"
         case .shadow: "shadow"
+        case .notAsked: "not_asked"
         }
     }
 }

@@ -201,6 +201,8 @@ public struct CallRecord: Hashable, Sendable {
     public var isBranded: Bool { direction == .inbound && reason == nil }
     /// True for a call of a trunk or a route in shadow, whatever was decided: the directory learns nothing of it.
     public var isInShadow: Bool { reason == .shadow || evidence?.isInShadow ?? false }
+    /// True for a call that a PBX reported by a door, and that never passed this gateway.
+    public var isByDoor: Bool { evidence?.isByDoor ?? false }
     /// True if the name is that of a signature alone: foreign text, and no brand of the directory.
     public var isNamedBySigner: Bool {
         reason == .signedName || reason == .shadow && trust?.nameOrigin == .signature

@@ -81,13 +81,15 @@ public struct CallStateMachine: Hashable, Sendable {
     /// Begins with the record of an INVITE, or continues with a stored record.
     ///
     /// - Parameters:
-    ///   - awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
+    ///   - awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`; one that a PBX
+    ///     reported has ended.
     ///   - hasSiblings: an end that a sibling may have seen better waits for `Limits.siblingReport`.
     public init(_ record: CallRecord, awaitsRedial: Bool = false, hasSiblings: Bool = false) {
         self.record = record
         self.hasSiblings = hasSiblings
         self.awaitsRedial =
             awaitsRedial && record.direction == .inbound && record.caller != nil && !record.isRejected
+            && !record.isByDoor
     }
 
     /// Applies the next update of this call.
@@ -409,7 +411,7 @@ public struct CallStateMachine: Hashable, Sendable {
         // A repeated rejection, which may pass another gateway, moves nothing.
         let time = min(update.wallMicroseconds, record.refusedAt ?? .max)
         if record.isRejected { return end(record.ending.outcome, at: time) }
-        if record.cancelledAt == nil, Self.asksForRetry(update.status) {
+        if record.cancelledAt == nil, Self.asksForRetry(update.status), !record.isByDoor {
             record.refusedAt = time
             return .changed
         }

@@ -11,6 +11,7 @@
 /// | 2xx of a machine | none: it has no display |
 /// | 183 | at the end, if the call ends as a ringing one does: 183 carries ringing and announcements alike (§21.1.5) |
 /// | 181, 182, 199 | none: a forwarded call, a queue, a fork that ended (§21.1.3, §21.1.4, RFC 6228) |
+/// | a report of a PBX | as above, if the PBX states that a phone showed the brand's name; else none |
 public enum DisplayEvidence: String, Hashable, Sendable {
     case alerting
     case answered
@@ -18,7 +19,10 @@ public enum DisplayEvidence: String, Hashable, Sendable {
 
 extension CallRecord {
     /// Evidence that the brand's name was shown; nil for a call without a brand.
-    public var displayEvidence: DisplayEvidence? { isBranded ? reach : nil }
+    public var displayEvidence: DisplayEvidence? { isBranded && !isUnconfirmed ? reach : nil }
+
+    /// True for a report of a PBX that does not state that a phone showed the name.
+    private var isUnconfirmed: Bool { isByDoor && evidence?.isNamed != true }
 
     /// Time at which the other side alerted, or answered without an alert; nil without evidence of either.
     public var reachedAt: Int64? { reach == nil ? nil : alertedAt ?? answeredAt }

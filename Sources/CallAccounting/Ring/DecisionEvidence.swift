@@ -138,6 +138,12 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         set { set(30, 1, newValue ? 1 : 0) }
     }
 
+    /// True for a call that a PBX reported by a door after its end; `isNamed` is then its word that a phone showed the name.
+    public var isByDoor: Bool {
+        get { field(31, 1) == 1 }
+        set { set(31, 1, newValue ? 1 : 0) }
+    }
+
     /// The brand's logo in Call-Info.
     public var logo: Part {
         get { Part(rawValue: UInt8(field(25, 2))) ?? .unknown }

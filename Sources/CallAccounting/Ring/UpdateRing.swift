@@ -122,6 +122,39 @@ public final class UpdateRing: Sendable {
         }
     }
 
+    /// Puts the updates of a whole call into the ring: all of them or none.
+    ///
+    /// The first one is published last. So neither the consumer nor a kill at any moment divides them.
+    ///
+    /// - Parameters:
+    ///   - updates: an `invite` and what followed, at least one.
+    ///   - texts: of the `invite`.
+    /// - Returns: the number of their last slot, which `released` reaches once they are stored; nil if they were shed,
+    ///   which is counted as one update.
+    public func append(whole updates: [CallUpdate], texts: CallTexts) -> UInt64? {
+        producing.withLock { ring in
+            let parts = updates.enumerated().map { (update: $1, texts: $0 == 0 ? texts : nil) }
+            var slots = parts.map { ring.prepare($0.update, texts: $0.texts) }
+            let all = slots.reduce(0, +)
+            let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
+            let free = used >= ring.capacity ? 0 : ring.capacity - used
+            let isUnbranded = updates.first?.reason != nil
+            guard free >= all, free > reserve || !isUnbranded else {
+                (isUnbranded ? ring.shedUnbranded : ring.shedBranded).wrappingIncrement(ordering: .relaxed)
+                return nil
+            }
+            let last = ring.claimed.loadThenWrappingIncrement(by: all, ordering: .acquiringAndReleasing) &+ all
+            var end = last
+            for part in parts.reversed() {
+                let count = slots.removeLast()
+                _ = ring.prepare(part.update, texts: part.texts)
+                ring.publish(from: end &- count &+ 1, slots: count)
+                end = end &- count
+            }
+            return last
+        }
+    }
+
     // MARK: Consumer
 
     /// Sequence number of the last released slot.

@@ -56,6 +56,7 @@ public struct CallLadder: Hashable, Sendable {
 
         func all(returnedAt: Int64?) -> [Message] {
             let answered = record.answeredBy.map { "answered by \($0.rawValue)" } ?? "answered"
+            if record.isByDoor { return reported.compactMap { $0 } }
             let messages: [Message?] = [
                 invite, attempt, response(record.progressAt, "183", "183, call progress"),
                 response(record.ringingAt, "180", "180, the phone rings"),
@@ -64,6 +65,20 @@ public struct CallLadder: Hashable, Sendable {
                 returnedAt.map { time -> Message in (time, "INVITE", .toTrunk, .toTrunk, "the subscriber calls back") },
             ]
             return messages.compactMap { $0 }
+        }
+
+        /// The times that a PBX reported: no message of the call passed here.
+        private var reported: [Message?] {
+            func report(_ time: Int64?, _ what: String) -> Message? {
+                time.map { time -> Message in (time, "", nil, nil, what) }
+            }
+            let name = record.reason.map { "unbranded: \($0)" } ?? "the door gave the name"
+            return [
+                report(record.inviteAt, "the call began, as the PBX reported; \(name)"),
+                report(record.ringingAt, "the phone rang"),
+                report(record.answeredAt, record.answeredBy.map { "answered by \($0.rawValue)" } ?? "answered"),
+                report(record.endedAt, "ended: \(record.outcome?.rawValue ?? "")"),
+            ]
         }
 
         private var invite: Message {

@@ -106,6 +106,7 @@ extension CallStory {
         guard let sent else { return missing.map { "no brand, because \($0.because)\(wouldShow)" } }
         let isOpen = record.outcome == nil
         guard let name = sent.name else {
+            if record.isByDoor { return brandName.map { "no phone is known to have shown \"\($0)\"" } }
             return record.carrierName.map { "the carrier's name \"\(StoryText(foreign: $0))\" stayed" }
                 ?? "the carrier's name stayed"
         }

@@ -44,6 +44,7 @@ public struct MissingBrand: Hashable, Sendable {
         case .nameSource: "name_source of \(trunk) excludes the brand's name"
         case .signedName: "the signature's values were written"
         case .shadow: "brands: shadow is set for \(trunk) or the route"
+        case .notAsked: "the PBX did not ask for the name"
         case .gatedUnauthorised: "the directory refuses the key"
         case .gatedAccountStatus: "the account is not active"
         case .gatedBrandingDisabled: "the directory switched branding off"
@@ -96,6 +97,8 @@ public struct MissingBrand: Hashable, Sendable {
             """
         case .shadow:
             "\(capital(trunk)) or the route of the called number has brands: shadow. The brand was found and not written."
+        case .notAsked:
+            "The PBX reported the call, and no door gave it a name when the call began. The number has a brand."
         case .gatedUnauthorised: "The directory refused the key."
         case .gatedAccountStatus: "The account is suspended, closed or cancelled."
         case .gatedBrandingDisabled: "The directory switched branding off."
@@ -144,6 +147,7 @@ public struct MissingBrand: Hashable, Sendable {
         case .nameSource: "The step signed name has its state. name_source: directory_first shows the brand's name."
         case .signedName: "Add \(number) at the directory for a logo and events, then run herald sync."
         case .shadow: "Set brands: true to brand, then run herald reload."
+        case .notAsked: "Let the PBX ask before the phone rings, and keep its clock right. See docs/doors-outcomes.md."
         case .gatedUnauthorised: "Replace the key, then run herald reload."
         case .gatedAccountStatus, .gatedBrandingDisabled: "Ask the directory's operator."
         case .gatedVoipDialerDisabled:

@@ -53,7 +53,8 @@ extension CallStory {
 
     /// The header lines of the brand that Herald changed, as far as the evidence shows them.
     public var changes: [HeaderChange] {
-        guard let sent else { return [] }
+        // A PBX that asks by a door writes the name itself.
+        guard let sent, !record.isByDoor else { return [] }
         var changes: [HeaderChange] = []
         if let name = sent.name {
             changes.append(.name(field: "From", before: record.carrierName.map { StoryText(foreign: $0) }, after: name))

@@ -51,6 +51,10 @@ struct DecisionSteps {
 
     private var identity: Step {
         if evidence.isWithheld { return .init("identity", "the caller withholds the number") }
+        if evidence.isByDoor {
+            let before = isCertain ? "caller " : "caller not certain"
+            return .init("identity", before, number: isCertain ? caller : nil, ", as the PBX reported")
+        }
         guard let header = evidence.header.title else { return .init("identity", "no header field names the caller") }
         guard isCertain, let caller else {
             return .init("identity", "caller not certain, from \(header)\(caller == nil ? "" : ": ")", number: caller)
@@ -82,7 +86,8 @@ struct DecisionSteps {
         case .untrusted: return "no brand for an unchecked number of an untrusted trunk"
         case .failedVerification: return "no brand after a failed check"
         case .policy where evidence.lookup == .notMade: return "needs a better attestation"
-        case nil, .nameSource, .signedName, .shadow, .numberUnclear, .noMatch, .policy, .trimmed, .stale, .error,
+        case nil, .nameSource, .signedName, .shadow, .notAsked, .numberUnclear, .noMatch, .policy, .trimmed, .stale,
+            .error,
             .outbound, .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
             .gatedCapReached:
             return "satisfied"
@@ -117,6 +122,11 @@ struct DecisionSteps {
             return "nothing written, the carrier's name stays and the brand has neither logo nor reason"
         case .nameSource: return "nothing written, name_source of the trunk excludes the brand's name"
         case .shadow: return "nothing written, in shadow; with brands: true \(partsFinding)"
+        case .notAsked: return "no name given, no door was asked when the call began"
+        case nil where evidence.isByDoor:
+            return evidence.isNamed
+                ? "the door gave the name, and the PBX reported that a phone showed it"
+                : "the door gave the name, and no phone is known to have shown it"
         case nil, .signedName: return partsFinding
         default: return "nothing written"
         }

@@ -4,7 +4,7 @@ import GRDB
 
 /// Finds calls by their time without an index: rows are in the order of their INVITEs.
 ///
-/// Adopted calls are left out. A step of the clock disturbs the order by a while, so a search begins earlier by that.
+/// Adopted calls and those that a PBX reported are left out: their rows came later. A step of the clock disturbs the order by a while, so a search begins earlier by that.
 enum CallOrder {
     /// A row before which every call began earlier, found in some twenty reads; nil for a ledger without calls.
     ///
@@ -17,7 +17,7 @@ enum CallOrder {
             let middle = low + (high - low) / 2
             let sql = """
                 SELECT id, invite_at FROM call WHERE id >= ? AND id NOT IN (SELECT call FROM adopted_call)
-                ORDER BY id LIMIT 1
+                    AND NOT \(DoorCalls.isByDoor) ORDER BY id LIMIT 1
                 """
             guard let row = try Row.fetchOne(database, sql: sql, arguments: [middle]) else { break }
             let (id, began): (Int64, Int64) = (row["id"], row["invite_at"])

@@ -234,7 +234,8 @@ struct LedgerJournal {
     private mutating func begin(_ update: CallUpdate, texts: CallTexts?) {
         var record = record(of: update, texts: texts)
         if ended.contains(record.name) {
-            guard !ended.contains(record.name, to: record.called) else {
+            // A PBX has one call under an identifier, whatever a repeated report has.
+            guard !record.isByDoor, !ended.contains(record.name, to: record.called) else {
                 unclaimed += 1
                 return
             }
@@ -259,7 +260,8 @@ struct LedgerJournal {
 
     /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.
     private mutating func goesOn(_ record: CallRecord) -> Bool {
-        guard limits.redial > 0, !failed.isEmpty, let pair = RedialPair(record), let call = failed[pair],
+        guard limits.redial > 0, !failed.isEmpty, !record.isByDoor, let pair = RedialPair(record),
+            let call = failed[pair],
             let refusedAt = call.machine.record.refusedAt,
             // Negative after a step back of the clock: then the order is unknown.
             (0..<limits.redial).contains(record.inviteAt - refusedAt)
@@ -317,7 +319,9 @@ struct LedgerJournal {
 
     /// Keeps an ended call for late retransmissions of its INVITE.
     mutating func rememberEnd(of record: CallRecord, inRow row: Int64) {
-        guard let endedAt = record.endedAt else { return }
+        guard var endedAt = record.endedAt else { return }
+        // A PBX may report a call long after its end. A repeated report then counts from now on, as for a call that ends later.
+        if record.isByDoor { endedAt = .max / 2 }
         ended.add(record.name, to: record.called, endedAt: endedAt, row: row)
         for party in record.alsoCalled { ended.add(record.name, to: party.name, endedAt: endedAt, row: row) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import CallAccounting
+package import CallAccounting
 package import GRDB
 
 /// Reads calls, events and counts for the operator, also beside a running gateway.
@@ -64,6 +64,19 @@ package struct LedgerReader: Sendable {
                     OR EXISTS (SELECT 1 FROM call WHERE ended_at IS NULL AND customer = ?1)
                 """
             return try Bool.fetchOne(database, sql: sql, arguments: [customer]) ?? false
+        }
+    }
+
+    /// Whether a call that a PBX reported has ended and is stored, under one of its identifiers.
+    ///
+    /// Waits for the disk. Throws the reason why there is no ledger, or a database error.
+    package func hasDoorCall(_ identifiers: [CallIdentifier]) throws -> Bool {
+        try database.read { database in
+            for identifier in identifiers {
+                let sql = "SELECT 1 FROM door_call WHERE call_id = ?"
+                if try Int.fetchOne(database, sql: sql, arguments: [identifier.description]) != nil { return true }
+            }
+            return false
         }
     }
 

@@ -52,6 +52,7 @@ struct LedgerRetention {
             try database.execute(sql: "DELETE FROM return_key WHERE call NOT IN (SELECT id FROM call)")
             try database.execute(sql: Self.deleteSignatures)
             try HourTally.prune(before: before, now: now, in: database)
+            try DoorCalls.prune(now: now / 1_000_000, in: database)
             // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",

@@ -33,7 +33,7 @@ struct LedgerState {
         let adopted = try LedgerStatement(database, "SELECT call_id FROM adopted_call")
         while let id = try adopted.row({ $0.text(0) }) { if let id { self.adopted.insert(id) } }
         // The last calls before a long stop count too: the ring may hold a retransmission of their INVITE.
-        let newest = try Self.largest("SELECT invite_at FROM call WHERE id = (SELECT max(id) FROM call)", database)
+        let newest = try Self.largest(Self.newestInvite, database)
         try readEnded(database, around: newest)
     }
 
@@ -43,19 +43,22 @@ struct LedgerState {
     private mutating func readEnded(_ database: Database, around time: Int64) throws {
         let newest = try LedgerStatement(database, Self.callsBefore)
         let repeated = (time - CallStateMachine.Limits.repetition)...(time + CallStateMachine.Limits.repetition)
-        var (before, isDone) = (nextCall, false)
+        var (before, isDone, reported) = (nextCall, false, 0)
         while !isDone {
             newest.bind(1, before)
             // Reads each step to its end, because an unfinished statement would keep an old state of the file.
             isDone = true
-            while let (row, invite, end, names, called, alsoCalled) = try newest.row({
+            while let (row, invite, end, names, called, alsoCalled, isByDoor) = try newest.row({
                 (
                     $0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)],
-                    CalledParty(number: LedgerCallRow.number($0.integer(5)), user: $0.text(6) ?? ""), $0.text(7)
+                    CalledParty(number: LedgerCallRow.number($0.integer(5)), user: $0.text(6) ?? ""), $0.text(7),
+                    $0.integer(8) == 1
                 )
             }) {
-                (before, isDone) = (row, !repeated.contains(invite))
-                guard !isDone, let end else { continue }
+                if isByDoor { reported += 1 }
+                let isOver = isByDoor ? reported > Self.mostReported : !repeated.contains(invite)
+                (before, isDone) = (row, isOver)
+                guard !isDone, !isByDoor, let end else { continue }
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) {
                     for party in [called] + CalledParty.parties(stored: alsoCalled) {
                         ended.append(EndedCalls.Call(name, to: party.name, endedAt: end, row: row))
@@ -69,8 +72,17 @@ struct LedgerState {
         try LedgerStatement(database, sql).firstRow { $0.integer(0) }?.map { $0 } ?? 0
     }
 
+    /// Most calls that a PBX reported among those that are read: the times of their rows are in no order.
+    private static let mostReported = 10_000
+
+    private static let newestInvite = """
+        SELECT invite_at FROM (SELECT id, invite_at, evidence FROM call ORDER BY id DESC LIMIT \(mostReported))
+        WHERE NOT \(DoorCalls.isByDoor) ORDER BY id DESC LIMIT 1
+        """
+
     private static let callsBefore = """
-        SELECT id, invite_at, ended_at, call_id, attempt_call_id, destination, subscriber, also_called FROM call
+        SELECT id, invite_at, ended_at, call_id, attempt_call_id, destination, subscriber, also_called,
+            \(DoorCalls.isByDoor) FROM call
         WHERE id < ?1 ORDER BY id DESC LIMIT 500
         """
 

@@ -69,6 +69,7 @@ struct LedgerWriter: ~Copyable {
         }
         try CallStatement.insert(begun, in: database)
         try tally.store(in: database)
+        try DoorCalls.store(calls, now: now, in: database)
     }
 
     /// Stores other columns of calls, which few calls change.

@@ -32,6 +32,7 @@ enum DecisionKind: Int, Hashable, Sendable, CaseIterable {
             switch reason {
             case .shadow: .shadow
             case .noMatch: .unknown
+            case .notAsked: .other
             case .privacy, .numberUnclear, .emergency: .caller
             case .untrusted, .failedVerification, .policy, .nameSource: .trust
             case .stale, .gatedUnauthorised, .gatedAccountStatus, .gatedBrandingDisabled, .gatedVoipDialerDisabled,
