@@ -66,7 +66,7 @@ extension DecisionEvidence.Header {
 
 extension DecisionEvidence.Lookup {
     /// `decide` looks a number up before it asks the gates.
-    fileprivate init(_ decision: BrandingDecision) {
+    init(_ decision: BrandingDecision) {
         switch decision {
         case .show: self = .brandFound
         case .passThrough(.noMatch): self = .noBrand

@@ -10,10 +10,12 @@ import Trust
 /// A door and a call of the same trunk give the same name. A call by a door is a call without signed header fields. Any
 /// thread; it waits for nothing, and does no I/O. It changes no state of the call path.
 public struct DoorNames: Sendable {
-    private let settings: CurrentSettings
+    let settings: CurrentSettings
     let branding: CurrentBranding
     let trust: GatewayTrust
     let trunk: String
+    /// Keeps the names of brands for reports of their calls; nil without such reports.
+    private let given: GivenNames?
 
     /// Bytes of a present name that are read. A name of 200 bytes fits with every byte escaped.
     private static let mostNameBytes = 1024
@@ -21,33 +23,52 @@ public struct DoorNames: Sendable {
     /// - Parameters:
     ///   - branding: the brands of calls without a customer.
     ///   - trunk: the name of the trunk whose rules apply. Without such a trunk no caller has a brand.
+    ///   - given: keeps the names of brands for the reports of their calls.
     public init(
-        _ settings: CurrentSettings, _ branding: CurrentBranding, _ trust: GatewayTrust, trunk: String
+        _ settings: CurrentSettings, _ branding: CurrentBranding, _ trust: GatewayTrust, trunk: String,
+        given: GivenNames? = nil
     ) {
-        (self.settings, self.branding, self.trust, self.trunk) = (settings, branding, trust, trunk)
+        (self.settings, self.branding, self.trust) = (settings, branding, trust)
+        (self.trunk, self.given) = (trunk, given)
     }
 
     /// The name of a caller at this instant.
     public func name(of call: StatedCall) -> CallerName {
-        let settings = settings.load()
-        guard let trunk = settings.topology.trunks.first(where: { $0.name == self.trunk }) else {
+        guard let decision = decision(on: call) else {
             return Self.present(call, nil, .untrusted, branding.load())
         }
+        let (number, snapshot) = (decision.caller.number, decision.snapshot)
+        guard let brand = decision.brand else {
+            return Self.present(call, number, decision.reason ?? .error, snapshot)
+        }
+        if let reason = decision.reason { return Self.present(call, number, reason, snapshot) }
+        if let given, let number { given.add(brand, of: number) }
+        return CallerName(text: brand.text, brandID: brand.brandID, number: number, reason: nil)
+    }
+
+    /// The decision on a call at this instant; nil without the trunk.
+    func decision(on call: StatedCall) -> DoorDecision? {
+        let settings = settings.load()
+        guard let trunk = settings.topology.trunks.first(where: { $0.name == self.trunk }) else { return nil }
         let called = StatedRoute(of: call, on: trunk, settings.topology.routes)
         let snapshot = (called.route?.customer?.branding ?? branding).load()
         let caller = CallerIdentity(of: call, on: trunk)
         let brands = trunk.brands.joined(with: called.brands)
-        switch decision(on: call, caller, called, trunk, brands, settings, snapshot) {
-        case .passThrough(let reason): return Self.present(call, caller.number, reason, snapshot)
-        case .show where !Self.replacesName(of: call, caller.number, on: trunk):
-            return Self.present(call, caller.number, .policy, snapshot)
-        case .show where brands == .shadow: return Self.present(call, caller.number, .shadow, snapshot)
+        let found = decision(on: call, caller, called, trunk, brands, settings, snapshot)
+        var decision = DoorDecision(
+            caller: caller, called: called, trunk: trunk, snapshot: snapshot, found: found, brands: brands,
+            isSwitchedOff: !settings.brands)
+        switch found {
+        case .passThrough(let reason): decision.reason = reason
+        case .show where !Self.replacesName(of: call, caller.number, on: trunk): decision.reason = .policy
         case .show(let entry):
             let index = snapshot.index
-            return CallerName(
-                text: index.text(.name, entry), brandID: index.text(.brandID, entry), number: caller.number,
-                reason: nil)
+            decision.brand = GivenNames.Name(
+                text: index.text(.name, entry), brandID: index.text(.brandID, entry),
+                customer: called.route?.customer?.mark ?? 0)
+            if brands == .shadow { decision.reason = .shadow }
         }
+        return decision
     }
 
     private func decision(
@@ -93,26 +114,6 @@ public struct DoorNames: Sendable {
         let name = String(decoding: call.name.prefix(mostNameBytes), as: UTF8.self)
         let text = DisplayName(name, profile: snapshot.index.profile)?.text ?? ""
         return CallerName(text: text, brandID: nil, number: number, reason: reason)
-    }
-}
-
-/// The route of a call by the called number that a client states.
-private struct StatedRoute {
-    /// Nil where no route matches.
-    let route: CallRoute?
-    /// Whether the called number is an emergency number of the trunk's region.
-    let isEmergency: Bool
-    /// Off where a call has no brand whoever calls, or is rejected.
-    let brands: BrandMode
-
-    init(of call: StatedCall, on trunk: TrunkPeer, _ routes: CallRoutes) {
-        // Only a route depends on it, not a brand. So two readings are decided as in a call: the number of the region counts.
-        let called =
-            StatedNumber.read(call.called, by: trunk.normaliser)
-            ?? trunk.normaliser.normalise(StatedNumber.trimmed(call.called))
-        route = routes.route(of: called)
-        isEmergency = !call.called.isEmpty && trunk.emergencyNumbers.contains(call.called.span, call.called.indices)
-        brands = route?.brands ?? (routes.unmatched == .reject ? .off : .on)
     }
 }
 

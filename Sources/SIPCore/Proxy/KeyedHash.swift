@@ -67,6 +67,8 @@ public enum KeyedHashUse: UInt64, Sendable {
     case probe = 0x970b_6570_7262_0005
     /// The name that the Call-ID of a withheld caller gets outside of SIP (RFC 3261 §8.1.1.4).
     case withheldCallID = 0xca11_6964_7769_0006
+    /// The name of a call that a PBX reported, in call updates and in the ledger.
+    case reportedCall = 0x4e90_7274_6361_0007
     /// The name of a call in call updates and in the ledger.
     case callName = 0
 }
