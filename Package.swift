@@ -177,7 +177,8 @@ let package = Package(
         .target(
             name: "GatewayDoors",
             dependencies: [
-                "CallPath", "ConfigurationFiles", "BrandingAPI", "SIPCore", "Branding", "Trust", "Primitives", "Host",
+                "CallPath", "CallAccounting", "ConfigurationFiles", "BrandingAPI", "SIPCore", "Branding", "Trust",
+                "Primitives", "Host",
                 hummingbirdCore, nio, nioPosix, nioHTTP, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
@@ -331,9 +332,9 @@ let package = Package(
         .testTarget(
             name: "GatewayDoorsTests",
             dependencies: [
-                "GatewayDoors", "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore",
-                "Branding", "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures", "TrustFixtures", nio,
-                nioEmbedded, nioHTTP, log,
+                "GatewayDoors", "GatewayStore", "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI",
+                "SIPCore", "Branding", "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures",
+                "TrustFixtures", nio, nioEmbedded, nioHTTP, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -5,7 +5,7 @@ import NIOHTTP1
 
 /// One connection of a client: requests in, responses out, on the event loop of the door.
 ///
-/// Each request gets its response within the same round of the loop. A connection without a request for `idle` is closed, so
+/// A request gets its response within the same round of the loop, unless the desk needs time. A connection without a request for `idle` is closed, so
 /// that slow and silent clients hold no place.
 final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -23,6 +23,10 @@ final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
     private var body = ByteBuffer()
     private var lastRequest = NIODeadline.now()
     private var check: Scheduled<Void>?
+    /// Whether the response to a whole request is awaited.
+    private var isWaiting = false
+    /// Whether the client sends no further request.
+    private var isOver = false
 
     init(_ desk: Desk, _ places: DoorPlaces, idle: TimeAmount) {
         (self.desk, self.places, self.idle) = (desk, places, idle)
@@ -80,14 +84,32 @@ final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
                 context.writeAndFlush(wrapOutboundOut(.head(line)), promise: nil)
             }
         case .body(var part):
-            guard head != nil, body.readableBytes + part.readableBytes <= Desk.mostBody else { return }
-            body.writeBuffer(&part)
+            guard head != nil else { return }
+            // A body above the limit is kept up to it, so that its desk sees that.
+            let space = Desk.mostBody - body.readableBytes
+            if var kept = part.readSlice(length: min(part.readableBytes, space)) { body.writeBuffer(&kept) }
         case .end:
             guard let head else { return }
             self.head = nil
+            let isLast = !head.isKeepAlive || !isAllowed
+            if isAllowed,
+                let later = desk.laterResponse(
+                    to: head, body: body, from: client, client: Self.text(context.remoteAddress),
+                    on: context.eventLoop)
+            {
+                (lastRequest, isWaiting) = (.now(), true)
+                // The next request of the connection waits in the pipeline.
+                later.assumeIsolated().whenComplete { result in
+                    self.isWaiting = false
+                    guard context.channel.isActive else { return }
+                    let response = (try? result.get()) ?? DoorResponse(.internalServerError)
+                    self.send(response, to: head, context, isLast: isLast || self.isOver)
+                }
+                return
+            }
             let response = desk.response(
                 to: head, body: body, isAllowed: isAllowed, client: Self.text(context.remoteAddress))
-            send(response, to: head, context, isLast: !head.isKeepAlive || !isAllowed)
+            send(response, to: head, context, isLast: isLast)
         }
     }
 
@@ -120,7 +142,10 @@ final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The client sends no further request, and has its last response.
-        if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+        if case ChannelEvent.inputClosed = event {
+            isOver = true
+            if !isWaiting { context.close(promise: nil) }
+        }
         context.fireUserInboundEventTriggered(event)
     }
 

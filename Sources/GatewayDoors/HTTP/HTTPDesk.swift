@@ -5,7 +5,7 @@ package import NIOHTTP1
 
 /// The requests of one door by HTTP and its responses.
 ///
-/// The event loop of the door calls it for each request, so no function waits.
+/// The event loop of the door calls it for each request, so no function waits. A response that needs time is a future.
 package protocol HTTPDesk: Sendable {
     /// The key of the door's address, for an address in use.
     static var addressKey: String { get }
@@ -27,9 +27,23 @@ package protocol HTTPDesk: Sendable {
         to head: HTTPRequestHead, body: ByteBuffer, isAllowed: Bool, client: @autoclosure () -> String
     ) -> DoorResponse
 
+    /// The response to a whole request of a served client that needs more than this round of the loop; nil where `response`
+    /// has it at once.
+    ///
+    /// - Parameter address: of the client, 4 or 16 bytes.
+    func laterResponse(
+        to head: HTTPRequestHead, body: ByteBuffer, from address: [UInt8], client: String, on loop: any EventLoop
+    ) -> EventLoopFuture<DoorResponse>?
+
     /// Counts and logs bytes that the HTTP parser rejects.
     func refuseBytes(isAllowed: Bool, of client: String)
 
     /// Counts and logs a connection that had no place.
     func refuseConnection(of client: String)
+}
+
+extension HTTPDesk {
+    package func laterResponse(
+        to head: HTTPRequestHead, body: ByteBuffer, from address: [UInt8], client: String, on loop: any EventLoop
+    ) -> EventLoopFuture<DoorResponse>? { nil }
 }

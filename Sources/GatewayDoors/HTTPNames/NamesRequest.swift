@@ -60,7 +60,7 @@ package struct NamesRequest: Hashable, Sendable {
         guard path.first == slash, word.elementsEqual("name".utf8) else { throw .path }
         var number = parts[word.endIndex...].drop { $0 == slash }
         while number.last == slash { number.removeLast() }
-        return Query.withoutEscapes(number)
+        return PercentEscapes.resolved(number)
     }
 }
 
@@ -81,7 +81,7 @@ private struct Query {
             let part = rest.prefix { $0 != UInt8(ascii: "&") }
             rest = rest[part.endIndex...].dropFirst()
             let key = part.prefix { $0 != UInt8(ascii: "=") }
-            let value = Self.filled(Self.withoutEscapes(part[key.endIndex...].dropFirst()))
+            let value = Self.filled(PercentEscapes.resolved(part[key.endIndex...].dropFirst()))
             switch String(decoding: key, as: UTF8.self) {
             case "format": format = format ?? value
             case "called": called = called ?? value
@@ -106,7 +106,7 @@ private struct Query {
                 break
             }
         }
-        name = Self.utf8(Self.filled(Self.withoutEscapes(Self.withBlanks(value))) ?? [])
+        name = Self.utf8(Self.filled(PercentEscapes.resolved(Self.withBlanks(value))) ?? [])
     }
 
     /// Nil for an empty value, and for a variable that the client has not filled: `[NAME]`, `${name}`, `{{.Name}}`, `<null>`.
@@ -127,34 +127,6 @@ private struct Query {
 
     private static func hasEscapedBlank(_ value: ArraySlice<UInt8>) -> Bool {
         value.indices.contains { value[$0...].starts(with: "%20".utf8) }
-    }
-
-    /// Resolves `%` with two hexadecimal digits; any other `%` stays.
-    static func withoutEscapes(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
-        var out: [UInt8] = []
-        out.reserveCapacity(text.count)
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexadecimal(rest[rest.startIndex]),
-                let low = hexadecimal(rest[rest.startIndex + 1])
-            else {
-                out.append(byte)
-                continue
-            }
-            out.append(high << 4 | low)
-            rest.removeFirst(2)
-        }
-        return out
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     /// Bytes that are no UTF-8 as Latin-1, which some PBXs have.
