@@ -125,6 +125,11 @@ package struct ConfigurationSummary {
             lines.append(
                 "verify  on http://\(door.listen)\(door.path) for \(clients), by the rules of trunk \(door.trunk)")
         }
+        if let door = configuration.doors.outcomes {
+            let clients = door.allow.map(\.description).joined(separator: ", ")
+            lines.append(
+                "reports on http://\(door.listen)/outcome of \(clients), by the rules of trunk \(door.trunk)")
+        }
         lines.append("admin   " + (configuration.admin.map(admin) ?? "off"))
         return lines
     }

@@ -9,7 +9,7 @@ extension HeraldConfiguration {
         let names =
             doors.names.map { trunkRemarks($0.trunk, of: "doors.names", states: $0.states) + clientRemarks($0) } ?? []
         return names + (doors.callingNames.map(callingNameRemarks) ?? []) + (doors.redirect.map(redirectRemarks) ?? [])
-            + (doors.verification.map(verificationRemarks) ?? [])
+            + (doors.verification.map(verificationRemarks) ?? []) + (doors.outcomes.map(outcomeRemarks) ?? [])
     }
 
     /// Remarks about the trunk whose rules a door has.
@@ -71,6 +71,18 @@ extension HeraldConfiguration {
         }
         for range in names.allow where range.prefixLength == 0 {
             remarks.append("doors.names.allow has every address (\(range)): list the clients")
+        }
+        return remarks
+    }
+
+    private func outcomeRemarks(_ door: Doors.Outcomes) -> [String] {
+        var remarks: [String] = []
+        if !door.listen.isLoopback {
+            remarks.append(
+                "doors.outcomes.listen is \(door.listen): calls travel unencrypted; keep this network closed")
+        }
+        for range in door.allow where range.prefixLength == 0 {
+            remarks.append("doors.outcomes.allow has every address (\(range)): list the clients")
         }
         return remarks
     }

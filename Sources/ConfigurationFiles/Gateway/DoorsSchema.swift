@@ -14,6 +14,8 @@ extension HeraldConfiguration {
         package var redirect: Redirect?
         /// Verifications of signed calls; nil disables that door.
         package var verification: Verification?
+        /// Reports of the calls whose names doors gave; nil disables that door.
+        package var outcomes: Outcomes?
 
         /// Names by HTTP.
         package struct Names: Hashable, Sendable {
@@ -89,6 +91,19 @@ extension HeraldSchema {
                     compare(door.listen, section, with: taken)
                     compare(
                         door.listen, section, with: ["doors.names.listen": names, "doors.enum.listen": enumListen])
+                }
+                return door
+            }
+            doors.outcomes = section.section("outcomes") { section in
+                let door = doorOutcomes(section, trunks, naming: [doors.names?.trunk, doors.callingNames?.trunk])
+                if let door {
+                    compare(door.listen, section, with: taken)
+                    compare(
+                        door.listen, section,
+                        with: [
+                            "doors.names.listen": names, "doors.enum.listen": enumListen,
+                            "doors.verification.listen": doors.verification?.listen,
+                        ])
                 }
                 return door
             }
