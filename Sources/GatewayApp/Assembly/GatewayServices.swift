@@ -80,7 +80,8 @@ struct GatewayServices {
             })
         admin = try AdminPort(start.configuration, expectServer: gate.expectServer, logger: start.logger)
         doors = DoorServices(
-            start.configuration, shared, expectServer: gate.expectServer, logger: start.logger)
+            start.configuration, shared, LedgerReader(state.database), expectServer: gate.expectServer,
+            logger: start.logger)
         let cluster = try ClusterServices(start.configuration, state.recorder, shared.calls)
         self.cluster = cluster
         sharedLedger = SharedLedgerServices(

@@ -110,9 +110,10 @@ struct StatusText {
     }
 
     private var doors: [(String, String)] {
-        [
-            ("names", gateway.doors?.names?.text), ("enum", gateway.doors?.callingNames?.text),
-            ("302", gateway.doors?.redirect?.text), ("verify", gateway.doors?.verification?.text),
+        let doors = gateway.doors
+        return [
+            ("names", doors?.names?.text), ("enum", doors?.callingNames?.text), ("302", doors?.redirect?.text),
+            ("verify", doors?.verification?.text), ("reports", doors?.outcomes?.text),
         ]
         .compactMap { name, text in text.map { (name, $0) } }
     }

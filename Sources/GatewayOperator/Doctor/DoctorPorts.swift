@@ -22,6 +22,7 @@ struct DoctorPorts {
             (configuration.doors.names?.listen, "doors.names.listen"),
             (configuration.doors.callingNames?.listen, "doors.enum.listen"),
             (configuration.doors.verification?.listen, "doors.verification.listen"),
+            (configuration.doors.outcomes?.listen, "doors.outcomes.listen"),
         ]
         let redirect = configuration.doors.redirect.map { door in
             Self.finding(

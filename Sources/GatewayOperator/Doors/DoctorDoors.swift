@@ -8,6 +8,7 @@ enum DoctorDoors {
     static func running(_ doors: GatewayStatus.Doors?) -> [DoctorFinding] {
         (doors?.names.map(names) ?? []) + (doors?.callingNames.map(callingNames) ?? [])
             + (doors?.redirect.map(redirect) ?? []) + (doors?.verification.map(verification) ?? [])
+            + (doors?.outcomes.map(outcomes) ?? [])
     }
 
     private static func names(_ door: GatewayStatus.Doors.Names) -> [DoctorFinding] {
@@ -66,6 +67,19 @@ enum DoctorDoors {
                     + "--unknown",
             ], in: door.requests,
             unasked: "no request for a verification since the start; see docs/doors-verification.md", door.text)
+    }
+
+    private static func outcomes(_ door: GatewayStatus.Doors.Outcomes) -> [DoctorFinding] {
+        findings(
+            [
+                "not_allowed": "reports came from clients that doors.outcomes.allow does not list: the log has an "
+                    + "address; add yours",
+                "invalid": "reports were not taken: the response names the member, see docs/doors-outcomes.md",
+                "limited":
+                    "reports were above doors.outcomes.rate of their client: raise it if the PBX has so many calls",
+                "not_stored": "reports got 503, because the ledger did not store them in time; see its disk",
+                "crowded": "connections had no place: let the clients close theirs",
+            ], in: door.requests, unasked: "no report of a call since the start; see docs/doors-outcomes.md", door.text)
     }
 
     /// The causes that occurred. Without one: that nobody asked, or the door as it is.

@@ -10,6 +10,7 @@ package struct DoorMetrics: Sendable {
     private let callingNames: NumberZoneCounters
     private let redirect: RedirectCounters
     private let verification: VerificationCounters
+    private let outcomes: OutcomeCounters
 
     /// Takes the requests since the start.
     ///
@@ -18,18 +19,20 @@ package struct DoorMetrics: Sendable {
     ///   - callingNames: by ENUM.
     ///   - redirect: by SIP redirection.
     ///   - verification: for verifications.
+    ///   - outcomes: reports of calls.
     package init(
         names: NamesCounters, callingNames: NumberZoneCounters, redirect: RedirectCounters = RedirectCounters(),
-        verification: VerificationCounters = VerificationCounters()
+        verification: VerificationCounters = VerificationCounters(), outcomes: OutcomeCounters = OutcomeCounters()
     ) {
         (self.names, self.callingNames, self.redirect) = (names, callingNames, redirect)
-        self.verification = verification
+        (self.verification, self.outcomes) = (verification, outcomes)
     }
 
-    /// Requests by door and result; a result that has not occurred is absent, except `matched`.
+    /// Requests by door and result; a result that has not occurred is absent, except `matched` by HTTP.
     var counters: [CounterSample] {
         Self.samples("names", names.all) + Self.samples("enum", callingNames.all)
             + Self.samples("redirect", redirect.all) + Self.samples("verification", verification.all)
+            + Self.samples("outcomes", outcomes.all)
     }
 
     private static func samples(_ door: String, _ results: [(label: String, count: UInt64)]) -> [CounterSample] {
@@ -44,6 +47,7 @@ package struct DoorMetrics: Sendable {
     func status(_ doors: HeraldConfiguration.Doors) -> GatewayStatus.Doors? {
         guard
             doors.names != nil || doors.callingNames != nil || doors.redirect != nil || doors.verification != nil
+                || doors.outcomes != nil
         else { return nil }
         return GatewayStatus.Doors(
             names: doors.names.map {
@@ -61,6 +65,9 @@ package struct DoorMetrics: Sendable {
                 .init(
                     listen: "\($0.listen)", path: $0.path, trunk: $0.trunk,
                     requests: Self.counts(verification.all))
+            },
+            outcomes: doors.outcomes.map {
+                .init(listen: "\($0.listen)", trunk: $0.trunk, requests: Self.counts(outcomes.all))
             })
     }
 

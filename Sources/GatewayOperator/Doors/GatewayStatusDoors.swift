@@ -11,6 +11,8 @@ extension GatewayStatus {
         var redirect: Redirect?
         /// Verifications of signed calls; nil where that door is closed.
         var verification: Verification?
+        /// Reports of calls; nil where that door is closed.
+        var outcomes: Outcomes?
 
         /// A door and its requests.
         struct Names: Hashable, Sendable, Codable {
@@ -69,6 +71,22 @@ extension GatewayStatus {
             /// The URL, and the results as text, such as `12 passed, 3 stale`.
             var text: String {
                 "http://\(listen)\(path) by the rules of trunk \(trunk); " + Doors.text(requests, "request")
+            }
+        }
+
+        /// The door for reports of calls.
+        struct Outcomes: Hashable, Sendable, Codable {
+            /// The address that it listens on.
+            var listen: String
+            /// The trunk whose rules apply.
+            var trunk: String
+            /// Reports since the start: `shown`, `matched`, `unbranded`, `known`, `ignored`, `not_allowed`, `invalid`,
+            /// `limited`, `not_stored` or `crowded`.
+            var requests: [String: UInt64]
+
+            /// The URL, and the results as text, such as `12 shown, 3 unbranded`.
+            var text: String {
+                "http://\(listen)/outcome by the rules of trunk \(trunk); " + Doors.text(requests, "report")
             }
         }
 

@@ -15,6 +15,7 @@ extension HeraldConfiguration {
         let http =
             (admin == nil ? 0 : AdminServer.mostConnections) + (logos == nil ? 0 : LogoServer.Limits().connections)
             + (doors.names == nil ? 0 : DoorPlaces.Limits().most)
+            + (doors.outcomes == nil ? 0 : DoorPlaces.Limits().most)
             + (doors.verification == nil ? 0 : DoorPlaces.Limits().most)
             + (doors.callingNames == nil ? 0 : NumberZoneServer.mostSockets) + (doors.redirect == nil ? 0 : 1)
             + ControlServer.connections
