@@ -8,8 +8,8 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import (accepted_streams, adoption, calling_names, clock, commands, control, customers, doctor, doors, monitoring, redirections,
-               shared_ledger, shadow, signed, state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
+from . import (accepted_streams, adoption, calling_names, clock, commands, control, customers, doctor, door_outcomes, doors, monitoring,
+               redirections, shared_ledger, shadow, signed, state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -239,6 +239,7 @@ OPERATION = (
     *testcalls.TESTCALLS,
     *doctor.DOCTOR,
     *doors.DOORS,
+    *door_outcomes.DOOR_OUTCOMES,
     *calling_names.CALLING_NAMES,
     *redirections.REDIRECTIONS,
     *clock.CLOCKS,
