@@ -112,6 +112,21 @@ struct RedirectDoorTests {
         #expect(Redirected(sent, by: gateway).event == .unmatched(.alreadyBranded))
     }
 
+    /// A report of the call finds the name; a caller without a brand, or in shadow, leaves none.
+    @Test(arguments: [(BrandMode.on, ""), (.on, "Privacy: id\n"), (.shadow, ""), (.off, "")])
+    func `reports know the names of redirections`(brands: BrandMode, extra: String) throws {
+        let gateway = try gateway { $0.brands = brands }
+        let given = GivenNames(now: { 1_800_000_000_000_000 })
+        let names = DoorNames(
+            gateway.shared.settings, gateway.branding, gateway.shared.trust, trunk: "carrier", given: given)
+        let bytes = Array(request("INVITE", extra: extra).replacing("\n", with: "\r\n").utf8)
+        let (event, _) = RedirectDoor(gateway.shared.settings, names).response(
+            to: bytes, from: GatewayUnderTest.trunk, as: .client(.assertedIdentity), at: 1_800_000_000)
+        let found = given.newest(of: try #require(E164Number(Self.number)), in: 0...Int64.max)
+        #expect((event == .matched) == (brands == .on && extra.isEmpty))
+        #expect(found?.text == (event == .matched ? "Acme \"Bank\"" : nil))
+    }
+
     /// An INVITE that takes over a call (RFC 3891) has no brand, as in line.
     @Test func `a replaced call has no brand`() throws {
         let invite = request("INVITE", extra: "Replaces: other@carrier.example;to-tag=1;from-tag=2\n")

@@ -15,7 +15,7 @@ public struct DoorNames: Sendable {
     let trust: GatewayTrust
     let trunk: String
     /// Keeps the names of brands for reports of their calls; nil without such reports.
-    private let given: GivenNames?
+    let given: GivenNames?
 
     /// Bytes of a present name that are read. A name of 200 bytes fits with every byte escaped.
     private static let mostNameBytes = 1024

@@ -61,7 +61,14 @@ extension DoorNames {
         let naming = Self.naming(named, in: snapshot.index, replacesName: replacesName) {
             Self.address(of: identity, in: invite, on: trunk)
         }
-        if case .named = naming, called.brands == .shadow { return .unnamed(.shadow) }
+        guard case .named(let name) = naming else { return naming }
+        if called.brands == .shadow { return .unnamed(.shadow) }
+        if let given, case .show(let entry) = named.decision, let number = identity.number {
+            given.add(
+                GivenNames.Name(
+                    text: name.text, brandID: snapshot.index.text(.brandID, entry), customer: called.customer),
+                of: number)
+        }
         return naming
     }
 
@@ -131,12 +138,14 @@ extension DoorNames {
 private struct InviteRoute {
     /// The brands of its customer; nil for those of calls without a customer.
     let branding: CurrentBranding?
+    /// Its mark; 0 for none.
+    let customer: UInt32
     let policy: BrandingPolicy
     /// Off where a call has no brand whoever calls, or is rejected.
     let brands: BrandMode
 
     init(_ called: borrowing CalledRoute, _ trunk: TrunkPeer, _ settings: GatewaySettings) {
-        branding = called.customer?.branding
+        (branding, customer) = (called.customer?.branding, called.customer?.mark ?? 0)
         policy = called.policy(on: trunk)
         let isRejected = called.route == nil && settings.topology.routes.unmatched == .reject
         brands = settings.brands && !isRejected ? called.brands(on: trunk) : .off

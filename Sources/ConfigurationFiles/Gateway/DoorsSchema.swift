@@ -95,7 +95,8 @@ extension HeraldSchema {
                 return door
             }
             doors.outcomes = section.section("outcomes") { section in
-                let door = doorOutcomes(section, trunks, naming: [doors.names?.trunk, doors.callingNames?.trunk])
+                let naming = [doors.names?.trunk, doors.callingNames?.trunk, doors.redirect?.trunk]
+                let door = doorOutcomes(section, trunks, naming: naming)
                 if let door {
                     compare(door.listen, section, with: taken)
                     compare(
