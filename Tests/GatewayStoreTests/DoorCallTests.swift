@@ -19,7 +19,7 @@ struct DoorCallTests {
         call.destination = destination
         var invite = call.update(.invite, second)
         var evidence = DecisionEvidence()
-        (evidence.isByDoor, evidence.isNamed) = (true, isNamed)
+        (evidence.header, evidence.isNamed) = (.report, isNamed)
         invite.evidence = evidence
         let texts = CallTexts(
             sipCallID: Array("1800000000.\(number)".utf8), brandName: Array("Acme".utf8), brandID: Array("b-7".utf8),

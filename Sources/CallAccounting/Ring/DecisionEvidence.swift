@@ -14,6 +14,8 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         case pAssertedIdentity
         case remotePartyID
         case from
+        /// No header field: a PBX reported the call by a door after its end.
+        case report
     }
 
     /// The result of the lookup.
@@ -139,10 +141,7 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// True for a call that a PBX reported by a door after its end; `isNamed` is then its word that a phone showed the name.
-    public var isByDoor: Bool {
-        get { field(31, 1) == 1 }
-        set { set(31, 1, newValue ? 1 : 0) }
-    }
+    public var isByDoor: Bool { header == .report }
 
     /// The brand's logo in Call-Info.
     public var logo: Part {

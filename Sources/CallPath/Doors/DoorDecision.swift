@@ -22,7 +22,7 @@ struct DoorDecision {
     /// The findings for the record of a reported call; it has no verification of its own.
     var evidence: DecisionEvidence {
         var evidence = DecisionEvidence()
-        evidence.isByDoor = true
+        evidence.header = .report
         evidence.isWithheld = caller.isWithheld
         evidence.isTrusted = trunk.isTrusted
         evidence.policy = called.route?.policy ?? trunk.policy

@@ -187,7 +187,7 @@ extension DecisionSteps {
 extension DecisionEvidence.Header {
     fileprivate var title: String? {
         switch self {
-        case .none: nil
+        case .none, .report: nil
         case .pAssertedIdentity: "P-Asserted-Identity"
         case .remotePartyID: "Remote-Party-ID"
         case .from: "From"

@@ -13,8 +13,9 @@ enum DoorCalls {
 
         """
 
-    /// A row of `call` that a PBX reported; the bit of `DecisionEvidence.isByDoor`.
-    static let isByDoor = "(coalesce(evidence, 0) & 2147483648 <> 0)"
+    /// A row of `call` that a PBX reported; the field of `DecisionEvidence.header`.
+    static let isByDoor =
+        "((coalesce(evidence, 0) >> 1) & 7 = \(DecisionEvidence.Header.report.rawValue))"
 
     /// Seconds for which a row is kept: twice the age of a call that a door takes.
     private static let lifetime: Int64 = 2 * 86_400

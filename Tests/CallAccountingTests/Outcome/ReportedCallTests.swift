@@ -15,7 +15,7 @@ struct ReportedCallTests {
         call.reason = reason
         var invite = call.invite()
         var evidence = DecisionEvidence()
-        (evidence.isByDoor, evidence.isNamed) = (true, isNamed)
+        (evidence.header, evidence.isNamed) = (.report, isNamed)
         invite.evidence = evidence
         return invite
     }
