@@ -124,6 +124,37 @@ struct ShadowLedgerTests {
         #expect(counts.counts.keys.filter { $0.decision == "no_match" }.allSatisfy { $0.brandInShadow == nil })
     }
 
+    // MARK: INVITEs of one call with and without a brand
+
+    /// The other INVITE of a call whose first one has a brand, and whether it follows a 503.
+    @Test(arguments: [(true, 0), (true, 2), (false, 0), (false, 2)])
+    func `a phone that rings in shadow is no event, over a restart too`(isNext: Bool, restartsAfter: Int) throws {
+        let ledger = try LedgerFixture(capacity: 4_096) { $0.limits.redial = 5_000_000 }
+        var first = call(ledger, 1, nil)
+        first.evidence?.isInShadow = false
+        first.invite()
+        if isNext { first.failed(503, at: 1) }
+        var other = call(ledger, 1)
+        if !isNext { other.destination += 1 }
+        if restartsAfter > 0 { try ledger.recorder.drain() }
+        other.invite(at: 2)
+        if restartsAfter > 1 {
+            try ledger.recorder.drain()
+            try ledger.restart()
+        }
+        other.reason = .noMatch
+        other.rings(at: 3)
+        other.failed(480, at: 30)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 100)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.decision == "shadow" && row.outcome == "MISSED" && row.brandName == "Acme \"Bank\"")
+        #expect(row.record?.isInShadow == true && row.record?.displayEvidence == nil)
+        #expect(try ledger.events().isEmpty)
+        #expect(try shadowCounts(ledger).map(\.sums.calls) == [1])
+    }
+
     // MARK: Counts by hour
 
     private func shadowCounts(_ ledger: LedgerFixture) throws -> [ShadowCounts.Kind] {

@@ -120,10 +120,19 @@ public struct CallRecord: Hashable, Sendable {
     /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
     public var subscriber: String { shared.texts.subscriber }
     /// Identifier of the brand shown, or of the one that a call in shadow would have shown; nil without one.
-    public var brandID: String? { shared.texts.brandID }
-    public var brandName: String? { shared.texts.brandName }
+    public internal(set) var brandID: String? {
+        get { shared.texts.brandID }
+        set { texts.brandID = newValue }
+    }
+    public internal(set) var brandName: String? {
+        get { shared.texts.brandName }
+        set { texts.brandName = newValue }
+    }
     /// The carrier's name that the brand's name replaced, or would have in shadow.
-    public var carrierName: String? { shared.texts.carrierName }
+    public internal(set) var carrierName: String? {
+        get { shared.texts.carrierName }
+        set { texts.carrierName = newValue }
+    }
     /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
     public var callerReceived: String? {
         get { shared.texts.callerReceived }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
+
 /// The state machine of one call, from its updates to its outcome; pure, without a clock.
 ///
 /// ```
@@ -27,7 +29,7 @@ public struct CallStateMachine: Hashable, Sendable {
         public static let reached = Step(rawValue: 2)
         /// The outcome is known and final; reported once.
         public static let ended = Step(rawValue: 4)
-        /// The called parties have changed.
+        /// The called parties or the decision have changed.
         public static let parties = Step(rawValue: 8)
     }
 
@@ -70,6 +72,8 @@ public struct CallStateMachine: Hashable, Sendable {
     private var otherMessageAt = Int64.min
     /// The gateway that saw a BYE before any 2xx; nil without such a BYE.
     private var earlyBye: Witness?
+    /// The decision with a brand on an INVITE that may still ring, while the record has that of another INVITE; nil otherwise.
+    private var branded: InviteDecision?
     /// Whether an end before any phone rang waits for the carrier's next attempt.
     private let awaitsRedial: Bool
     /// Whether siblings may have seen messages of the call.
@@ -113,6 +117,12 @@ public struct CallStateMachine: Hashable, Sendable {
 
     private mutating func apply(_ update: CallUpdate) -> Step {
         guard record.endedAt == nil else { return [] }
+        let decided = takeBrand(ofShown: update)
+        let step = follow(update)
+        return step.isEmpty ? decided : step.union(decided)
+    }
+
+    private mutating func follow(_ update: CallUpdate) -> Step {
         switch update.kind {
         case .invite: return invited(update)
         case .provisional: return alerted(update)
@@ -186,6 +196,38 @@ public struct CallStateMachine: Hashable, Sendable {
         return .changed
     }
 
+    /// Takes the decision on an INVITE of the call that another gateway has; see `decided(also:_:)`.
+    public mutating func decided(also other: CallRecord) -> Step {
+        guard record.endedAt == nil, other.direction == .inbound else { return [] }
+        return decided(also: other.reason, other.evidence)
+    }
+
+    /// Takes the decision on another INVITE without a brand, until a response shows that the branded one has reached a phone.
+    private mutating func decided(also reason: PassThroughReason?, _ evidence: DecisionEvidence?) -> Step {
+        // An INVITE that comes back from the PBX has its brand already.
+        guard let reason, reason != .alreadyBranded, record.direction == .inbound, !record.isReached else { return [] }
+        // All INVITEs before have failed.
+        let isNext = record.refusedAt != nil
+        if isNext { branded = nil }
+        guard record.isBranded else { return [] }
+        if !isNext { branded = record.decided }
+        record.decided = record.decided(also: reason, evidence)
+        return [.changed, .parties]
+    }
+
+    /// Takes the branded decision back at a response from which a phone has shown the name.
+    private mutating func takeBrand(ofShown update: CallUpdate) -> Step {
+        guard let branded, update.reason == nil, record.answeredAt == nil else { return [] }
+        switch update.kind {
+        case .provisional where update.status == 180: break
+        case .answered where update.marks.machine == nil && record.machine == nil: break
+        default: return []
+        }
+        record.decided = branded
+        self.branded = nil
+        return [.changed, .parties]
+    }
+
     /// Counts an attempt; a 183 of the attempt before proves nothing for it.
     private mutating func beginAttempt() {
         record.progressAt = nil
@@ -204,6 +246,7 @@ public struct CallStateMachine: Hashable, Sendable {
     public mutating func dialled(on next: CallRecord) -> Step {
         guard record.isIncomplete(before: next) else { return [] }
         otherMessageAt = next.inviteAt
+        _ = decided(also: next.reason, next.evidence)
         record.take(digitsOf: next)
         beginAttempt()
         return [.changed, .parties]
@@ -274,6 +317,7 @@ public struct CallStateMachine: Hashable, Sendable {
             guard let own, let time else { return own ?? time }
             return min(own, time)
         }
+        let decided = decided(also: other)
         record.progressAt = earlier(record.progressAt, other.progressAt)
         record.ringingAt = earlier(record.ringingAt, other.ringingAt)
         record.answeredAt = earlier(record.answeredAt, other.answeredAt)
@@ -284,7 +328,7 @@ public struct CallStateMachine: Hashable, Sendable {
         record.machine = other.machine ?? record.machine
         record.refusedAt = nil
         (record.endedAt, record.outcome, record.endIsKnown) = (endedAt, outcome, other.endIsKnown)
-        return .changed
+        return decided.union(.changed)
     }
 
     /// A later time; the largest value on overflow.
@@ -297,10 +341,11 @@ public struct CallStateMachine: Hashable, Sendable {
 
     /// An INVITE of an open call: with credentials after a challenge, else a retransmission.
     private mutating func invited(_ update: CallUpdate) -> Step {
-        guard record.refusedAt != nil else { return [] }
+        let decided = decided(also: update.reason, update.evidence)
+        guard record.refusedAt != nil else { return decided }
         otherMessageAt = update.wallMicroseconds
         beginAttempt()
-        return .changed
+        return decided.union(.changed)
     }
 
     /// Largest error of the time of another gateway's report, in microseconds.

@@ -48,6 +48,7 @@ extension ClusterJournal {
         if let own = calls[callID] {
             // Both gateways had its INVITE, or each that of another called number; this one's row is shown from now on.
             journal.mark(.changed, of: own)
+            journal.mark(own.machine.decided(also: record), of: own)
             for party in record.parties { journal.mark(own.machine.called(also: party), of: own) }
             return own
         }

@@ -29,7 +29,8 @@ package struct CallColumn: Sendable {
     struct Changes: OptionSet, Sendable {
         let rawValue: UInt8
 
-        /// Any change, the end, another time of the INVITE, other called parties, a late report after the end.
+        /// Any change, the end, another time of the INVITE, other called parties or another decision, a late report after
+        /// the end.
         static let progress = Changes(rawValue: 1)
         static let end = Changes(rawValue: 2)
         static let time = Changes(rawValue: 4)
@@ -88,10 +89,10 @@ extension CallColumn {
         },
         .init("subscriber", .text, on: .parties) { $1(filled($0.record.subscriber)) },
         .init("subscriber_key", .text, shown: nil, on: .end) { $1($0.subscriberKey) },
-        .init("brand_id", .text) { $1($0.record.brandID) },
-        .init("brand_name", .text) { $1($0.record.brandName) },
-        .init("carrier_name", .text) { $1($0.record.carrierName) },
-        .init("decision", .text, "NOT NULL") { $1($0.record.decision) },
+        .init("brand_id", .text, on: .parties) { $1($0.record.brandID) },
+        .init("brand_name", .text, on: .parties) { $1($0.record.brandName) },
+        .init("carrier_name", .text, on: .parties) { $1($0.record.carrierName) },
+        .init("decision", .text, "NOT NULL", on: .parties) { $1($0.record.decision) },
         .init("invite_at", .time, "NOT NULL", on: .time) { $1($0.record.inviteAt) },
         .init("progress_at", .time, on: .seen, bind: { $1($0.record.progressAt) }, set: { $0.progressAt = $1.integer }),
         .init("ringing_at", .time, on: .seen, bind: { $1($0.record.ringingAt) }, set: { $0.ringingAt = $1.integer }),
@@ -152,7 +153,7 @@ extension CallColumn {
             "caller_received", .text, isRare: true, bind: { $1($0.record.callerReceived) },
             set: { $0.callerReceived = $1.text }),
         .init(
-            "evidence", .integer, shown: nil, added: ("ledger evidence of decisions", 1),
+            "evidence", .integer, shown: nil, on: .parties, added: ("ledger evidence of decisions", 1),
             bind: { $1($0.record.evidence.map { Int64($0.rawValue) }) },
             set: { $0.evidence = DecisionEvidence(stored: $1.integer) }),
         .init("customer", .text, added: ("ledger customers", 1)) { $1($0.record.customer) },

@@ -188,7 +188,9 @@ struct LedgerJournal {
             open[call.name] = call
             deadlines.follow(call, limits: limits)
         }
-        batch.renumbered = batch.calls.filter { !$0.machine.record.alsoCalled.isEmpty }
+        batch.renumbered = batch.calls.filter {
+            !$0.machine.record.alsoCalled.isEmpty || $0.machine.record.attempts > 1
+        }
         batch.retimed = []
         cluster?.move(&self)
         refused()
