@@ -155,6 +155,25 @@ struct ShadowLedgerTests {
         #expect(try shadowCounts(ledger).map(\.sums.calls) == [1])
     }
 
+    @Test func `a later call with the brand is no attempt of the one in shadow`() throws {
+        let ledger = try LedgerFixture(capacity: 4_096) { $0.limits.redial = 5_000_000 }
+        var first = call(ledger, 1, nil)
+        first.evidence?.isInShadow = false
+        first.invite()
+        first.failed(503, at: 1)
+        let other = call(ledger, 1)
+        other.invite(at: 2)
+        other.failed(503, at: 3)
+        var third = first
+        third.id = CallIdentifier(high: 0xabcd, low: 3)
+        third.missed(from: 4)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 100)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.decision) == ["shadow", "matched"])
+        #expect(try ledger.keys() == ["displayed:\(third.id)", "missed:\(third.id)"])
+    }
+
     // MARK: Counts by hour
 
     private func shadowCounts(_ ledger: LedgerFixture) throws -> [ShadowCounts.Kind] {

@@ -91,10 +91,10 @@ extension LedgerJournal {
 
     /// Takes a call out of those in progress; it ends elsewhere.
     fileprivate mutating func takeOut(_ call: LedgerCall) {
-        if call.isKeptForRedial, let pair = RedialPair(call.machine.record), failed[pair] === call {
+        if let pair = call.redialPair, failed[pair] === call {
             failed[pair] = nil
         }
-        call.isKeptForRedial = false
+        call.redialPair = nil
         deadlines.remove(call)
         if open[call.name] === call { open[call.name] = nil }
     }

@@ -19,8 +19,8 @@ final class LedgerCall {
     var isStored: Bool
     /// True while it waits in the batch.
     var isInBatch = false
-    /// True while the call waits for the carrier's next attempt.
-    var isKeptForRedial = false
+    /// Its place in the table of failed calls while it waits for the carrier's next attempt; nil otherwise.
+    var redialPair: RedialPair?
     /// True for a call whose end another gateway has stored.
     var isClosedElsewhere = false
     /// The call as which another gateway goes on with this one after another attempt; nil otherwise.

@@ -330,15 +330,12 @@ struct LedgerJournal {
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.
     private mutating func recordRedial(of call: LedgerCall) {
-        guard call.isKeptForRedial || call.machine.record.refusedAt != nil else { return }
-        let awaits = call.machine.isOpenToRedial
-        guard awaits || call.isKeptForRedial, let pair = RedialPair(call.machine.record) else { return }
-        call.isKeptForRedial = awaits
-        if awaits {
-            failed[pair] = call
-        } else if failed[pair] === call {
-            failed[pair] = nil
-        }
+        guard call.redialPair != nil || call.machine.record.refusedAt != nil else { return }
+        let pair = call.machine.isOpenToRedial ? RedialPair(call.machine.record) : nil
+        // The next INVITE may have another decision, and with it another pair.
+        if let kept = call.redialPair, kept != pair, failed[kept] === call { failed[kept] = nil }
+        call.redialPair = pair
+        if let pair { failed[pair] = call }
     }
 
     private mutating func add(_ event: MintedEvent) -> Int64 {
