@@ -380,14 +380,15 @@ extension CallRecord {
 extension CallRecord {
     /// The events of the call that were seen here, as updates for the gateway that goes on with it.
     ///
-    /// An update that is known there changes nothing.
+    /// An update that is known there changes nothing. Only the reason of an INVITE is certain, and an earlier version of Herald
+    /// does not read an update with a reason that it does not know.
     public var facts: [CallUpdate] {
         var facts: [CallUpdate] = []
         func add(_ kind: CallUpdate.Kind, _ time: Int64?, status: UInt16 = 0) {
             guard let time else { return }
             var update = CallUpdate(
                 kind: kind, direction: direction, call: name, wallMicroseconds: max(0, time), status: status,
-                reason: reason)
+                reason: reason == nil ? nil : .noMatch)
             if isForwarded { update.marks.insert(.forwarded) }
             if machine == .voicemail { update.marks.insert(.voicemail) }
             if machine == .system { update.marks.insert(.system) }

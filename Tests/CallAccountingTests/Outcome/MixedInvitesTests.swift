@@ -120,6 +120,8 @@ struct MixedInvitesTests {
         let other = CallStateMachine(after: [Self.invite(.shadow, at: 0), Self.unbranded.provisional(180, at: 2)])
         var machine = CallStateMachine(after: [Self.invite(nil, at: 0)])
         #expect(machine.decided(also: other.record) == [.changed, .parties])
+        // A version that does not know the reason `shadow` reads them too.
+        #expect(other.record.facts.map(\.reason) == [.noMatch])
         for fact in other.record.facts { _ = machine.receive(foreign: fact) }
         #expect(machine.record.decision == "shadow" && machine.record.displayEvidence == nil)
         #expect(machine.record.ringingAt != nil)
