@@ -214,7 +214,7 @@ public struct CallRecord: Hashable, Sendable {
     public var isByDoor: Bool { evidence?.isByDoor ?? false }
     /// True if the name is that of a signature alone: foreign text, and no brand of the directory.
     public var isNamedBySigner: Bool {
-        reason == .signedName || reason == .shadow && trust?.nameOrigin == .signature
+        reason == .signedName || reason == .shadow && evidence?.isNamedBySigner ?? false
     }
     /// The brand that a call in shadow would have shown; nil for every other call, and for signed values alone.
     public var brandInShadow: String? { reason == .shadow && !isNamedBySigner ? brandName : nil }

@@ -139,6 +139,13 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         get { field(30, 1) == 1 }
         set { set(30, 1, newValue ? 1 : 0) }
     }
+    /// True if the values are those of a signature alone, and no brand of the directory; of a call in shadow those not written.
+    ///
+    /// Versions without shadow record it by the reason alone.
+    public var isNamedBySigner: Bool {
+        get { field(31, 1) == 1 }
+        set { set(31, 1, newValue ? 1 : 0) }
+    }
 
     /// True for a call that a PBX reported by a door after its end; `isNamed` is then its word that a phone showed the name.
     public var isByDoor: Bool { header == .report }

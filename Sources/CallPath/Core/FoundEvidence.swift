@@ -26,6 +26,7 @@ extension DecisionEvidence {
         guard decorated.isDecorated else { return }
         parts = Parts(decorated.decorate)
         isNamed = decorated.isNamed
+        isNamedBySigner = decorated.entry == nil
         guard settings.writesCallInfo else { return }
         let fitting = decorated.decorate
         let (hasLogo, hasReason) = Self.parts(of: decorated, in: context.index)

@@ -214,11 +214,11 @@ private struct SharedConditions {
             require("call.decision = ANY (?::text[])", .texts(decisions.sorted()))
         }
         if let brand = filter.brand {
-            // The name of a signed call without an identifier is the signer's.
+            // As `CallRecord.isNamedBySigner`.
             require(
                 """
-                (call.brand_id = ? OR lower(call.brand_name) = lower(?) \
-                AND (call.brand_id IS NOT NULL OR call.provider IS NULL))
+                (call.brand_id = ? OR lower(call.brand_name) = lower(?) AND NOT (call.decision = 'signed_name' \
+                OR call.decision = 'shadow' AND ((coalesce(call.evidence, 0) >> 31) & 1) = 1))
                 """, .text(brand), .text(brand))
         }
         guard !isNamed else { return }

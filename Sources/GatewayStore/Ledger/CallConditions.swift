@@ -64,11 +64,7 @@ struct CallConditions {
                 "(brand_name LIKE ? ESCAPE '\\' OR carrier_name LIKE ? ESCAPE '\\')", Self.part(name), Self.part(name))
         }
         if let brand = filter.brand {
-            // The name of a signed call without an identifier is the signer's.
-            require(
-                """
-                (brand_id = ? OR brand_name = ? COLLATE NOCASE AND (brand_id IS NOT NULL OR \(Self.provider) IS NULL))
-                """, brand, brand)
+            require("(brand_id = ? OR brand_name = ? COLLATE NOCASE AND NOT \(Self.isNamedBySigner))", brand, brand)
         }
     }
 
@@ -92,10 +88,13 @@ struct CallConditions {
     /// The provider of a row, for a query with the table of signatures or without.
     private static let provider = "(SELECT provider FROM call_signature WHERE call_signature.call = call.id)"
 
-    /// The brand that a call in shadow would have shown, for a query with the table of signatures or without.
-    static let brandInShadow = """
-        CASE WHEN decision = 'shadow' AND (brand_id IS NOT NULL OR \(provider) IS NULL) THEN brand_name END
+    /// Whether the name is that of a signature alone, as `CallRecord.isNamedBySigner`.
+    private static let isNamedBySigner = """
+        (decision = 'signed_name' OR decision = 'shadow' AND (coalesce(evidence, 0) >> 31) & 1 = 1)
         """
+
+    /// The brand that a call in shadow would have shown.
+    static let brandInShadow = "CASE WHEN decision = 'shadow' AND NOT \(isNamedBySigner) THEN brand_name END"
 
     /// A pattern of LIKE that finds a text anywhere.
     private static func part(_ text: String) -> String { "%" + literal(text) + "%" }

@@ -47,9 +47,9 @@ struct DecisionEvidenceTests {
         #expect(!Self.everything.isRouteUnbranded, "ledgers from before this bit have no such route")
     }
 
-    @Test func `shadow and a trunk without brands have bits of their own, and a ledger from before has none`() {
+    @Test func `shadow, a signer's name and a trunk without brands have bits, and a ledger from before has none`() {
         let fields: [(WritableKeyPath<DecisionEvidence, Bool>, UInt32)] = [
-            (\.isInShadow, 29), (\.isTrunkUnbranded, 30),
+            (\.isInShadow, 29), (\.isTrunkUnbranded, 30), (\.isNamedBySigner, 31),
         ]
         for (change, bit) in fields {
             var evidence = Self.everything

@@ -19,12 +19,8 @@ struct ShadowStoryTests {
         (evidence.isInShadow, evidence.isNamed, evidence.writesCallInfo) = (true, isNamed, true)
         (evidence.header, evidence.isTrusted, evidence.lookup) = (.pAssertedIdentity, true, .brandFound)
         (evidence.logo, evidence.callReason) = (.written, .absent)
+        evidence.isNamedBySigner = origin == .signature
         record.evidence = evidence
-        if origin == .signature {
-            var trust = TrustEvidence()
-            trust.nameOrigin = origin
-            record.trust = trust
-        }
         (record.ringingAt, record.endedAt, record.outcome, record.status) = (1_000_000, 13_000_000, .missed, 480)
         return record
     }
