@@ -21,6 +21,16 @@ struct SharedLedgerReaderTests {
         }
         try ledger.begin(7, caller: nil, received: "Anonymous Desk")
         try ledger.begin(8, caller: nil, alsoCalled: "+61255501002 1002\n- desk\n+4930555 555")
+        for id in Int64(9)...10 { try ledger.begin(id) }
+        // Bit 31 of the evidence tells values of a signature from a brand in shadow.
+        try ledger.files.ledger.write {
+            try $0.execute(
+                sql: """
+                    UPDATE call SET decision = 'signed_name' WHERE id = 6;
+                    UPDATE call SET decision = 'shadow', evidence = 0x80000001 WHERE id = 9;
+                    UPDATE call SET decision = 'shadow', evidence = 1 WHERE id = 10;
+                    """)
+        }
         try ledger.end(2)
         try ledger.end(5, outcome: "MISSED")
         _ = try shipper.ship()
@@ -34,7 +44,8 @@ struct SharedLedgerReaderTests {
             { $0.trunk = "carrier" },
             { $0.trunk = "other" }, { $0.outcome = "OPEN" }, { $0.outcome = "MISSED" }, { $0.callID = "4@carrier" },
             { $0.callIDPart = "CALL-" }, { $0.since = 1_795_823_003 }, { $0.until = 1_795_823_003 },
-            { $0.decisions = ["matched"] }, { $0.decisions = ["no_match", "privacy"] }, { $0.brand = "ACME" },
+            { $0.decisions = ["matched"] }, { $0.decisions = ["shadow"] }, { $0.decisions = ["no_match", "privacy"] },
+            { $0.brand = "ACME" },
             { $0.brand = "100 %" }, { $0.brand = "b-1" }, { $0.customer = "north" }, { $0.customer = "south" },
             { $0.provider = "123A" }, { $0.provider = "123" }, { ($0.brand, $0.provider) = ("acme", "123A") },
         ]
@@ -46,9 +57,9 @@ struct SharedLedgerReaderTests {
             #expect(found.map(\.row) == expected.map(\.row), "\(filter)")
             #expect(found.map(\.events) == expected.map(\.events))
         }
-        // The sixth call has the name by its signer alone.
+        // The sixth and the ninth call have the name by their signer alone.
         #expect(try shared.calls { ($0.brand, $0.provider) = ("acme", "123A") }.map(\.row) == [5])
-        #expect(try shared.calls { $0.brand = "ACME" }.map(\.row) == [8, 7, 5, 4, 2, 1])
+        #expect(try shared.calls { $0.brand = "ACME" }.map(\.row) == [10, 8, 7, 5, 4, 2, 1])
         #expect(
             try shared.calls { $0.number = E164Number("+61255501002") }.map(\.alsoCalled) == [
                 ["+61255501002", "desk", "+4930555"]

@@ -124,6 +124,25 @@ struct ShadowLedgerTests {
         #expect(counts.counts.keys.filter { $0.decision == "no_match" }.allSatisfy { $0.brandInShadow == nil })
     }
 
+    /// Only the evidence tells the two apart: a brand of a file may have no identifier, and a signer no code.
+    @Test(arguments: [false, true])
+    func `values of a signature alone are no brand in summary, filter and counts`(isNamedBySigner: Bool) throws {
+        let ledger = try ledger()
+        var call = call(ledger, 1)
+        call.evidence?.isNamedBySigner = isNamedBySigner
+        call.trust = TrustEvidence()
+        play(call, .answered)
+        try ledger.recorder.drain()
+        let brand = isNamedBySigner ? nil : "Acme \"Bank\""
+        var filter = CallFilter()
+        filter.brand = "acme \"bank\""
+        #expect(try ledger.calls(filter).count == (isNamedBySigner ? 0 : 1))
+        let counts = try LedgerReader(ledger.database.ledger).counts(matching: CallFilter())
+        #expect(counts.counts.keys.map(\.brandInShadow) == [brand])
+        #expect(try shadowCounts(ledger).map(\.brand) == [brand])
+        #expect(try ledger.calls().first?.record?.brandInShadow == brand)
+    }
+
     // MARK: INVITEs of one call with and without a brand
 
     /// The other INVITE of a call whose first one has a brand, and whether it follows a 503.
