@@ -162,8 +162,32 @@ struct ShadowTrunkTests {
         let sent = try #require(gateway.receive(invite.text, from: Self.trunk).to(Self.pbx).first)
         #expect(sent.contains("\"WIRELESS\"") && !sent.contains("Acme"))
         let (update, texts) = try first(gateway)
-        #expect(update.reason == .shadow && update.trust?.nameOrigin == .signature)
+        // No name was written, so the verdict has no origin of one.
+        #expect(update.trust?.nameOrigin == NameOrigin.none)
+        let record = CallRecord(update, texts: texts, trunk: "carrier")
+        #expect(update.reason == .shadow && record.isNamedBySigner && record.brandInShadow == nil)
         #expect(texts.map { String(decoding: $0.brandName, as: UTF8.self) } == "Acme Signed")
+    }
+
+    /// The carrier's name stays, and the signed reason would be written beside it.
+    @Test(arguments: [CarrierNamePolicy.keep, .fill])
+    func `values of a signature are no brand where the carrier's name stays`(carrierName: CarrierNamePolicy) throws {
+        let invite = SignedInvite(
+            identity: [try SignedClaims(reason: "Delivery").field()],
+            from: "\"WIRELESS\" <sip:+12025551000@carrier.example>")
+        var setting = SignedCallSetting(isTrusted: true)
+        setting.rules = { $0.names = .rcdFirst }
+        setting.options = {
+            $0.brands = .shadow
+            $0.carrierName = carrierName
+            $0.brandNumbers = []
+        }
+        let gateway = try setting.gateway()
+        _ = gateway.receive(invite.text, from: Self.trunk)
+        let (update, texts) = try first(gateway)
+        let record = CallRecord(update, texts: texts, trunk: "carrier")
+        #expect(update.reason == .shadow && update.evidence?.isNamed == false)
+        #expect(record.isNamedBySigner && record.brandInShadow == nil && record.brandID == nil)
     }
 
     // MARK: Trunk and route

@@ -148,6 +148,19 @@ struct SignatureStepsTests {
         #expect(Self.lines(evidence).contains("signed name: \(finding)"))
     }
 
+    @Test(arguments: [
+        (true, true, "verified, not written, in shadow"), (true, false, "verified, not written"),
+        (false, true, "verified, not written"),
+    ]) func `no step of a call in shadow says that a name was written`(
+        isInShadow: Bool, isNamed: Bool, finding: String
+    ) {
+        let evidence = Self.evidence(.passed(.a), [.passed]) { $0.name = .verified("Acme") }
+        var decision = DecisionEvidence()
+        (decision.isInShadow, decision.isNamed) = (isInShadow, isNamed)
+        let steps = SignatureSteps(evidence, provider: nil, subject: nil, decision).all
+        #expect(steps.first { $0.name == "signed name" }?.finding { $0 } == finding)
+    }
+
     @Test func `each cause has a text for a call, and none speaks of options of the check by hand`() {
         for cause in TrustCause.allCases {
             let text = TrustCauseText.call(cause)

@@ -46,11 +46,11 @@ extension DecisionEvidence {
 }
 
 extension TrustEvidence {
-    /// The verdict of a call for the records, with the place that the written name comes from.
+    /// The verdict of a call for the records, with the place that the written name comes from; none in shadow.
     init?(_ context: borrowing InboundContext, _ decorated: DecoratedInvite) {
         guard let signed = context.signed else { return nil }
         self = signed.evidence
-        if !decorated.isNamed { nameOrigin = .none }
+        if !decorated.dialog.isNamed { nameOrigin = .none }
     }
 }
 

@@ -17,6 +17,8 @@ struct SignatureSteps {
     private let subject: String?
     /// The part of the call that decided about the attestation.
     private let source: AttestationSource
+    /// True for a call in shadow that would have had a name.
+    private let isNameInShadow: Bool
 
     /// - Parameter decision: the findings of the call's decision; nil for none.
     init(_ evidence: TrustEvidence, provider: String?, subject: String?, _ decision: DecisionEvidence?) {
@@ -25,6 +27,7 @@ struct SignatureSteps {
         if isWithheld { evidence.origid = nil }
         self.evidence = evidence
         source = decision?.source ?? .none
+        isNameInShadow = decision.map { $0.isInShadow && $0.isNamed } ?? false
         // A delegate signs for the caller's own number.
         let isHidden = isWithheld && (provider.map(Self.isNumber) ?? true)
         (self.provider, self.subject) = isHidden ? (nil, nil) : (provider, subject)
@@ -115,7 +118,7 @@ struct SignatureSteps {
     /// The use of a verified name.
     private var use: String {
         switch evidence.nameOrigin {
-        case .none: "not written"
+        case .none: isNameInShadow ? "not written, in shadow" : "not written"
         case .directory: "not written, the brand's name was"
         case .signature: "written"
         case .both: "the brand has the same name"
