@@ -51,6 +51,16 @@ struct DecisionStepsTests {
                 "policy standard: satisfied", "brand Acme Bank (b-7)", "gates open",
                 "nothing written, in shadow; with brands: true name written, Call-Info with the brand's logo",
             ])
+        let signed = Self.evidence {
+            ($0.isInShadow, $0.isNamed, $0.logo, $0.callReason) = (true, true, .absent, .written)
+            $0.isNamedBySigner = true
+        }
+        #expect(
+            Self.steps(signed, .shadow, brand: "Acme Bank").suffix(3) == [
+                "a brand was found, and the signed name was taken", "gates open",
+                "nothing written, in shadow; with brands: true the signed name written, Call-Info with the signature's "
+                    + "reason, the signature has no usable logo",
+            ])
         let off = Self.evidence { ($0.isTrunkUnbranded, $0.lookup) = (true, .notMade) }
         #expect(Self.steps(off, .policy).contains("policy standard: not asked, the trunk has brands: false"))
     }

@@ -94,12 +94,15 @@ struct DecisionSteps {
         }
     }
 
+    /// Whether the values are those of a signature alone, as `CallRecord.isNamedBySigner`.
+    private var isNamedBySigner: Bool { reason == .signedName || reason == .shadow && evidence.isNamedBySigner }
+
     private var lookup: Step {
         let finding =
             switch evidence.lookup {
             case .notMade: "no lookup"
             case .noBrand: "no brand has the number"
-            case .brandFound where reason == .signedName: "a brand was found, and the signed name was taken"
+            case .brandFound where isNamedBySigner: "a brand was found, and the signed name was taken"
             case .brandFound: brand.map { "brand \($0)" } ?? "a brand was found"
             }
         return .init("lookup", finding)
@@ -133,7 +136,7 @@ struct DecisionSteps {
     }
 
     private var partsFinding: String {
-        let written = reason == .signedName ? "the signed name written" : "name written"
+        let written = isNamedBySigner ? "the signed name written" : "name written"
         let name = evidence.isNamed ? written : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
         return "\(name), \(callInfoFinding)"
@@ -147,7 +150,7 @@ struct DecisionSteps {
         guard logo != .unknown || callReason != .unknown else {
             return "parts of Call-Info not recorded by the version of that time"
         }
-        let owner = reason == .signedName ? "the signature" : "the brand"
+        let owner = isNamedBySigner ? "the signature" : "the brand"
         if logo == .absent, callReason == .absent { return "no Call-Info, \(owner) has no reason and no usable logo" }
         var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with \(owner)'s \(pieces(.written))"
         if !pieces(.leftOut).isEmpty { finding += ", \(pieces(.leftOut)) left out for max_datagram" }

@@ -2,6 +2,7 @@
 
 import Branding
 package import BrandingAPI
+import CallAccounting
 import CallPath
 import ConfigurationFiles
 import Primitives
@@ -149,7 +150,10 @@ package struct SimulationReport {
         if route?.brands == .off { return " (the route has brands: false)" }
         switch trunk.brands.joined(with: route?.brands ?? .on) {
         case .on: return ""
-        case .shadow: return result.passThrough == .shadow ? " (with brands: true the brand is written)" : ""
+        case .shadow:
+            guard result.passThrough == .shadow else { return "" }
+            let isSigned = result.decided?.evidence.isNamedBySigner ?? false
+            return " (with brands: true the \(isSigned ? "signed values are" : "brand is") written)"
         case .off: return " (the trunk has brands: false)"
         }
     }
