@@ -51,6 +51,9 @@ extension GatewayPagesTests {
             #expect(try Self.row(page, "carrier") == ["carrier", "80", "81 %", "50 %"])
             #expect(try Self.row(page, "second") == ["second", "20", "100 %", "10 of 20"])
             #expect(page.contains("/calls?decision=shadow&amp;brand=Acme%20%26%20Bank&amp;customer=acme&amp;since="))
+            // No filter finds the calls of another row alone: others have the same reason or trunk, and are not in shadow.
+            #expect(!page.contains("decision=no_match") && !page.contains("trunk=carrier"))
+            #expect(page.components(separatedBy: "decision=shadow").count == 2)
             #expect(page.contains("<strong>Last 7 days</strong>") && page.contains("href=\"/shadow?span=24h\""))
         }
     }

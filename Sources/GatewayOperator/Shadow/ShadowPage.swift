@@ -11,7 +11,8 @@ import WebPages
 struct ShadowValues: Sendable {
     /// Calls with one brand, of one trunk, or with one reason.
     struct Line: Sendable {
-        let path: String
+        /// The page of these calls; nil where no filter finds them alone.
+        let path: String?
         let name: String
         /// Nil for a usual brand.
         let customer: String?
@@ -62,25 +63,23 @@ extension ShadowValues {
         brands = SpanShadow.groups(shadow.branded) { [$0.brand ?? "", $0.customer ?? ""].joined(separator: "\n") }
             .compactMap { Self.line(ofBrand: $0.kinds, shadow, all) }
         trunks = SpanShadow.groups(shadow.counts.kinds) { $0.trunk ?? "" }.map { name, kinds in
-            Line(
-                name.isEmpty ? "not configured now" : name, kinds, of: all,
-                path: shadow.path(trunk: name.isEmpty ? nil : name))
+            Line(name.isEmpty ? "not configured now" : name, kinds, of: all)
         }
         reasons = SpanShadow.groups(shadow.unbranded, by: \.decision).map { reason, kinds in
-            Line(reason, kinds, of: all, path: shadow.path(decision: reason))
+            Line(reason, kinds, of: all)
         }
     }
 
     private static func line(ofBrand kinds: [ShadowCounts.Kind], _ shadow: SpanShadow, _ all: CallSums) -> Line? {
         guard let first = kinds.first else { return nil }
-        let path = shadow.path(decision: first.decision, brand: first.brand, customer: first.customer)
+        let path = first.brand.map { shadow.path(decision: first.decision, brand: $0, customer: first.customer) }
         return Line(first.brand ?? "Values of a signature", customer: first.customer, kinds, of: all, path: path)
     }
 }
 
 extension ShadowValues.Line {
     fileprivate init(
-        _ name: String, customer: String? = nil, _ kinds: [ShadowCounts.Kind], of all: CallSums, path: String
+        _ name: String, customer: String? = nil, _ kinds: [ShadowCounts.Kind], of all: CallSums, path: String? = nil
     ) {
         let sums = SpanShadow.sum(kinds)
         (self.path, self.name, self.customer) = (path, name, customer)

@@ -34,7 +34,7 @@ struct SpanShadow: Hashable, Sendable {
     }
 
     /// The page of calls that shows calls of this span.
-    func path(decision: String? = nil, brand: String? = nil, customer: String? = nil, trunk: String? = nil) -> String {
-        CallsLink(hours, decision: decision, brand: brand, customer: customer, trunk: trunk).path
+    func path(decision: String, brand: String, customer: String?) -> String {
+        CallsLink(hours, decision: decision, brand: brand, customer: customer).path
     }
 }
