@@ -90,6 +90,12 @@ struct ShadowTrunkTests {
         Row(testDescription: "a number without a brand", options: { $0.brandNumbers = [] }),
         Row(testDescription: "a closed gate", options: { $0.gates = BrandingGates(capReached: true) }),
         Row(testDescription: "an emergency call", lines: "Priority: emergency\n"),
+        Row(
+            testDescription: "an emergency call, and verstat is written", lines: asserted + "Priority: emergency\n",
+            options: { $0.verstat = .full }),
+        Row(
+            testDescription: "a call that takes the place of another, and verstat is written",
+            lines: asserted + "Replaces: a@b;to-tag=1;from-tag=2\n", options: { $0.verstat = .full }),
         Row(testDescription: "verstat is written", lines: asserted, options: { $0.verstat = .full }),
         Row(testDescription: "a header with the trunk's name", options: { $0.trunkHeader = "X-Herald-Trunk" }),
     ]
@@ -118,12 +124,23 @@ struct ShadowTrunkTests {
             evidence.isInShadow = false
             #expect(evidence == on.report.update.evidence, "\(size ?? 0)")
             #expect(shadow.gateway.counters.count(.callsBranded) == 0)
-            #expect(shadow.gateway.counters.count(.logosTrimmed) == 0)
+            for counter in [GatewayCounters.Event.logosTrimmed, .reasonsTrimmed, .namesTrimmed] {
+                #expect(shadow.gateway.counters.count(counter) == 0)
+            }
             if isBranded {
                 #expect(shadow.gateway.counters.count(.shadow) == 1)
                 #expect(!shadow.sent.joined().contains("Acme") && !shadow.sent.joined().contains("logos.example"))
             }
         }
+    }
+
+    /// An emergency call and one that takes the place of another have no mark, with brands on and off.
+    @Test(arguments: BrandMode.allCases, ["Priority: emergency\n", "Replaces: a@b;to-tag=1;from-tag=2\n", ""])
+    func `the mark of a verification depends on the call, and on no brand`(mode: BrandMode, line: String) throws {
+        let gateway = try gateway(mode) { $0.verstat = .full }
+        let invite = request("INVITE", extra: Self.asserted + line)
+        let sent = try #require(gateway.receive(invite, from: Self.trunk).to(Self.pbx).first)
+        #expect(sent.contains(";verstat=") == line.isEmpty)
     }
 
     @Test func `brands off are a policy, with the trunk as its cause`() throws {

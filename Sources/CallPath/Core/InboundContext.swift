@@ -15,6 +15,9 @@ struct InboundContext: ~Copyable {
     let identity: CallerIdentity
     /// The verdict on the signed header fields; nil without such fields, and where nothing is verified.
     let signed: SignedVerdict?
+    /// False for an emergency call, a call that has passed here before, and a request that continues a call: they get no mark of
+    /// a verification, whether brands are on or off.
+    let takesMark: Bool
     let decision: BrandingDecision
     /// The decision by the directory alone, which the names may have changed.
     let found: BrandingDecision

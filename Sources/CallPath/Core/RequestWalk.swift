@@ -147,7 +147,7 @@ extension ProxyCore {
                 reporter.withdrawn(call, isTest: trunk.isTest, at: arrival.now)
                 let context = InboundContext(
                     arrival: arrival, marks: marks, trunk: trunk, called: called,
-                    call: call.rejected(marks.branch.value), identity: identity, signed: signed,
+                    call: call.rejected(marks.branch.value), identity: identity, signed: signed, takesMark: false,
                     decision: .passThrough(identity.isWithheld ? .privacy : .failedVerification),
                     found: found, card: nil, snapshot: snapshot)
                 return rejectForSignature(context, refusal)
@@ -155,7 +155,9 @@ extension ProxyCore {
         }
         let context = InboundContext(
             arrival: arrival, marks: marks, trunk: trunk, called: called, call: call, identity: identity,
-            signed: signed, decision: named.decision, found: found, card: named.card, snapshot: snapshot)
+            signed: signed,
+            takesMark: !(facts.isEmergency || isSpiral || invite.isInDialog || invite.has(.replaces)),
+            decision: named.decision, found: found, card: named.card, snapshot: snapshot)
         var targets = order(context.called.pbx.targets, for: call, at: arrival.now, isEmergency: facts.isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
@@ -170,7 +172,7 @@ extension ProxyCore {
         let evidence = DecisionEvidence(context, decorated, settings)
         if !trunk.isTest {
             reporter.inboundInvite(context, decorated, evidence, settings)
-            count(decorated)
+            count(decorated, evidence)
             context.called.customer?.count(isBranded: decorated.reason == nil)
         }
         if shared.trace.isOn { shared.trace.decided(context, decorated, evidence) }
@@ -189,7 +191,7 @@ extension ProxyCore {
         if !context.trunk.isTest {
             reporter.inboundInvite(context, undecorated, evidence, settings)
             reporter.rejected(context.call, status: UInt16(refusal.status), at: context.arrival.now)
-            count(undecorated)
+            count(undecorated, evidence)
             context.called.customer?.count(isBranded: false)
         }
         if shared.trace.isOn { shared.trace.decided(context, undecorated, evidence) }

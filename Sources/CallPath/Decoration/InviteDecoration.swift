@@ -139,11 +139,11 @@ extension ProxyCore {
         return Array(request[field.value])
     }
 
-    /// Counts an inbound call by what of the brand its INVITE carries.
-    func count(_ decorated: DecoratedInvite) {
+    /// Counts an inbound call by what of the brand its INVITE carries; nothing was left out of one in shadow.
+    func count(_ decorated: DecoratedInvite, _ evidence: DecisionEvidence) {
         counters.add(.inboundCalls)
         if let reason = decorated.reason { counters.add(reason) } else { counters.add(.callsBranded) }
-        if decorated.reason == .shadow { return }
+        if evidence.isInShadow { return }
         switch decorated.decorate {
         case .logoReasonAndName: break
         case .reasonAndName: counters.add(.logosTrimmed)

@@ -14,7 +14,7 @@ extension VerstatMark {
     ///
     /// - Returns: true when From changes.
     static func write(_ mark: VerstatMark, _ context: borrowing InboundContext, into splices: inout Splices) -> Bool {
-        guard mark != .off || context.signed != nil, isForMark(context.decision) else { return false }
+        guard mark != .off || context.signed != nil, context.takesMark else { return false }
         let invite = context.invite
         let isReplaced = context.signed?.replacesTrunkClaim ?? false
         let changesFrom = isReplaced && HeaderHygiene.removeVerstat(of: invite, into: &splices)
@@ -49,14 +49,6 @@ extension VerstatMark {
             return nil
         }
         return mark.value(for: signed.verification)
-    }
-
-    private static func isForMark(_ decision: BrandingDecision) -> Bool {
-        switch decision {
-        case .show: true
-        case .passThrough(.midDialog), .passThrough(.alreadyBranded), .passThrough(.emergency): false
-        case .passThrough: true
-        }
     }
 
     private static func write(
