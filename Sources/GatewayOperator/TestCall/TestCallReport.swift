@@ -175,10 +175,12 @@ package struct TestCallReport: Sendable {
 
     /// The likeliest remedy; nil for a call that went well.
     private var hint: String? {
-        guard !isAsExpected, result.interruption == nil else {
-            if isInShadow {
-                return "no brand was shown: trunk \(plan.trunk) or the route is in shadow; set brands: true to brand"
-            }
+        let isOver = isAsExpected || result.interruption != nil
+        // No call back counts for it.
+        if isInShadow, isOver || expectation == .returned {
+            return "no brand was shown: trunk \(plan.trunk) or the route is in shadow; set brands: true to brand"
+        }
+        if isOver {
             return isBranded || decision == nil ? nil : "no brand was shown; docs/reasons.md has cause and remedy"
         }
         if result.isSilent {
