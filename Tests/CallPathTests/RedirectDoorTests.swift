@@ -175,6 +175,46 @@ struct RedirectDoorTests {
         }
     }
 
+    /// A claim about the number is removed from a call in line: that of an untrusted trunk always, that of a trusted one where the
+    /// own verdict is another.
+    @Test(
+        arguments: [
+            ("sip:+12025551000;verstat=TN-Validation-Passed-A@carrier.example", "sip:+12025551000@carrier.example"),
+            ("sip:+12025551000;%76erstat=TN-Validation-Passed-A@carrier.example", "sip:+12025551000@carrier.example"),
+            ("sip:+12025551000@carrier.example;verstat=TN-Validation-Passed-A", "sip:+12025551000@carrier.example"),
+            ("tel:+12025551000;verstat=TN-Validation-Passed-A", "tel:+12025551000"),
+            ("sip:+12025551000@carrier.example:5070;user=phone", "sip:+12025551000@carrier.example:5070"),
+            ("sips:12025551000@[2001:db8::7]", "sips:12025551000@[2001:db8::7]"),
+            ("sip:2025551000;phone-context=+1@carrier.example", "tel:+12025551000"),
+            ("sip:+1-202-555-1000@carrier.example", "tel:+12025551000"),
+        ], [true, false])
+    func `the caller's URI has number and host alone`(uris: (received: String, sent: String), isTrusted: Bool) throws {
+        let setting = SignedCallSetting(isTrusted: isTrusted)
+        let invite = SignedInvite(identity: [try SignedClaims().field(attest: "B")], from: "<\(uris.received)>")
+        for place in [Redirection.NamePlace.assertedIdentity, .contact] {
+            let redirected = Redirected(invite.text, by: try setting.gateway(), in: place, at: setting.seconds)
+            #expect(redirected.event == .matched)
+            guard place == .assertedIdentity else {
+                #expect(redirected["Contact"].count == 1 && !redirected["Contact"][0].contains("erstat"))
+                continue
+            }
+            #expect(redirected["P-Asserted-Identity"] == [#""Acme \"Bank\"" <\#(uris.sent)>"#])
+        }
+    }
+
+    /// White space behind a URI is read over, and would become a line of the response.
+    @Test(arguments: [
+        ("sip:+12025551000@carrier.example\r\n ", "sip:+12025551000@carrier.example"),
+        ("sip:+12025551000@carrier.example \t", "sip:+12025551000@carrier.example"),
+        ("tel:+12025551000\r\n ", "tel:+12025551000"), ("tel:+12025551000 ", "tel:+12025551000"),
+    ])
+    func `a folded URI brings no line end along`(received: String, sent: String) throws {
+        let setting = SignedCallSetting(isTrusted: true)
+        let invite = SignedInvite(lines: "P-Asserted-Identity: <\(received)>\n")
+        let redirected = Redirected(invite.text, by: try setting.gateway(), at: setting.seconds)
+        #expect(redirected["P-Asserted-Identity"] == [#""Acme \"Bank\"" <\#(sent)>"#])
+    }
+
     @Test func `a call that its trunk would reject for the signature goes on without a name`() throws {
         var setting = SignedCallSetting(isTrusted: true)
         setting.rules = { $0.onFailed = .reject }

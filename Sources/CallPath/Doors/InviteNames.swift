@@ -7,7 +7,7 @@ import Trust
 
 /// The name of an INVITE's caller for the client of a door.
 struct InviteName {
-    /// The caller's own URI, as received or as a tel URI.
+    /// The caller's number with the received host, or as a tel URI; without parameters.
     let caller: [UInt8]
     /// One line of UTF-8 without control characters.
     let text: String
@@ -118,19 +118,20 @@ extension DoorNames {
         return CallIdentifier(high: high, low: low)
     }
 
-    /// The caller's URI in the header field that names the caller, else the number as a tel URI; nil without a number.
+    /// Number and host of the header field that names the caller, else the number as a tel URI; nil without a number.
     private static func address(of identity: CallerIdentity, in invite: SIPMessage, on trunk: TrunkPeer) -> [UInt8]? {
         guard let number = identity.number else { return nil }
         let naming = identity.header ?? .from
         for field in invite.fields(naming.name) {
             for value in HeaderValues(invite.bytes, field.value) {
                 guard let address = NameAddress(invite.bytes, value), address.extent.hasBrackets,
-                    CallerIdentity.number(of: address.uri, trunk: trunk) == number
+                    CallerIdentity.number(of: address.uri, trunk: trunk) == number,
+                    let plain = CallerURI.plain(address.uri)
                 else { continue }
-                return Array(invite[address.extent.uri])
+                return plain
             }
         }
-        return Array("tel:\(number)".utf8)
+        return CallerURI.telephone(number)
     }
 }
 
