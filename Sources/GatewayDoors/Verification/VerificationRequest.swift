@@ -39,7 +39,7 @@ package struct VerificationRequest: Hashable, Sendable {
         let others = try request.texts("identityHeader") + request.texts("identityHeaders")
         shape = !others.isEmpty ? .annexV : own.isEmpty ? .none : .atis
         call = StatedSignedCall(
-            caller: caller, called: try request.party("dest"), to: to, date: time,
+            caller: caller, called: try request.called(), to: to, date: time,
             identities: others.isEmpty ? own : others)
         requestID = request.text("requestId")
         displayName = request.text("displayName")
@@ -83,11 +83,34 @@ private struct Members {
     }
 
     /// Of several numbers the first one counts.
+    ///
+    /// A caller may have no user part. So an empty text is a party without a certain number, and no error.
     func party(_ name: String) throws(VerificationProblem) -> StatedSignedCall.Party? {
         guard let party = try object(name) else { return nil }
-        if let number = try party.first("tn", of: name) { return .number(number) }
-        if let uri = try party.first("uri", of: name) { return .uri(uri) }
-        throw .invalid(name, "must have tn or uri")
+        if let stated = try party.stated(name) { return stated }
+        guard party.hasText else { throw .invalid(name, "must have tn or uri") }
+        return .number([])
+    }
+
+    /// The called party by the Request-URI; nil where it is absent or empty.
+    func called() throws(VerificationProblem) -> StatedSignedCall.Party? {
+        try object("dest")?.stated("dest")
+    }
+
+    private func stated(_ name: String) throws(VerificationProblem) -> StatedSignedCall.Party? {
+        if let number = try first("tn", of: name) { return .number(number) }
+        return try first("uri", of: name).map { .uri($0) }
+    }
+
+    /// Whether one of the members is text, or a list with one.
+    private var hasText: Bool {
+        ["tn", "uri"].contains { member in
+            switch values[member] {
+            case .string: true
+            case .array(let list): !list.isEmpty
+            default: false
+            }
+        }
     }
 
     private func first(_ member: String, of name: String) throws(VerificationProblem) -> [UInt8]? {

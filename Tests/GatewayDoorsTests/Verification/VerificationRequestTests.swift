@@ -36,11 +36,38 @@ struct VerificationRequestTests {
         (#"{"tn":null,"uri":"fred@example.com"}"#, .uri(Array("fred@example.com".utf8))),
         // A caller writes such a From. Errors for it would open the breaker of an SBC.
         (#"{"tn":"anonymous"}"#, .number(Array("anonymous".utf8))),
+        (#"{"tn":"","uri":"sip:john@asterisk.com"}"#, .uri(Array("sip:john@asterisk.com".utf8))),
     ])
     func `a party is a number or a URI, as text or in a list`(json: String, party: StatedSignedCall.Party) throws {
         let body = #"{"verificationRequest":{"from":\#(json),"to":\#(json),"dest":\#(json),"time":1,"identity":"x"}}"#
         let call = try VerificationRequest(body.utf8).call
         #expect(call.caller == party && call.to == party && call.called == party)
+    }
+
+    /// A From without a user part, such as `sip:carrier.example`. Errors for it would open the breaker of an SBC.
+    @Test(arguments: [
+        #"{"tn":""}"#, #"{"tn":[""]}"#, #"{"uri":""}"#, #"{"uri":[""]}"#, #"{"tn":"","uri":""}"#,
+        #"{"tn":[],"uri":""}"#,
+        #"{"tn":null,"uri":[""]}"#,
+    ])
+    func `an empty text is a party without a certain number`(json: String) throws {
+        let identity = quoted(try TrustLab.shared.signed(TrustLab.claims()))
+        let (caller, called) = (#"{"tn":"12025551000"}"#, #"{"tn":["12025551001"]}"#)
+        for (from, to) in [(json, called), (caller, json)] {
+            let door = try VerificationDoor()
+            let response = try door.verify(
+                #"{"verificationRequest":{"from":\#(from),"to":\#(to),"time":1471375428,"identity":\#(identity)}}"#)
+            #expect(response["verstat"] == .string("No-TN-Validation") && door.count("invalid") == 0)
+        }
+        // The called party of To counts.
+        let door = try VerificationDoor()
+        let response = try door.verify(
+            """
+            {"verificationRequest":{"from":\(caller),"to":\(called),"dest":\(json),"time":1471375428,\
+            "identity":\(identity)}}
+            """)
+        #expect(response["verstat"] == .string("TN-Validation-Passed"))
+        #expect(try VerificationRequest(#"{"verificationRequest":{\#(Self.rest),"dest":{}}}"#.utf8).call.called == nil)
     }
 
     /// The forms of one number; the trunk has the region US.
