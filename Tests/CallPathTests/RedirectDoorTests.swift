@@ -276,4 +276,16 @@ struct RedirectDoorTests {
             }
         }
     }
+
+    /// A quote would hide the mark behind it, and each request would be redirected again.
+    @Test(arguments: [
+        #"sip:100@192.0.2.20;x=""#, #"sip:100@192.0.2.20;x=";herald-redirect"#, #"sip:100@192.0.2.20;x="\"#,
+        #"sip:100;x="@192.0.2.20"#, #"sip:100@192.0.2.20;x=\"#, #"tel:+61255502001;x=""#,
+        #"tel:+61255502001;x=";herald-redirect"#,
+    ])
+    func `a request whose Request-URI has a quote or a backslash is not redirected`(uri: String) throws {
+        let invite = request("INVITE").replacing("INVITE sip:100@192.0.2.20 ", with: "INVITE \(uri) ")
+        let redirected = Redirected(invite, by: try gateway())
+        #expect(redirected.event == .unusable && redirected.status == "SIP/2.0 404 Not Found")
+    }
 }

@@ -28,10 +28,12 @@ public struct Redirection: Sendable {
     }
 
     /// The Request-URI, if the Contact of a response can have it; nil for another scheme, a malformed URI, and one with headers.
+    ///
+    /// Also nil with a quote or a backslash, which no URI has (RFC 3261 §25.1): a mark behind one would be read as text.
     public static func target(of request: SIPMessage) -> SIPURI? {
-        let bytes = request.bytes
-        guard bytes.firstIndex(of: UInt8(ascii: "?"), in: request.requestURI) == nil else { return nil }
-        return SIPURI(bytes, request.requestURI)
+        let marks = [UInt8(ascii: "?"), UInt8(ascii: "\""), UInt8(ascii: "\\")]
+        guard !request[request.requestURI].contains(where: marks.contains) else { return nil }
+        return SIPURI(request.bytes, request.requestURI)
     }
 
     /// Contact, the field of the name, and Reason (RFC 3326), each behind a line end.
