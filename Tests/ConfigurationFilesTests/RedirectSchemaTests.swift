@@ -64,6 +64,8 @@ struct RedirectSchemaTests {
 
     @Test(arguments: [
         ("", "", "doors.redirect has the rules of trunk trunk1, which is not trusted: no caller gets a brand by it"),
+        ("trusted: true, brands: shadow", "", "with brands: shadow: no caller gets a brand by it"),
+        ("trusted: true, brands: false", "", "with brands: false: no caller gets a brand by it"),
         ("trusted: true, carrier_name: keep", "", "with carrier_name keep: no caller gets a brand by it"),
         (
             "trusted: true", "listen: 192.0.2.10, allow: [192.0.2.20]",

@@ -106,6 +106,9 @@ extension HeraldConfiguration {
             if !trunk.isTrusted, signatures(of: trunk)?.mode != .decide {
                 remarks.append("\(rules), which is not trusted: no caller gets a brand by it")
             }
+            if trunk.brands != .on {
+                remarks.append("\(rules) with brands: \(trunk.brands.word): no caller gets a brand by it")
+            }
             if trunk.carrierName == .keep {
                 remarks.append("\(rules) with carrier_name keep: no caller gets a brand by it")
             }
