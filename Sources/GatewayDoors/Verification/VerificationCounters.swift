@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import Synchronization
 package import Trust
 
@@ -11,6 +12,8 @@ package final class VerificationCounters: Sendable {
     package enum Result: Hashable, Sendable {
         /// `passed`, or the cause that decided. `unsigned` is a request without a token, such as a heartbeat.
         case judged(TrustCause)
+        /// A good token without attestation, which gets No-TN-Validation.
+        case unattested
         /// The trunk verifies no calls at present.
         case notReady
         /// The client is not in `doors.verification.allow`.
@@ -20,10 +23,11 @@ package final class VerificationCounters: Sendable {
         /// The connection was closed for want of a place.
         case crowded
 
-        /// The result as the value of a label: a cause, `not_ready`, `not_allowed`, `invalid`, or `crowded`.
+        /// The result as the value of a label: a cause, `unattested`, `not_ready`, `not_allowed`, `invalid`, or `crowded`.
         package var label: String {
             switch self {
             case .judged(let cause): cause.name
+            case .unattested: "unattested"
             case .notReady: "not_ready"
             case .notAllowed: "not_allowed"
             case .invalid: "invalid"
@@ -33,6 +37,12 @@ package final class VerificationCounters: Sendable {
     }
 
     private let counts = Mutex<[Result: UInt64]>([:])
+
+    /// Counts the verification of a call; nil for one without rules.
+    func add(_ call: VerifiedCall?) {
+        guard let call else { return add(.notReady) }
+        add(call.cause == .passed && call.verstat != .passed ? .unattested : .judged(call.cause))
+    }
 
     /// Creates counters at zero.
     package init() {}

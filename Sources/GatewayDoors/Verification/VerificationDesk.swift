@@ -72,7 +72,7 @@ package struct VerificationDesk: HTTPDesk {
             guard Self.isJSON(head) else { throw .mediaType }
             let request = try VerificationRequest(body.readableBytesView)
             let call = verification.verify(request.call, at: now())
-            counters.add(call.map { .judged($0.cause) } ?? .notReady)
+            counters.add(call)
             return reflect(head, in: DoorResponse(call, to: request, keys: keys))
         } catch {
             return refuse(error, head, client())

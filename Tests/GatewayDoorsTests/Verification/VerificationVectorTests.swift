@@ -66,6 +66,14 @@ struct VerificationVectorTests {
         #expect(response["divResult"] == .array(diversions))
     }
 
+    /// A token without attestation proves no right to the number.
+    @Test(arguments: ["b01", "r15"]) func `a good token without attestation has a count of its own`(id: String) throws {
+        let item = try #require(Self.cases.first { $0.id == id })
+        let door = try VerificationDoor(item.regime, known: item.known, crl: item.crl, now: item.now)
+        #expect(try door.verify(Self.annexV(item))["verstatValue"] == .string("No-TN-Validation"))
+        #expect(door.count("unattested") == 1 && door.count("passed") == 0)
+    }
+
     /// A passed token has its claims, any other one its reason and itself.
     private static func check(_ result: [String: JSONValue], _ cause: String, _ title: String) {
         guard cause != "passed" else {
