@@ -49,3 +49,19 @@ public enum RedirectEvent: Hashable, Sendable {
         }
     }
 }
+
+extension RedirectEvent {
+    /// The result of a datagram that gets no response whoever sent it, by its first bytes: an ACK, a response, a keep-alive.
+    ///
+    /// Nil for other datagrams. Those may be a request.
+    public init?(withoutResponse datagram: [UInt8]) {
+        let text = datagram.drop { $0 <= 0x20 }
+        if text.isEmpty || text.starts(with: "SIP/2.0 ".utf8) {
+            self = .ignored
+        } else if text.starts(with: "ACK ".utf8) {
+            self = .acknowledged
+        } else {
+            return nil
+        }
+    }
+}

@@ -52,9 +52,13 @@ final class RedirectReception: Sendable {
     ) -> (bytes: [UInt8], destination: SocketAddress)? {
         let bytes = AllowedClients.bytes(of: client)
         // Port 0 cannot get a response.
-        guard let port = client.port, port != 0, let source = PeerAddress(bytes, port: UInt16(port)),
-            let sender = admit(bytes, at: now)
-        else { return nil }
+        guard let port = client.port, port != 0, let source = PeerAddress(bytes, port: UInt16(port)) else { return nil }
+        // A call has an ACK for each response. It costs its sender nothing of the rate.
+        if let event = RedirectEvent(withoutResponse: datagram) {
+            counters.add(event)
+            return nil
+        }
+        guard let sender = admit(bytes, at: now) else { return nil }
         let (event, reply) = rules.door.response(to: datagram, from: source, as: sender, at: Self.seconds())
         counters.add(event)
         guard let reply else { return nil }

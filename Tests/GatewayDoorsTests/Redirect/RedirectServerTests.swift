@@ -161,6 +161,25 @@ struct RedirectServerTests {
         #expect(log.all.filter { $0.contains("doors.redirect.rate") }.count == 1)
     }
 
+    /// A call has an ACK for its response, and datagrams without content keep the way through a NAT open.
+    @Test func `ACKs, responses and keep-alives use up nothing of a rate`() async throws {
+        let quiet = [
+            RedirectMessages.request("ACK", to: "<sip:100@192.0.2.20>;tag=x"), "\r\n\r\n", "",
+            "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 127.0.0.1\r\n\r\n",
+        ]
+        try await served(rate: 1, allowed: ["127.0.0.1"]) { port in
+            for (source, status) in [("127.0.0.1", "302 Moved Temporarily"), ("127.0.0.9", "403 Forbidden")] {
+                let client = try client(port, from: source)
+                for text in quiet {
+                    for _ in 0..<25 { client.send(Array(text.utf8)) }
+                }
+                #expect(ask(client, Self.invite())[0] == "SIP/2.0 \(status)")
+            }
+        }
+        #expect(counters.count(.acknowledged) == 50 && counters.count(.ignored) >= 100)
+        #expect(counters.count(.notAllowed) == 1 && counters.count(.limited) == 0 && counters.count(.dropped) == 0)
+    }
+
     @Test func `hostile bytes cost the next request nothing`() async throws {
         try await served { port in
             let client = try client(port)
