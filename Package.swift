@@ -334,7 +334,7 @@ let package = Package(
             dependencies: [
                 "GatewayDoors", "GatewayStore", "CallPath", "ConfigurationFiles", "CallAccounting", "BrandingAPI",
                 "SIPCore", "Branding", "Trust", "GatewayTesting", "Host", "SeededRandom", "TestFixtures",
-                "TrustFixtures", nio, nioEmbedded, nioHTTP, log,
+                "TrustFixtures", nio, nioPosix, nioEmbedded, nioHTTP, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -29,6 +29,8 @@ public enum RedirectEvent: Hashable, Sendable {
     case dropped
     /// Of a source that no range allows.
     case notAllowed
+    /// A response that the system did not send; its request has another result besides.
+    case unsent
 
     /// The result as the value of a label: `matched`, a reason, or another word.
     public var label: String {
@@ -46,6 +48,7 @@ public enum RedirectEvent: Hashable, Sendable {
         case .limited: "limited"
         case .dropped: "dropped"
         case .notAllowed: "not_allowed"
+        case .unsent: "unsent"
         }
     }
 }

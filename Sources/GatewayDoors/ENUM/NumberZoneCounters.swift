@@ -17,9 +17,11 @@ package final class NumberZoneCounters: Sendable {
         case dropped
         /// A response, or shorter than a header.
         case ignored
+        /// A response over UDP that the system did not send; its query has another outcome besides.
+        case unsent
 
         package static var allCases: [Event] {
-            NumberZone.Outcome.allCases.map(Event.outcome) + [.foreign, .dropped, .ignored]
+            NumberZone.Outcome.allCases.map(Event.outcome) + [.foreign, .dropped, .ignored, .unsent]
         }
 
         /// The name in metrics.
@@ -29,6 +31,7 @@ package final class NumberZoneCounters: Sendable {
             case .foreign: "not_allowed"
             case .dropped: "dropped"
             case .ignored: "ignored"
+            case .unsent: "unsent"
             }
         }
     }

@@ -5,7 +5,6 @@ import NIOCore
 /// Responds to datagrams. Used on its event loop only.
 final class RedirectDatagrams: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
-    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
     private let reception: RedirectReception
 
@@ -13,21 +12,11 @@ final class RedirectDatagrams: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
-        // A full socket drops responses, as the network does: they would wait in memory.
-        guard context.channel.isWritable,
-            let reply = reception.reply(to: Array(envelope.data.readableBytesView), from: envelope.remoteAddress)
+        guard let reply = reception.reply(to: Array(envelope.data.readableBytesView), from: envelope.remoteAddress)
         else { return }
-        context.write(
-            wrapOutboundOut(
-                AddressedEnvelope(remoteAddress: reply.destination, data: ByteBuffer(bytes: reply.bytes))),
-            promise: nil)
+        if !DatagramReply.send(reply.bytes, to: reply.destination, on: context.channel) { reception.countUnsent() }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        context.flush()
-        context.fireChannelReadComplete()
-    }
-
-    /// Errors of one datagram, such as an unreachable client, end nothing.
+    /// Errors of reads. NIO closes the socket where one does not pass, and the server opens it again.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

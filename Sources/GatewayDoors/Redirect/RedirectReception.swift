@@ -67,6 +67,9 @@ final class RedirectReception: Sendable {
         return (reply.bytes, destination)
     }
 
+    /// Counts a response that the system did not send.
+    func countUnsent() { counters.add(.unsent) }
+
     /// The treatment of a source; nil where its datagram is dropped.
     private func admit(_ source: [UInt8], at now: UInt64) -> RedirectDoor.Sender? {
         guard rules.allowed.contain(source) else {
