@@ -14,6 +14,8 @@ extension CallRecord {
     public func corrected(byLate update: CallUpdate) -> CallRecord? {
         let time = update.wallMicroseconds
         guard let endedAt, update.call == name, inviteAt <= time, time <= endedAt else { return nil }
+        // The phone of an INVITE without a brand shows none.
+        if isBranded, !isReached, update.reason != nil { return nil }
         var record = self
         // The report of a 180 may seem later than that of the 2xx by the difference of two clocks.
         let rangAt = min(time, answeredAt ?? time)

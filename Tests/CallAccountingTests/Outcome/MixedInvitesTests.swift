@@ -116,6 +116,13 @@ struct MixedInvitesTests {
         }
     }
 
+    @Test(arguments: [false, true]) func `a late report of a phone without the name is no display`(isBranded: Bool) {
+        let record = CallStateMachine(after: [Self.invite(nil, at: 0), Self.on.failed(503, at: 9)]).record
+        let call = isBranded ? Self.on : Self.unbranded
+        let corrected = record.corrected(byLate: call.provisional(180, at: 2))
+        #expect(corrected?.displayEvidence == (isBranded ? .alerting : nil))
+    }
+
     @Test func `the decision of another gateway's INVITE is taken with its call`() throws {
         let other = CallStateMachine(after: [Self.invite(.shadow, at: 0), Self.unbranded.provisional(180, at: 2)])
         var machine = CallStateMachine(after: [Self.invite(nil, at: 0)])
