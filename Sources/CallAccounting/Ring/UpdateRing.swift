@@ -124,25 +124,20 @@ public final class UpdateRing: Sendable {
 
     /// Puts the updates of a whole call into the ring: all of them or none.
     ///
-    /// The first one is published last. So neither the consumer nor a kill at any moment divides them.
+    /// The first one is published last. So neither the consumer nor a kill at any moment divides them. They take a quarter
+    /// of the ring at most, because the call can be reported again: a ledger that stores nothing sheds reports before calls.
     ///
     /// - Parameters:
     ///   - updates: an `invite` and what followed, at least one.
     ///   - texts: of the `invite`.
-    /// - Returns: the number of their last slot, which `released` reaches once they are stored; nil if they were shed,
-    ///   which is counted as one update.
+    /// - Returns: the number of their last slot, which `released` reaches once they are stored; nil if there is no place.
     public func append(whole updates: [CallUpdate], texts: CallTexts) -> UInt64? {
         producing.withLock { ring in
             let parts = updates.enumerated().map { (update: $1, texts: $0 == 0 ? texts : nil) }
             var slots = parts.map { ring.prepare($0.update, texts: $0.texts) }
             let all = slots.reduce(0, +)
             let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
-            let free = used >= ring.capacity ? 0 : ring.capacity - used
-            let isUnbranded = updates.first?.reason != nil
-            guard free >= all, free > reserve || !isUnbranded else {
-                (isUnbranded ? ring.shedUnbranded : ring.shedBranded).wrappingIncrement(ordering: .relaxed)
-                return nil
-            }
+            guard used &+ all <= ring.capacity / 4 else { return nil }
             let last = ring.claimed.loadThenWrappingIncrement(by: all, ordering: .acquiringAndReleasing) &+ all
             var end = last
             for part in parts.reversed() {

@@ -140,10 +140,12 @@ struct ReportedCallTests {
         #expect(read(next).suffix(4) == whole[...])
     }
 
-    @Test func `a ring without space for all of it takes none`() throws {
-        let ring = try UpdateRing(path: folder.path, capacity: 8)
+    /// A call that passes the gateway is reported once, and a PBX repeats its report.
+    @Test func `reports take a quarter of the ring, and leave the rest to calls`() throws {
+        let ring = try UpdateRing(path: folder.path, capacity: 32)
         #expect(ring.append(whole: whole, texts: texts) != nil)
         #expect(ring.append(whole: whole, texts: texts) == nil)
-        #expect(read(ring) == whole && ring.shed.branded == 1)
+        #expect(read(ring) == whole && ring.shed.branded == 0)
+        #expect(ring.append(Self.ringing))
     }
 }
