@@ -69,6 +69,17 @@ struct DoorCallTests {
         #expect(try isKnown(fixture, 1) && isKnown(fixture, 2))
     }
 
+    @Test func `a report that was stored before a kill, and repeated behind it, is one call`() throws {
+        let fixture = try LedgerFixture()
+        fixture.clock.advance(seconds: Self.hour)
+        _ = report(fixture, 1, at: 0)
+        try fixture.recorder.drain()
+        _ = report(fixture, 1, at: 0)
+        try fixture.restart()
+        try fixture.recorder.drain()
+        #expect(try fixture.calls().count == 1 && fixture.keys().count == 2)
+    }
+
     @Test func `a report is known for two days, and only ended calls of a door are`() throws {
         let fixture = try LedgerFixture()
         fixture.clock.advance(seconds: Self.hour)

@@ -58,10 +58,12 @@ struct LedgerState {
                 if isByDoor { reported += 1 }
                 let isOver = isByDoor ? reported > Self.mostReported : !repeated.contains(invite)
                 (before, isDone) = (row, isOver)
-                guard !isDone, !isByDoor, let end else { continue }
+                guard !isDone, let end else { continue }
+                // The ring may have a repeated report of a call that was stored before a kill.
+                let last = isByDoor ? .max / 2 : end
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) {
                     for party in [called] + CalledParty.parties(stored: alsoCalled) {
-                        ended.append(EndedCalls.Call(name, to: party.name, endedAt: end, row: row))
+                        ended.append(EndedCalls.Call(name, to: party.name, endedAt: last, row: row))
                     }
                 }
             }
