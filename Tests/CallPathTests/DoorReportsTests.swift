@@ -109,6 +109,15 @@ struct DoorReportsTests {
         var early = outcome()
         early.began = Self.start - 3_600_000_001
         #expect(doors.reports.report(early)?.reason == nil)
+        early.callID = Array("3".utf8)
+        early.ended = early.began + 1_000_000
+        early.answered = early.began
+        #expect(doors.reports.report(early)?.reason == nil, "a PBX repeats the report of a call at the start")
+        early.callID = Array("4".utf8)
+        early.began -= 300_000_000
+        early.ended = early.began + 1_000_000
+        early.answered = early.began
+        #expect(doors.reports.report(early)?.reason == .notAsked)
         early.callID = Array("2".utf8)
         early.shownName = []
         #expect(doors.reports.report(early)?.reason == .notAsked)
@@ -194,6 +203,20 @@ struct DoorReportsTests {
         voicemail.answerer = .voicemail
         _ = doors.reports.report(voicemail)
         #expect(doors.gateway.updates().suffix(2).first?.marks == .voicemail)
+    }
+
+    @Test func `a name of another customer is never taken`() throws {
+        let given = GivenNames { 7 }
+        let number = try #require(E164Number("+61491570156"))
+        given.add(GivenNames.Name(text: "A", brandID: "a", customer: 1), of: number)
+        given.add(GivenNames.Name(text: "B", brandID: "b", customer: 2), of: number)
+        let always = Int64.min...Int64.max
+        #expect(given.newest(of: number, in: always, for: 1)?.brandID == "a")
+        #expect(given.newest(of: number, in: always, for: 3) == nil && given.newest(of: number, in: always) == nil)
+        // By a lookup without a called number.
+        given.add(GivenNames.Name(text: "C", brandID: "c"), of: number)
+        #expect(given.newest(of: number, in: always, for: 1)?.brandID == "a")
+        #expect(given.newest(of: number, in: always, for: 3)?.brandID == "c")
     }
 
     @Test func `names are kept up to a number, the oldest give way`() throws {

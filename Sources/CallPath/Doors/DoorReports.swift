@@ -15,6 +15,8 @@ public struct DoorReports: Sendable {
 
     /// The error of a PBX's clock, and the time from the begin of a call to its lookup; microseconds.
     public static let margin: Int64 = 60_000_000
+    /// The time before the start in which a call may end that an earlier process named: microseconds.
+    private static let restart: Int64 = 300_000_000
 
     /// - Parameters:
     ///   - names: the decision of the trunk whose rules apply.
@@ -85,13 +87,16 @@ public struct DoorReports: Sendable {
         default: break
         }
         if let number = decision.caller.number, decision.brands != .shadow,
-            let name = given.newest(of: number, in: outcome.lookupSpan)
+            let name = given.newest(
+                of: number, in: outcome.lookupSpan, for: decision.called.route?.customer?.mark ?? 0)
         {
             return (name, nil)
         }
         guard decision.reason == nil, let brand = decision.brand else { return (nil, decision.reason) }
         // Names from before the start are forgotten. The name on the phone then shows that a door gave it.
-        if outcome.began < given.began, Self.shows(outcome, brand) { return (brand, nil) }
+        if outcome.began < given.began, outcome.ended >= given.began - Self.restart, Self.shows(outcome, brand) {
+            return (brand, nil)
+        }
         return (nil, .notAsked)
     }
 

@@ -59,14 +59,19 @@ public final class GivenNames: Sendable {
     }
 
     /// The newest name that a door gave for a number within a span of time; nil for none.
-    public func newest(of number: E164Number, in span: ClosedRange<Int64>) -> Name? {
+    ///
+    /// - Parameter customer: the mark of the called number's customer. Without a name of its brands, one that a client got
+    ///   without a called number counts, and never one of another customer.
+    public func newest(of number: E164Number, in span: ClosedRange<Int64>, for customer: UInt32 = 0) -> Name? {
         state.withLock { state in
-            var found: (name: Name, at: Int64)?
+            var found: (own: (name: Name, at: Int64)?, any: (name: Name, at: Int64)?)
             for place in state.numbers.indices where state.numbers[place] == number.digits {
                 let given = state.names[place]
-                if span.contains(given.at), given.at >= found?.at ?? .min { found = given }
+                guard span.contains(given.at) else { continue }
+                if given.name.customer == customer, given.at >= found.own?.at ?? .min { found.own = given }
+                if given.name.customer == 0, given.at >= found.any?.at ?? .min { found.any = given }
             }
-            return found?.name
+            return (found.own ?? found.any)?.name
         }
     }
 }
