@@ -101,8 +101,16 @@ package enum OutcomeRequest {
         fields.cause = try variable("hangup_cause_q850")
         // Causes of FreeSWITCH's own, such as 487 for ORIGINATOR_CANCEL of old versions.
         if let cause = UInt16(fields.cause), cause > 127 { fields.cause = cause == 487 ? "16" : "" }
-        let name = try variable("effective_caller_id_name")
-        fields.shownName = name.isEmpty ? caller("caller_id_name") : name
+        // An announcement or a voicemail box picks up without a bridge, also after a phone has rung.
+        let bridge = try variable("bridge_uepoch")
+        if !fields.answered.isEmpty, bridge == "0" {
+            fields.answeredBy = try variable("last_app") == "voicemail" ? "voicemail" : "system"
+        }
+        // The record has the name also where no phone was asked.
+        if !fields.rang.isEmpty || !["", "0"].contains(bridge) {
+            let name = try variable("effective_caller_id_name")
+            fields.shownName = name.isEmpty ? caller("caller_id_name") : name
+        }
         return try fields.outcome(now: now)
     }
 

@@ -112,6 +112,29 @@ struct OutcomeRequestTests {
         #expect(outcome.end.finalStatus == 487 && outcome.shownName == Array("Mac".utf8))
     }
 
+    /// Ringing, bridge and last application of an answered call: who picked up, and whether a phone had the name.
+    static let pickedUp: [(rang: Bool, bridge: Bool, lastApp: String, answerer: CallAnswerer?, hasName: Bool)] = [
+        (true, true, "bridge", nil, true), (false, true, "bridge", nil, true),
+        (true, false, "voicemail", .voicemail, true),
+        (false, false, "voicemail", .voicemail, false), (false, false, "ivr", .system, false),
+    ]
+
+    @Test(arguments: pickedUp) func `a call without a bridge was taken by a machine`(
+        rang: Bool, bridge: Bool, lastApp: String, answerer: CallAnswerer?, hasName: Bool
+    ) throws {
+        let outcome = try #require(
+            try Self.freeSWITCH(
+                Self.record(
+                    """
+                    "hangup_cause":"NORMAL_CLEARING","hangup_cause_q850":"16","start_stamp":"2019-04-05%2010%3A50%3A43",
+                    "start_uepoch":"1554461443064073","answer_uepoch":"1554461444604069","last_app":"\(lastApp)",
+                    "progress_uepoch":"\(rang ? "1554461443484084" : "0")","end_uepoch":"1554461446944059",
+                    "bridge_uepoch":"\(bridge ? "1554461444604069" : "0")","effective_caller_id_name":"Harbour%20Dental"
+                    """), now: 1_554_461_450_000_000))
+        #expect(outcome.answerer == answerer)
+        #expect(outcome.shownName == (hasName ? Array("Harbour Dental".utf8) : []))
+    }
+
     @Test func `a record without escapes keeps its percent signs`() throws {
         let times = """
             "start_stamp":"2018-03-13 08:28:23","start_uepoch":"1520944103557418","answer_uepoch":"1520944105037574",
