@@ -81,7 +81,7 @@ public struct DoorReports: Sendable {
         of outcome: StatedOutcome, _ decision: DoorDecision
     ) -> (GivenNames.Name?, PassThroughReason?) {
         switch decision.reason {
-        // What the report alone may show, and the operator's will.
+        // Reasons that the report alone may show, and the operator's will.
         case .privacy, .emergency: return (nil, decision.reason)
         case .shadow: return (decision.brand, .shadow)
         default: break
