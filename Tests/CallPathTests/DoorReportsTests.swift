@@ -114,7 +114,7 @@ struct DoorReportsTests {
         early.answered = early.began
         #expect(doors.reports.report(early)?.reason == nil, "a PBX repeats the report of a call at the start")
         early.callID = Array("4".utf8)
-        early.began -= 300_000_000
+        early.began -= 302_000_000
         early.ended = early.began + 1_000_000
         early.answered = early.began
         #expect(doors.reports.report(early)?.reason == .notAsked)

@@ -60,6 +60,7 @@ struct ShadowTrunkTests {
     }
 
     private static let asserted = "P-Asserted-Identity: \"Carrier\" <sip:+61491570156@c.example>\n"
+    private static let attested = asserted + "P-Attestation-Indicator: A\n"
 
     static let rows: [Row] = [
         Row(testDescription: "a brand"),
@@ -91,12 +92,12 @@ struct ShadowTrunkTests {
         Row(testDescription: "a closed gate", options: { $0.gates = BrandingGates(capReached: true) }),
         Row(testDescription: "an emergency call", lines: "Priority: emergency\n"),
         Row(
-            testDescription: "an emergency call, and verstat is written", lines: asserted + "Priority: emergency\n",
+            testDescription: "an emergency call, and verstat is written", lines: attested + "Priority: emergency\n",
             options: { $0.verstat = .full }),
         Row(
             testDescription: "a call that takes the place of another, and verstat is written",
-            lines: asserted + "Replaces: a@b;to-tag=1;from-tag=2\n", options: { $0.verstat = .full }),
-        Row(testDescription: "verstat is written", lines: asserted, options: { $0.verstat = .full }),
+            lines: attested + "Replaces: a@b;to-tag=1;from-tag=2\n", options: { $0.verstat = .full }),
+        Row(testDescription: "verstat is written", lines: attested, options: { $0.verstat = .full }),
         Row(testDescription: "a header with the trunk's name", options: { $0.trunkHeader = "X-Herald-Trunk" }),
     ]
 
@@ -138,7 +139,7 @@ struct ShadowTrunkTests {
     @Test(arguments: BrandMode.allCases, ["Priority: emergency\n", "Replaces: a@b;to-tag=1;from-tag=2\n", ""])
     func `the mark of a verification depends on the call, and on no brand`(mode: BrandMode, line: String) throws {
         let gateway = try gateway(mode) { $0.verstat = .full }
-        let invite = request("INVITE", extra: Self.asserted + line)
+        let invite = request("INVITE", extra: Self.attested + line)
         let sent = try #require(gateway.receive(invite, from: Self.trunk).to(Self.pbx).first)
         #expect(sent.contains(";verstat=") == line.isEmpty)
     }

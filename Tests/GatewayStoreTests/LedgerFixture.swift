@@ -113,7 +113,8 @@ final class LedgerFixture {
 
 /// A call as a test plays it: each word goes into the ring at its second.
 struct ScriptedCall {
-    let ring: UpdateRing
+    /// That of the present recorder; a restart has another.
+    var ring: UpdateRing
     var id: CallIdentifier
     var direction = CallUpdate.Direction.inbound
     var caller: UInt64 = 4_930_123_456

@@ -35,7 +35,7 @@ struct ProviderCallsTests {
                 sql: """
                     CREATE TABLE call (id INTEGER PRIMARY KEY, invite_at INTEGER, direction INTEGER, caller INTEGER,
                         brand_id TEXT, brand_name TEXT, outcome TEXT, continued_as TEXT, status INTEGER,
-                        answered_at INTEGER, ended_at INTEGER);
+                        answered_at INTEGER, ended_at INTEGER, evidence INTEGER);
                     CREATE TABLE call_signature (call INTEGER PRIMARY KEY, provider TEXT, trust INTEGER);
                     CREATE TABLE adopted_call (call INTEGER);
                     """)

@@ -160,6 +160,7 @@ struct ShadowLedgerTests {
         if restartsAfter > 1 {
             try ledger.recorder.drain()
             try ledger.restart()
+            other.ring = ledger.ring
         }
         other.reason = .noMatch
         other.rings(at: 3)

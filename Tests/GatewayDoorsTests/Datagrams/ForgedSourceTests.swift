@@ -14,7 +14,7 @@ import Testing
 
 /// A sender forges the source of a request, to which the system sends nothing: two broadcast addresses (EACCES), and an address
 /// of another family. NIO closes a channel on such errors of its own writes.
-@Suite("Responses to forged sources", .timeLimit(.minutes(4)))
+@Suite("Responses to forged sources", .timeLimit(.minutes(8)))
 struct ForgedSourceTests {
     private static let sources = ["127.255.255.255", "255.255.255.255", "2001:db8::7"]
     private let log = LogLines()
