@@ -26,7 +26,6 @@ final class NumberZoneReception: Sendable {
         var connectionRates: SourceRates
         var connections: [[UInt8]: Int] = [:]
         var open = 0
-        var loggedAt: [String: UInt64] = [:]
     }
 
     /// Limits of TCP.
@@ -38,42 +37,42 @@ final class NumberZoneReception: Sendable {
     let counters: NumberZoneCounters
     private let rules: NumberZoneRules
     private let state: Mutex<State>
-    private let logger: Logger
+    private let warnings: RejectionLog<Warning>
 
     init(_ rules: NumberZoneRules, counters: NumberZoneCounters, logger: Logger) {
         let rates = SourceRates(perSecond: rules.rate)
         state = Mutex(State(rates: rates, connectionRates: rates))
-        (self.rules, self.counters, self.logger) = (rules, counters, logger)
+        (self.rules, self.counters, warnings) = (rules, counters, RejectionLog(logger))
     }
 
     /// The response to a datagram; nil for none.
-    func reply(to datagram: [UInt8], from client: SocketAddress, at now: UInt64 = microseconds()) -> [UInt8]? {
+    func response(to datagram: [UInt8], from client: SocketAddress) -> (bytes: [UInt8], destination: SocketAddress)? {
         let source = AllowedClients.bytes(of: client)
         // Port 0 cannot get a response.
-        guard client.port != 0, allows(source, at: now) else { return nil }
+        guard client.port != 0, allows(source) else { return nil }
         let message = DNSMessage(datagram)
         guard message != .ignored else {
             counters.add(.ignored)
             return nil
         }
-        let verdict = state.withLock { $0.rates.take(source, at: now) }
-        if verdict != .granted { warn("limit", of: source, at: now) }
+        let verdict = state.withLock { $0.rates.take(source, at: Self.microseconds()) }
+        if verdict != .granted { warnings.add(.limit, of: source) }
         guard verdict != .dropped else {
             counters.add(.dropped)
             return nil
         }
-        return count(rules.zone.reply(to: message, isLimited: verdict == .reduced))
+        return count(rules.zone.reply(to: message, isLimited: verdict == .reduced)).map { ($0, client) }
     }
 
     /// The response to a message of a connection; nil if the connection must be closed.
     ///
     /// A source cannot be forged here, so a limit closes the connection, and nothing is truncated.
-    func reply(over connection: [UInt8], to message: [UInt8], at now: UInt64 = microseconds()) -> [UInt8]? {
-        guard allows(connection, at: now) else { return nil }
-        let verdict = state.withLock { $0.connectionRates.take(connection, at: now) }
+    func reply(over connection: [UInt8], to message: [UInt8]) -> [UInt8]? {
+        guard allows(connection) else { return nil }
+        let verdict = state.withLock { $0.connectionRates.take(connection, at: Self.microseconds()) }
         guard verdict == .granted else {
             counters.add(.dropped)
-            warn("limit", of: connection, at: now)
+            warnings.add(.limit, of: connection)
             return nil
         }
         let reply = count(rules.zone.reply(to: DNSMessage(message)))
@@ -86,18 +85,18 @@ final class NumberZoneReception: Sendable {
         return reply?.bytes
     }
 
-    private func allows(_ source: [UInt8], at now: UInt64) -> Bool {
+    private func allows(_ source: [UInt8]) -> Bool {
         if rules.allowed.contain(source) { return true }
         counters.add(.foreign)
-        warn("foreign", of: source, at: now)
+        warnings.add(.foreign, of: source)
         return false
     }
 
     // MARK: Connections
 
     /// Counts a connection; false if it must be closed.
-    func enter(_ source: [UInt8], at now: UInt64 = microseconds()) -> Bool {
-        guard allows(source, at: now) else { return false }
+    func enter(_ source: [UInt8]) -> Bool {
+        guard allows(source) else { return false }
         let isTaken = state.withLock { state in
             guard state.open < Limit.connections,
                 state.connections[source, default: 0] < Limit.connectionsOfSource
@@ -106,7 +105,7 @@ final class NumberZoneReception: Sendable {
             state.connections[source, default: 0] += 1
             return true
         }
-        if !isTaken { warn("connections", of: source, at: now) }
+        if !isTaken { warnings.add(.connections, of: source) }
         return isTaken
     }
 
@@ -120,30 +119,31 @@ final class NumberZoneReception: Sendable {
 
     // MARK: Log
 
-    private static let warnings = [
-        "foreign":
-            "a query for calling names was dropped: no range of doors.enum.allow has its source; add it if it is your client's",
-        "limit":
-            "a source sends more queries for calling names than doors.enum.rate allows; raise it if they are your client's",
-        "connections":
-            "a connection for calling names was closed: all that are allowed are open; see who holds them with `ss -tnp`",
-    ]
+    private enum Warning: RejectionCause {
+        case foreign, limit, connections
 
-    /// Logs the first case of a minute.
-    private func warn(_ kind: String, of source: [UInt8], at now: UInt64) {
-        let isDue = state.withLock { state in
-            if let last = state.loggedAt[kind], now < last + 60_000_000 { return false }
-            state.loggedAt[kind] = now
-            return true
+        var text: String {
+            switch self {
+            case .foreign:
+                """
+                a query for calling names was dropped: no range of doors.enum.allow has its source; add it if it is your client's
+                """
+            case .limit:
+                """
+                a source sends more queries for calling names than doors.enum.rate allows; raise it if they are your client's
+                """
+            case .connections:
+                """
+                a connection for calling names was closed: all that are allowed are open; see who holds them with `ss -tnp`
+                """
+            }
         }
-        guard isDue, let text = Self.warnings[kind] else { return }
-        logger.warning("\(text)", metadata: ["source": "\(Self.text(source))"])
-    }
-
-    private static func text(_ address: [UInt8]) -> String {
-        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0).ipAddress) ?? "unknown"
     }
 
     /// Microseconds of the monotonic clock.
-    static func microseconds() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000 }
+    private static func microseconds() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000 }
+}
+
+extension NumberZoneReception: DatagramReception {
+    func countUnsent() { counters.add(.unsent) }
 }

@@ -147,7 +147,7 @@ package final class NumberZoneServer: Service {
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2_048))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ZoneDatagrams(reception))
+                    try channel.pipeline.syncOperations.addHandler(DoorDatagrams(reception))
                 }
             }
             .bind(to: address).get()

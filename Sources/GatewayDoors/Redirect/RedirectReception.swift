@@ -28,7 +28,6 @@ final class RedirectReception: Sendable {
         var rates: SourceRates
         /// Of all senders outside of the list together.
         var unknown = SourceRates(perSecond: RedirectReception.mostRejections)
-        var loggedAt: [Warning: UInt64] = [:]
     }
 
     /// Responses a second to all senders outside of the list: a source may be forged.
@@ -37,19 +36,15 @@ final class RedirectReception: Sendable {
     private let counters: RedirectCounters
     private let rules: RedirectRules
     private let state: Mutex<State>
-    private let logger: Logger
+    private let warnings: RejectionLog<Warning>
 
     init(_ rules: RedirectRules, counters: RedirectCounters, logger: Logger) {
         state = Mutex(State(rates: SourceRates(perSecond: rules.rate)))
-        (self.rules, self.counters, self.logger) = (rules, counters, logger)
+        (self.rules, self.counters, warnings) = (rules, counters, RejectionLog(logger))
     }
 
     /// The response to a datagram and its destination; nil for none.
-    ///
-    /// - Parameter now: microseconds of the monotonic clock.
-    func reply(
-        to datagram: [UInt8], from client: SocketAddress, at now: UInt64 = RedirectReception.microseconds()
-    ) -> (bytes: [UInt8], destination: SocketAddress)? {
+    func response(to datagram: [UInt8], from client: SocketAddress) -> (bytes: [UInt8], destination: SocketAddress)? {
         let bytes = AllowedClients.bytes(of: client)
         // Port 0 cannot get a response.
         guard let port = client.port, port != 0, let source = PeerAddress(bytes, port: UInt16(port)) else { return nil }
@@ -58,7 +53,7 @@ final class RedirectReception: Sendable {
             counters.add(event)
             return nil
         }
-        guard let sender = admit(bytes, at: now) else { return nil }
+        guard let sender = admit(bytes) else { return nil }
         let (event, reply) = rules.door.response(to: datagram, from: source, as: sender, at: Self.seconds())
         counters.add(event)
         guard let reply else { return nil }
@@ -67,13 +62,11 @@ final class RedirectReception: Sendable {
         return (reply.bytes, destination)
     }
 
-    /// Counts a response that the system did not send.
-    func countUnsent() { counters.add(.unsent) }
-
     /// The treatment of a source; nil where its datagram is dropped.
-    private func admit(_ source: [UInt8], at now: UInt64) -> RedirectDoor.Sender? {
+    private func admit(_ source: [UInt8]) -> RedirectDoor.Sender? {
+        let now = Self.microseconds()
         guard rules.allowed.contain(source) else {
-            warn(.unknownSource, of: source, at: now)
+            warnings.add(.unknownSource, of: source)
             let verdict = state.withLock { $0.unknown.take([], at: now) }
             if verdict != .granted { counters.add(.notAllowed) }
             return verdict == .granted ? .unknown : nil
@@ -81,10 +74,10 @@ final class RedirectReception: Sendable {
         switch state.withLock({ $0.rates.take(source, at: now) }) {
         case .granted: return .client(rules.places.place(for: source))
         case .reduced:
-            warn(.limit, of: source, at: now)
+            warnings.add(.limit, of: source)
             return .limited
         case .dropped:
-            warn(.limit, of: source, at: now)
+            warnings.add(.limit, of: source)
             counters.add(.dropped)
             return nil
         }
@@ -92,23 +85,17 @@ final class RedirectReception: Sendable {
 
     // MARK: Log
 
-    private enum Warning: String {
-        case unknownSource =
-            "a sender got no name: no range of doors.redirect.allow has its source; add it if it is your client's"
-        case limit =
-            "a source sends more requests than doors.redirect.rate allows; raise it if they are your client's"
-    }
+    private enum Warning: RejectionCause {
+        case unknownSource, limit
 
-    /// Logs the first case of a minute.
-    private func warn(_ warning: Warning, of source: [UInt8], at now: UInt64) {
-        let isDue = state.withLock { state in
-            if let last = state.loggedAt[warning], now < last + 60_000_000 { return false }
-            state.loggedAt[warning] = now
-            return true
+        var text: String {
+            switch self {
+            case .unknownSource:
+                "a sender got no name: no range of doors.redirect.allow has its source; add it if it is your client's"
+            case .limit:
+                "a source sends more requests than doors.redirect.rate allows; raise it if they are your client's"
+            }
         }
-        guard isDue else { return }
-        let address = PeerAddress(source, port: 0)?.bareHostText ?? "unknown"
-        logger.warning("\(warning.rawValue)", metadata: ["source": "\(address)"])
     }
 
     // MARK: Clocks
@@ -117,6 +104,10 @@ final class RedirectReception: Sendable {
 
     /// Unix time.
     private static func seconds() -> Int64 { Int64(time(nil)) }
+}
+
+extension RedirectReception: DatagramReception {
+    func countUnsent() { counters.add(.unsent) }
 }
 
 extension PeerAddress {

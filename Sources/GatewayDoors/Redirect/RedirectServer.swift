@@ -91,7 +91,7 @@ package final class RedirectServer: Service {
             .channelOption(.socketOption(.so_rcvbuf), value: Self.receiveBuffer)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(RedirectDatagrams(reception))
+                    try channel.pipeline.syncOperations.addHandler(DoorDatagrams(reception))
                 }
             }
         do {

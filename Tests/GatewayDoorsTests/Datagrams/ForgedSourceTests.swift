@@ -53,7 +53,7 @@ struct ForgedSourceTests {
             rate: 1_000)
         let reception = RedirectReception(rules, counters: counters, logger: log.logger)
         let invite = Array(RedirectMessages.request().utf8)
-        try await served(invite, { RedirectDatagrams(reception) }) { port in
+        try await served(invite, { DoorDatagrams(reception) }) { port in
             let client = try LoopbackSocket(port, isStream: false, from: "127.0.0.1", patience: 5_000)
             client.send(invite)
             let response = RedirectMessages.lines(client.receive(atMost: 65_535) ?? [])
@@ -68,7 +68,7 @@ struct ForgedSourceTests {
         let reception = NumberZoneReception(
             NumberZoneRules(zone: zone, allowed: try everyone(), rate: 1_000), counters: counters, logger: log.logger)
         let query = DNSBytes.query(DNSBytes.name(of: "61255501301"))
-        try await served(query, { ZoneDatagrams(reception) }) { port in
+        try await served(query, { DoorDatagrams(reception) }) { port in
             let client = try ZoneClient(port, overTCP: false)
             #expect(client.ask(query) != nil)
         }

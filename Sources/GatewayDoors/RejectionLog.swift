@@ -24,8 +24,15 @@ final class RejectionLog<Cause: RejectionCause>: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
+    /// Logs a rejection of a client with an address of 4 or 16 bytes.
+    func add(_ cause: Cause, of address: [UInt8]) {
+        add(
+            cause, of: (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0).ipAddress) ?? "unknown"
+        )
+    }
+
     /// Logs a rejection, or counts it for the next line of its cause.
-    func add(_ cause: Cause, of client: String, now: NIODeadline = .now()) {
+    func add(_ cause: Cause, of client: @autoclosure () -> String, now: NIODeadline = .now()) {
         let earlier: Int? = reports.withLock { reports in
             guard let last = reports[cause], now < last.loggedAt + .seconds(60) else {
                 defer { reports[cause] = Report(loggedAt: now) }
@@ -35,6 +42,6 @@ final class RejectionLog<Cause: RejectionCause>: Sendable {
             return nil
         }
         guard let earlier else { return }
-        logger.warning("\(cause.text)", metadata: ["client": "\(client)", "alike_before": "\(earlier)"])
+        logger.warning("\(cause.text)", metadata: ["client": "\(client())", "alike_before": "\(earlier)"])
     }
 }
