@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// One connection of a client: requests in, responses out, on the event loop of the door.
 ///
-/// A request gets its response within the same round of the loop, unless the desk needs time. A connection without a request for `idle` is closed, so
-/// that slow and silent clients hold no place.
+/// A request gets its response within the same round of the loop, unless the desk needs time. A connection without a request
+/// for `idle` is closed, so that slow and silent clients hold no place.
 final class DoorConnection<Desk: HTTPDesk>: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

@@ -9,6 +9,10 @@ package import NIOHTTP1
 package protocol HTTPDesk: Sendable {
     /// The key of the door's address, for an address in use.
     static var addressKey: String { get }
+    /// The thread of the door, for the servers of all reloads.
+    ///
+    /// It lives as long as the process: the library of the server still uses it a moment after the server has ended.
+    static var loops: any EventLoopGroup { get }
     /// The most bytes of a body that are kept; further ones are dropped.
     static var mostBody: Int { get }
     /// Whether bytes that no request line may have are escaped before the parser, which rejects them.
@@ -35,6 +39,9 @@ package protocol HTTPDesk: Sendable {
         to head: HTTPRequestHead, body: ByteBuffer, from address: [UInt8], client: String, on loop: any EventLoop
     ) -> EventLoopFuture<DoorResponse>?
 
+    /// Ends the wait for all later responses, because the server ends. Any thread.
+    func end()
+
     /// Counts and logs bytes that the HTTP parser rejects.
     func refuseBytes(isAllowed: Bool, of client: String)
 
@@ -46,4 +53,6 @@ extension HTTPDesk {
     package func laterResponse(
         to head: HTTPRequestHead, body: ByteBuffer, from address: [UInt8], client: String, on loop: any EventLoop
     ) -> EventLoopFuture<DoorResponse>? { nil }
+
+    package func end() {}
 }

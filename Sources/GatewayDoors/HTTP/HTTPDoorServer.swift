@@ -6,7 +6,6 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 import NIOHTTP1
-import NIOPosix
 import ServiceLifecycle
 
 /// A door by HTTP on an address of its own.
@@ -42,19 +41,21 @@ package struct HTTPDoorServer<Desk: HTTPDesk>: Service {
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            try await server(on: group).run()
-        } catch {
-            try? await group.shutdownGracefully()
-            guard let error = error as? IOError else { throw error }
+            let server = server()
+            let desk = desk
+            try await withGracefulShutdownHandler {
+                try await server.run()
+            } onGracefulShutdown: {
+                desk.end()
+            }
+        } catch let error as IOError {
             throw ListenRefusal(
                 .tcp, host: address.host, port: Int(address.port), code: error.errnoCode, key: Desk.addressKey)
         }
-        try await group.shutdownGracefully()
     }
 
-    private func server(on group: any EventLoopGroup) -> any Service {
+    private func server() -> any Service {
         var quiet = logger
         // The library logs its own state at `info`. It does not concern the operator.
         quiet.logLevel = max(logger.logLevel, .notice)
@@ -66,7 +67,7 @@ package struct HTTPDoorServer<Desk: HTTPDesk>: Service {
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: Int(address.port)), backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.most, logger: quiet)),
-            onServerRunning: { onListening($0.localAddress?.port ?? 0) }, eventLoopGroup: group, logger: quiet)
+            onServerRunning: { onListening($0.localAddress?.port ?? 0) }, eventLoopGroup: Desk.loops, logger: quiet)
     }
 }
 

@@ -5,6 +5,7 @@ package import ConfigurationFiles
 package import Logging
 package import NIOCore
 package import NIOHTTP1
+import NIOPosix
 
 /// Responds to the requests of clients for names, counts them, and logs those it rejects.
 ///
@@ -35,6 +36,7 @@ package struct NamesDesk: HTTPDesk {
         rejections = RejectionLog(logger)
     }
 
+    package static let loops: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     package static var addressKey: String { "doors.names.listen" }
     package static var mostBody: Int { 0 }
     /// FreePBX writes names into its URL as they are.

@@ -5,6 +5,7 @@ package import ConfigurationFiles
 package import Logging
 package import NIOCore
 package import NIOHTTP1
+import NIOPosix
 import Synchronization
 
 /// Responds to the reports of calls, counts them, and logs those it rejects. Any thread.
@@ -43,6 +44,7 @@ package struct OutcomeDesk: HTTPDesk {
 
     /// The path of a plain report, and that of records of FreeSWITCH.
     package static let paths = ["/outcome", "/outcome/freeswitch"]
+    package static let loops: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     package static var addressKey: String { "doors.outcomes.listen" }
     /// A record of FreeSWITCH has some 60 kB.
     package static var mostBody: Int { 262_144 }
@@ -126,6 +128,8 @@ package struct OutcomeDesk: HTTPDesk {
         rejections.add(rejection, of: client)
         return DoorResponse(problem)
     }
+
+    package func end() { intake.end() }
 
     package func refuseBytes(isAllowed: Bool, of client: String) {
         counters.add(isAllowed ? .invalid : .notAllowed)

@@ -5,6 +5,7 @@ package import ConfigurationFiles
 package import Logging
 package import NIOCore
 package import NIOHTTP1
+import NIOPosix
 
 /// Responds to requests for verifications, counts them, and logs those it rejects.
 ///
@@ -36,6 +37,7 @@ package struct VerificationDesk: HTTPDesk {
         rejections = RejectionLog(logger)
     }
 
+    package static let loops: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     package static var addressKey: String { "doors.verification.listen" }
     /// The path of 3GPP TS 24.229 Annex V, which is served beside that of the configuration.
     private static let usualPath = "/stir/v1/verification"
