@@ -25,6 +25,8 @@ NOT_RUN = {
 
 LABORATORY = 'the scenario "the laboratory of docs/trust.md" of Deploy/test runs the block'
 
+SIGNERS = "the site has no regime and no signer; TrustCommandTests and the scenarios of signed calls"
+
 TEST_CALL = 'the scenario "herald test-call" of Deploy/test runs the scripts'
 
 # Programs of command lines that no test runs from the page: (page, program, reason).
@@ -69,6 +71,11 @@ NOT_EXECUTED = (
     ("herald trace", "it waits for calls"),
     ("herald test-call", 'the site has no PBX between its calls; the scenario "herald test-call" of Deploy/test'),
     ("herald doctor", "its exit code is 1, because the site has no PBX between its calls; CommandLineTests"),
+    ("herald trust import", SIGNERS),
+    ("herald trust list", SIGNERS),
+    ("herald trust show", SIGNERS),
+    ("herald trust check", SIGNERS),
+    ("herald simulate signed.txt", SIGNERS),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
     ("herald-directory keys add gateway --write", "the site has this key; the scenarios make theirs"),
 )
