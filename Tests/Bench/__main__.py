@@ -6,15 +6,16 @@ import sys
 
 from heraldtest import ROOT
 from heraldtest.child import Failed, end_on_signals
-from . import compare, directory_load, foreground, index, kernel, overload, parts, profile, scale, shipping, signers, trust
+from . import (
+    compare, directory_load, doors, foreground, index, kernel, overload, parts, profile, scale, shipping, signers, trust)
 from .dataset import Data
 
 RELEASE = os.path.join(ROOT, ".build-release", "release")
 MODES = {"compare": compare, "overload": overload, "scale": scale, "profile": profile, "parts": parts, "index": index,
          "kernel": kernel, "directory": directory_load, "shipping": shipping, "gateway": foreground, "trust": trust,
-         "signers": signers}
+         "signers": signers, "doors": doors}
 # Modes whose calls come from the bench's own million numbers.
-WITH_DATA = (compare, overload, scale, kernel)
+WITH_DATA = (compare, overload, scale, kernel, doors)
 WITHOUT_GATEWAY = (parts, kernel, directory_load)
 COMPARING = (compare, overload, profile)
 

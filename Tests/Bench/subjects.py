@@ -92,6 +92,7 @@ class Herald(Subject):
 
     # The laboratory whose signatures decide; without one the gateway verifies nothing.
     laboratory = None
+    port, admin = SUBJECT, ADMIN
 
     def __init__(self, name, folder, binary, data, workers=1, environment=()):
         super().__init__(name, folder)
@@ -115,8 +116,8 @@ class Herald(Subject):
             file.write(f"""\
 gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
 listen:
-  - {{name: sip, address: "{HOST}:{SUBJECT}"}}
-  - {{name: stream, address: "{HOST}:{SUBJECT}", transport: tcp}}
+  - {{name: sip, address: "{HOST}:{self.port}"}}
+  - {{name: stream, address: "{HOST}:{self.port}", transport: tcp}}
 trunks:
   - name: carrier
     sources: ["{HOST}:{CARRIER}"]
@@ -130,7 +131,7 @@ pbx:
   - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"], probe: false}}
 {self.source()}
 {self.laboratory.configuration() if self.laboratory else ""}
-admin: {{listen: "{ADMIN}"}}
+admin: {{listen: "{self.admin}"}}
 limits: {{max_transactions: 1000000}}
 log: {{level: notice}}
 """)
@@ -143,11 +144,11 @@ log: {{level: notice}}
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def wait_until_up(self):
-        self.child.must_respond(ADMIN, seconds=60)
+        self.child.must_respond(self.admin, seconds=60)
 
     def metrics(self):
         """{family: sum over its series}"""
-        return probes.families(probes.metrics(ADMIN, 10))
+        return probes.families(probes.metrics(self.admin, 10))
 
 
 class Kamailio(Subject):

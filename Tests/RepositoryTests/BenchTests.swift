@@ -7,8 +7,8 @@ import Testing
 @Suite("Test programs in Python")
 struct BenchTests {
     @Test(arguments: [
-        "Bench.test_bench", "Bench.test_trust", "heraldtest.test_demo", "heraldtest.test_heraldtest",
-        "heraldtest.test_picture", "Package.test_image", "Package.test_package",
+        "Bench.test_bench", "Bench.test_doors", "Bench.test_trust", "heraldtest.test_demo",
+        "heraldtest.test_heraldtest", "heraldtest.test_picture", "Package.test_image", "Package.test_package",
     ])
     func `the test programs calculate and count correctly`(module: String) async throws {
         let packages = "PYTHONPATH=" + Repository.root.appendingPathComponent("Tests").path
