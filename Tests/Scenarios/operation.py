@@ -9,7 +9,8 @@ import time
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
 from . import (accepted_streams, adoption, calling_names, clock, commands, control, customers, doctor, door_outcomes, doors, monitoring,
-               redirections, shared_ledger, shadow, signed, state, syncing, takeover, testcalls, torture, tracing, wrong_peers)
+               redirections, shared_ledger, shadow, signed, state, syncing, takeover, testcalls, torture, tracing, verdicts,
+               wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -254,5 +255,6 @@ OPERATION = (
     *adoption.ADOPTION,
     *customers.CUSTOMER_SITUATIONS,
     *signed.SIGNED,
+    *verdicts.VERDICTS,
     *shadow.SHADOW,
 )
