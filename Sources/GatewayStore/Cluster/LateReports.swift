@@ -62,7 +62,7 @@ struct LateReports {
         let reach = min(try LedgerClock.reach(since: first - Self.longestRing, in: database), Self.mostReach)
         let select = try LedgerStatement(database, Self.select)
         select.bind(1, try CallOrder.firstRow(from: first - Self.longestRing - reach, in: database))
-        select.bind(2, try CallOrder.firstRow(from: last + 1_000_000 + reach, in: database))
+        select.bind(2, try CallOrder.lastRow(from: last + 1_000_000 + reach, in: database))
         let names = Set(updates.map { "\"\($0.call)\"" })
         select.bind(3, "[" + names.joined(separator: ",") + "]")
         var rows: [Int64] = []

@@ -239,14 +239,15 @@ private struct CallSpan {
     /// Calls of a clock that was wrong for a while may lead the search by time astray. Some rows behind the found one, near and far,
     /// show that; then all rows may have such calls.
     private static func last(before time: Int64, newest: Int64, in database: Database) throws -> Int64 {
-        guard let found = try CallOrder.firstRow(from: time, in: database) else { return newest }
+        guard let found = try CallOrder.lastRow(from: time, in: database) else { return newest }
         let select = try database.cachedStatement(
             sql: """
-                SELECT invite_at FROM call WHERE id >= ? AND id NOT IN (SELECT call FROM adopted_call) ORDER BY id LIMIT 1
+                SELECT invite_at + iif(\(DoorCalls.isByDoor), \(DoorCalls.latest), 0) FROM call
+                WHERE id >= ? AND id NOT IN (SELECT call FROM adopted_call) ORDER BY id LIMIT 1
                 """)
         var distance: Int64 = 1
         while found + distance <= newest {
-            if let began = try Int64.fetchOne(select, arguments: [found + distance]), began < time { return newest }
+            if let latest = try Int64.fetchOne(select, arguments: [found + distance]), latest < time { return newest }
             distance *= 2
         }
         return max(found, try Int64.fetchOne(database, sql: "SELECT max(call) FROM adopted_call") ?? 0)

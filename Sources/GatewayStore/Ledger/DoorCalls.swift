@@ -17,6 +17,10 @@ enum DoorCalls {
     static let isByDoor =
         "((coalesce(evidence, 0) >> 1) & 7 = \(DecisionEvidence.Header.report.rawValue))"
 
+    /// Most microseconds between the begin of such a call and its row in `call`: the age of a report that a door takes, and an
+    /// hour for a clock that is ahead and for the ring.
+    static let latest: Int64 = (86_400 + 3_600) * 1_000_000
+
     /// Seconds for which a row is kept: twice the age of a call that a door takes.
     private static let lifetime: Int64 = 2 * 86_400
 
