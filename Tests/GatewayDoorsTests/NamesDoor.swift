@@ -26,7 +26,8 @@ final class NamesDoor: Sendable {
 
     init(
         allow: [String] = ["127.0.0.0/8"], limits: DoorPlaces.Limits = DoorPlaces.Limits(),
-        idle: TimeAmount = .seconds(450), gates: BrandingGates = BrandingGates(), isEmpty: Bool = false
+        idle: TimeAmount = .seconds(450), gates: BrandingGates = BrandingGates(), isEmpty: Bool = false,
+        brands: BrandMode = .on
     ) throws {
         var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 2)
         for (number, name) in isEmpty ? [] : Self.brands {
@@ -36,7 +37,7 @@ final class NamesDoor: Sendable {
                     logoURL: "", callReason: "", updatedAt: "2026-01-01T00:00:00Z"))
         }
         branding = CurrentBranding(BrandingSnapshot(index: builder.finish(), gates: gates))
-        settings = CurrentSettings(DoorGateway.settings())
+        settings = CurrentSettings(DoorGateway.settings(brands: brands))
         self.allow = try allow.map { try SourceRange.read($0) }
         (self.limits, self.idle) = (limits, idle)
     }

@@ -22,16 +22,18 @@ package struct CallingNames: Sendable {
         (self.reportsUnknown, self.shortNames) = (reportsUnknown, shortNames)
     }
 
-    /// The record of a number; nil for a number without one.
+    /// The record of a number.
     ///
     /// A brand whose name has no form in ASCII counts as a number without a brand. Any thread; no I/O.
-    package func record(of number: E164Number) -> CallingNameRecord? {
+    package func find(_ number: E164Number) -> FoundCallingName {
         let caller = names.name(of: StatedCall(number: Array(number.description.utf8)))
         if caller.isBranded {
             let short = caller.brandID.flatMap { shortNames[$0] }
-            if let name = short ?? CallingName(caller.text, umlauts: umlauts) { return .name(name) }
+            if let name = short ?? CallingName(caller.text, umlauts: umlauts) {
+                return FoundCallingName(.name(name))
+            }
         }
-        guard reportsUnknown else { return nil }
-        return .unavailable(caller.reason == .privacy ? .withheld : .unknown)
+        let missing = CallingNameRecord.unavailable(caller.reason == .privacy ? .withheld : .unknown)
+        return FoundCallingName(reportsUnknown ? missing : nil, isInShadow: caller.reason == .shadow)
     }
 }

@@ -9,12 +9,14 @@ package import ConfigurationFiles
 /// +61255501301. It has one NAPTR record. The zone knows no other name, server or zone: it resolves nothing, and lists nothing.
 /// Any thread; a response takes no I/O and no lock beyond those of `find`.
 package struct NumberZone: Sendable {
-    /// Finds the record of a number; nil for a number without one.
-    package typealias Find = @Sendable (E164Number) -> CallingNameRecord?
+    /// Finds the record of a number.
+    package typealias Find = @Sendable (E164Number) -> FoundCallingName
 
     /// The result of a query, for counters.
     package enum Outcome: String, Hashable, Sendable, CaseIterable {
         case named, unavailable, empty, refused, malformed, limited
+        /// A number with a brand that its trunk does not show.
+        case shadow
     }
 
     /// A response and its outcome.
@@ -59,10 +61,12 @@ package struct NumberZone: Sendable {
         guard depth > 0 else { return apexReply(to: query) }
         guard depth <= 15, let digits = Self.digits(of: query, depth) else { return empty(query, .nameError, apex) }
         // Digits without a record may be the beginning of a longer number, so their name exists (RFC 8020 §2).
-        guard query.type == DNSQuery.RecordType.naptr, let number = E164Number(plusDigits: digits),
-            let record = find(number)
-        else { return empty(query, .noError, apex) }
-        return found(query, record)
+        guard query.type == DNSQuery.RecordType.naptr, let number = E164Number(plusDigits: digits) else {
+            return empty(query, .noError, apex)
+        }
+        let found = find(number)
+        let reply = found.record.map { self.found(query, $0) } ?? empty(query, .noError, apex)
+        return found.isInShadow ? Reply(bytes: reply.bytes, outcome: .shadow) : reply
     }
 
     /// A plus sign and the digits of the first labels in the order of the number; nil unless each label is a digit.

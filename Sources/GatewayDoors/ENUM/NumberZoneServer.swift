@@ -180,7 +180,7 @@ extension NumberZoneServer {
             names, umlauts: door.umlauts, reportsUnknown: door.unbranded == .unavailable, shortNames: door.shortNames)
         let zone = NumberZone(
             door.zone, uri: CallingNameURI(name: door.uri, unavailable: door.unavailableURI),
-            lifetime: UInt32(door.ttl.components.seconds), find: { callingNames.record(of: $0) })
+            lifetime: UInt32(door.ttl.components.seconds), find: { callingNames.find($0) })
         self.init(
             listen: door.listen,
             rules: NumberZoneRules(zone: zone, allowed: AllowedClients(door.allow), rate: door.rate),

@@ -64,7 +64,7 @@ struct ForgedSourceTests {
 
     @Test func `the zone of calling names drops one response and stays open`() async throws {
         let counters = NumberZoneCounters()
-        let zone = NumberZone(try #require(ZoneName("cnam.example.net")), lifetime: 0) { _ in nil }
+        let zone = NumberZone(try #require(ZoneName("cnam.example.net")), lifetime: 0) { _ in FoundCallingName(nil) }
         let reception = NumberZoneReception(
             NumberZoneRules(zone: zone, allowed: try everyone(), rate: 1_000), counters: counters, logger: log.logger)
         let query = DNSBytes.query(DNSBytes.name(of: "61255501301"))

@@ -13,7 +13,7 @@ struct CallingNamesTests {
     private static let branded = "+61255501301"
 
     private func record(_ names: CallingNames, _ number: String) throws -> CallingNameRecord? {
-        names.record(of: try #require(E164Number(number)))
+        names.find(try #require(E164Number(number))).record
     }
 
     private func name(_ text: String) throws -> CallingNameRecord { .name(try #require(CallingName(text))) }
@@ -33,6 +33,16 @@ struct CallingNamesTests {
         let door = try NamesDoor(gates: gates, isEmpty: isEmpty)
         #expect(try record(CallingNames(door.names), number) == nil)
         #expect(try record(CallingNames(door.names, reportsUnknown: true), number) == .unavailable(.unknown))
+    }
+
+    @Test func `a brand in shadow has no record, and is counted as such`() throws {
+        let door = try NamesDoor(brands: .shadow)
+        let (branded, other) = (try #require(E164Number(Self.branded)), try #require(E164Number("+61255501309")))
+        let names = CallingNames(door.names)
+        #expect(names.find(branded) == FoundCallingName(nil, isInShadow: true))
+        #expect(names.find(other) == FoundCallingName(nil))
+        let unknown = CallingNames(door.names, reportsUnknown: true)
+        #expect(unknown.find(branded) == FoundCallingName(.unavailable(.unknown), isInShadow: true))
     }
 
     @Test func `a name of another script has none without a short name`() throws {

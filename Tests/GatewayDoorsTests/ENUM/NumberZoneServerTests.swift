@@ -19,7 +19,7 @@ struct NumberZoneServerTests {
     private func rules(_ rate: Int, _ allowed: [String]) throws -> NumberZoneRules {
         let name = try #require(CallingName("Harbour Dental"))
         let zone = NumberZone(try #require(ZoneName("cnam.example.net")), lifetime: 0) { number in
-            number.digits == 61_255_501_301 ? .name(name) : nil
+            FoundCallingName(number.digits == 61_255_501_301 ? .name(name) : nil)
         }
         return NumberZoneRules(
             zone: zone, allowed: AllowedClients(try allowed.map { try SourceRange.read($0) }), rate: rate)

@@ -8,15 +8,16 @@ import Testing
 
 @Suite("A zone of calling names, RFC 6116 and draft-ietf-enum-cnam-08")
 struct NumberZoneTests {
-    /// +61255501301 has a name, +61255501302 none, +61255501303 a withheld one.
+    /// +61255501301 has a name, +61255501302 none, +61255501303 a withheld one, and +61255501304 one in shadow.
     private func zone(_ lifetime: UInt32 = 0, name: String = "Acme & Söhne!") throws -> NumberZone {
         let name = try #require(CallingName(name))
         return NumberZone(try #require(ZoneName("cnam.example.net")), lifetime: lifetime) { number in
             switch number.description {
-            case "+61255501301": .name(name)
-            case "+61255501302": .unavailable(.unknown)
-            case "+61255501303": .unavailable(.withheld)
-            default: nil
+            case "+61255501301": FoundCallingName(.name(name))
+            case "+61255501302": FoundCallingName(.unavailable(.unknown))
+            case "+61255501303": FoundCallingName(.unavailable(.withheld))
+            case "+61255501304": FoundCallingName(nil, isInShadow: true)
+            default: FoundCallingName(nil)
             }
         }
     }
@@ -44,6 +45,15 @@ struct NumberZoneTests {
         let record = try #require(response.records[0].first)
         #expect(DNSBytes.texts(record).last == "!^.*$!pstndata:cnam/;unavailable=\(reason)!")
         #expect(record.lifetime == 0)
+    }
+
+    @Test func `a name in shadow is a missing one for the client alone`() throws {
+        func reply(_ digits: String) throws -> NumberZone.Reply {
+            try #require(try zone().reply(to: DNSMessage(DNSBytes.query(DNSBytes.name(of: digits)))))
+        }
+        let (shadow, missing) = (try reply("61255501304"), try reply("61255501309"))
+        #expect(shadow.outcome == .shadow && missing.outcome == .empty)
+        #expect(DNSBytes(shadow.bytes)?.records.map(\.count) == DNSBytes(missing.bytes)?.records.map(\.count))
     }
 
     @Test func `the case of letters does not count, and is repeated`() throws {
@@ -126,7 +136,9 @@ struct NumberZoneTests {
         let form = "pstndata:" + String(repeating: "x", count: CallingNameURI.longest - 15) + "{name}"
         #expect(CallingNameURI.isForm(form, with: CallingNameURI.nameMark))
         let name = try #require(CallingName(String(repeating: "!", count: 14) + "a"))
-        let longest = NumberZone(zone, uri: CallingNameURI(name: form), lifetime: 60) { _ in .name(name) }
+        let longest = NumberZone(zone, uri: CallingNameURI(name: form), lifetime: 60) { _ in
+            FoundCallingName(.name(name))
+        }
         let query = DNSBytes.query(DNSBytes.name(of: "123456789012345", in: zone.description), edns: 0)
         let reply = try #require(longest.reply(to: DNSMessage(query)))
         #expect(reply.outcome == .named && reply.bytes.count <= DNSResponse.longest && DNSBytes(reply.bytes) != nil)
