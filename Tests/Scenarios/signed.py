@@ -27,12 +27,19 @@ class Carrier:
 
     def call(self, number, is_branded, signed_for=SUBSCRIBER, age=0):
         """A call that is answered, and has a brand at the phone or none; the token may be for another one, or old."""
+        names = {} if is_branded else {"name": NO_BRAND}
+        self.place(number, signed_for, age, "signed/carrier.xml", f"{'answered' if is_branded else 'unbranded'}/pbx.xml",
+                   **names)
+
+    def rejected(self, number, signed_for):
+        """A call with a token for another one that the gateway rejects with 438; no PBX is there to get it."""
+        self.place(number, signed_for, 0, "signed/carrier-rejected.xml")
+
+    def place(self, number, signed_for, age, *scripts, **names):
         token = self.signer.token(number, int(time.time()) - age, signed_for.lstrip("+"), self.address)
         identity = f"{token};info=<{self.address}>;alg=ES256;ppt=shaken"
-        names = {} if is_branded else {"name": NO_BRAND}
         self.calls += 1
-        self.run.place(step("signed/carrier.xml", f"{'answered' if is_branded else 'unbranded'}/pbx.xml",
-                            identity=identity, **names), number, os.path.join(self.folder, str(self.calls)))
+        self.run.place(step(*scripts, identity=identity, **names), number, os.path.join(self.folder, str(self.calls)))
 
 
 class CertificateHost:
@@ -63,12 +70,15 @@ class CertificateHost:
         self.server.server_close()
 
 
-def prepared(testbed, folder, run, mode, regime=""):
-    """A gateway whose usual trunk needs full attestation for a brand, with signatures in this mode; its carrier."""
+def prepared(testbed, folder, run, mode, regime="", trunk=""):
+    """A gateway whose usual trunk needs full attestation for a brand, with signatures in this mode; its carrier.
+
+    `regime` and `trunk` are further lines of both.
+    """
     laboratory = Laboratory(os.path.join(folder, "laboratory")).make()
     laboratory.write("lab.yaml", laboratory.read("lab.yaml") + regime)
     testbed.gateway.stop()
-    testbed.write_config(trunk=f"    policy: strict\n    signatures: {mode}\n",
+    testbed.write_config(trunk=f"    policy: strict\n    signatures: {mode}\n{trunk}",
                          more=laboratory.configuration() + "\n")
     testbed.start_gateway()
     return Carrier(laboratory, folder, run)
@@ -154,6 +164,37 @@ def shadowed_call(testbed, folder, run):
         usual(testbed)
 
 
+def rejected_call(testbed, folder, run):
+    """With on_failed: reject a call with another call's token ends with 438, and every view of it has the cause."""
+    number = brand(1097)
+    carrier = prepared(testbed, folder, run, "decide", trunk="    on_failed: reject\n")
+    try:
+        carrier.laboratory.install(testbed.herald_binary, testbed.config)
+        known_signers(testbed, 1)
+        carrier.rejected(number, OTHER)
+        wait_until(lambda: field(latest(testbed, number), "outcome"), 60, "the rejected call is not recorded")
+        expect(latest(testbed, number), signature="failed", signature_causes=["called_mismatch"], signature_code=438,
+               signature_rejected=True, decision="failed_verification")
+        identifier = field(latest(testbed, number), "call_id")
+        views = {
+            "calls --outcome failed": (["calls", "--outcome", "failed", "--json"], (number, '"sip_status":438')),
+            "calls show": (["calls", "show", identifier], (
+                "rejected for its signature", "called_mismatch", "dest lacks the called number", "438")),
+            "status": (["status"], ("a call of trunk carrier got 438", "the signature of the call failed"))}
+        for name, (words, parts) in views.items():
+            # Long lines are wrapped at white space.
+            text = " ".join(testbed.command(testbed.herald_binary, *words, "--config", testbed.config).split())
+            for part in parts:
+                if part not in text:
+                    raise Failed(f"herald {name} has no '{part}':\n{text}")
+        if "the signature of the call failed" not in testbed.gateway.tail(100_000):
+            raise Failed("the log has no line of the rejected call")
+        carrier.call(number, is_branded=True)
+        run.expect_events(testbed, number, SEEN)
+    finally:
+        usual(testbed)
+
+
 def fetched_signer(testbed, folder, run):
     """With fetch: on the certificate of an unknown signer is fetched beside its call, once, and is kept over a kill."""
     number = brand(1086)
@@ -224,5 +265,6 @@ SIGNED = (
     ("the laboratory of docs/trust.md", documented_laboratory),
     ("a signed call", signed_call),
     ("a signed call in shadow", shadowed_call),
+    ("a signed call is rejected", rejected_call),
     ("a signer is fetched", fetched_signer),
 )
