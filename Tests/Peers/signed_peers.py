@@ -94,11 +94,18 @@ def with_modules():
 
 
 class SigningAsterisk(Asterisk):
-    """The carrier's Asterisk, which signs calls of its numbers: {number: attestation}."""
+    """The carrier's Asterisk, which signs calls of its numbers: {number: attestation}.
 
-    def __init__(self, folder, laboratory, numbers):
-        sections = "".join(f"[{number.lstrip('+')}]\ntype=tn\nattest_level={level}\n\n" for number, level in numbers.items())
+    `others`: {number: laboratory} of numbers that another laboratory has certified.
+    """
+
+    def __init__(self, folder, laboratory, numbers, others):
+        sections = "".join(
+            f"[{number.lstrip('+')}]\ntype=tn\nattest_level={level}\n"
+            + (f"private_key_file=/lab-signer/etc/{others[number].code}.key\npublic_cert_url={others[number].address}\n"
+               if number in others else "") + "\n" for number, level in numbers.items())
         super().__init__(22, folder, {
+            **{f"{other.code}.key": other.read("leaf.key") for other in others.values()},
             "modules.conf": with_modules(), "leaf.key": laboratory.read("leaf.key"),
             "pjsip.conf": ENDPOINT.format(address=CARRIER, gateway=GATEWAY, profile="sign"),
             "stir_shaken.conf": SIGNING.format(address=laboratory.address, numbers=sections),
