@@ -4,6 +4,7 @@
 Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
 """
 import http.server
+import json
 import os
 import subprocess
 import threading
@@ -66,6 +67,53 @@ class CertificateHost:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class ListHost:
+    """An HTTP server on loopback with a signed list of authorities and the certificate of its signer.
+
+    Of the path `held` it sends the first half, and then nothing.
+    """
+
+    def __init__(self, administrator, authority):
+        self.administrator, self.held, self.requests, self.ended = administrator, None, [], threading.Event()
+        host = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = host.bodies[self.path]
+                half = self.path == host.held
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body[:len(body) // 2] if half else body)
+                self.wfile.flush()
+                host.requests.append(self.path)
+                if half:
+                    host.ended.wait(60)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.origin = f"http://127.0.0.1:{self.server.server_port}"
+        token = Signer(administrator.path("leaf.key")).signed(
+            {"alg": "ES256", "typ": "JWT", "x5u": self.origin + "/signer.pem"},
+            {"version": "1.0", "sequence": 1, "exp": int(time.time()) + 86400, "trustList": [authority]})
+        self.bodies = {
+            "/ca-list": json.dumps({"status": "success", "caList": token}).encode(),
+            "/signer.pem": (administrator.read("leaf.pem") + administrator.read("intermediate.pem")).encode()}
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def holds(self, path):
+        """Whether it has sent the first half of a path, and holds the rest."""
+        return self.held == path and self.requests[-1:] == [path]
+
+    def stop(self):
+        self.ended.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -239,6 +287,59 @@ def fetched_signer(testbed, folder, run):
         usual(testbed, host.address)
 
 
+def fetched_list(testbed, folder, run):
+    """A kill in the middle of a list, or of the certificate of its signer, leaves nothing; the next start has both."""
+    number = brand(1092)
+    administrator = Laboratory(os.path.join(folder, "administrator"), code="900A").make()
+    # The authority of the call's signer comes by the list alone.
+    authority = Laboratory(os.path.join(folder, "laboratory")).make()
+    host = ListHost(administrator, authority.read("root.pem"))
+    authority.write("administrator.pem", administrator.read("root.pem"))
+    authority.write("lab.yaml", authority.read("lab.yaml").replace("[root.pem]", f'["{host.origin}/ca-list"]') + (
+        "list_root: administrator.pem\nx5u_ports: [any]\nx5u_http: true\nx5u_private: true\n"))
+    testbed.gateway.stop()
+    testbed.write_config(trunk="    policy: strict\n    signatures: decide\n", more=authority.configuration() + "\n")
+    authority.install(testbed.herald_binary, testbed.config)
+    carrier = Carrier(authority, folder, run)
+
+    def listed():
+        return testbed.command(testbed.herald_binary, "trust", "list", "--wide", "--config", testbed.config)
+    try:
+        for path in host.bodies:
+            host.held = path
+            testbed.start_gateway()
+            wait_until(lambda path=path: host.holds(path), 60, f"{path} is not fetched")
+            testbed.gateway.kill()
+            text = listed()
+            if "sequence" in text or "/signer.pem" in text or "not fetched yet" not in text:
+                raise Failed(f"the half of {path} has left something:\n{text}")
+        host.held = None
+        testbed.start_gateway()
+        wait_until(lambda: testbed.metric('herald_trust_list_fetches_total{result="fetched"}') == 1, 60,
+                   "the list is not fetched after the kills")
+        # The signer of the call and that of the list.
+        known_signers(testbed, 2)
+        if "list of authorities of regime lab: 1, sequence 1, until" not in listed():
+            raise Failed(f"the list is not in force:\n{listed()}")
+        carrier.call(number, is_branded=True)
+        testbed.gateway.kill()
+        fetched = len(host.requests)
+        testbed.start_gateway()
+        known_signers(testbed, 2)
+        carrier.call(number, is_branded=True)
+        run.expect_events(testbed, number, SEEN * 2)
+        if len(host.requests) != fetched:
+            raise Failed("a list in force is fetched again at a start")
+    finally:
+        host.stop()
+        if not testbed.gateway.is_running():
+            testbed.start_gateway()
+        for words in (["--list", "lab"], [host.origin + "/signer.pem"]):
+            subprocess.run([testbed.herald_binary, "trust", "remove", *words, "--config", testbed.config],
+                           capture_output=True, timeout=60, check=False)
+        usual(testbed)
+
+
 def documented_laboratory(testbed, folder, _):
     """The commands of docs/trust.md make a root, a regime and a signer that counts under it."""
     os.makedirs(folder, exist_ok=True)
@@ -267,4 +368,5 @@ SIGNED = (
     ("a signed call in shadow", shadowed_call),
     ("a signed call is rejected", rejected_call),
     ("a signer is fetched", fetched_signer),
+    ("a list is fetched, over two kills", fetched_list),
 )

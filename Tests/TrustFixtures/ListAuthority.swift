@@ -12,10 +12,10 @@ package struct ListAuthority: Sendable {
 
     private let now: Int64
     private let rootKey = P256.Signing.PrivateKey()
-    private let listKey = P256.Signing.PrivateKey()
+    private var listKey = P256.Signing.PrivateKey()
     private let revocationKey = P256.Signing.PrivateKey()
     private let root: Certificate
-    private let listSigner: Certificate
+    private var listSigner: Certificate
     private let revocationSigner: Certificate
 
     /// - Parameter now: Unix seconds, around which the certificates are in force for a year.
@@ -26,6 +26,17 @@ package struct ListAuthority: Sendable {
         listSigner = try Self.certificate("PA list", listKey, by: rootKey, issuer: "PA root", isAuthority: false, now)
         revocationSigner = try Self.certificate(
             "PA revocations", revocationKey, by: rootKey, issuer: "PA root", isAuthority: false, now)
+    }
+
+    /// The same administrator with another signer of lists under its root.
+    ///
+    /// - Parameter later: seconds by which the certificate begins and ends later.
+    package func renewed(later: Int64 = 0) throws -> ListAuthority {
+        var other = self
+        other.listKey = P256.Signing.PrivateKey()
+        other.listSigner = try Self.certificate(
+            "PA list 2", other.listKey, by: rootKey, issuer: "PA root", isAuthority: false, now + later)
+        return other
     }
 
     private static func certificate(
@@ -54,9 +65,12 @@ package struct ListAuthority: Sendable {
     /// The root above the signer of lists, in PEM.
     package var rootFile: String { get throws { try root.serializeAsPEM().pemString + "\n" } }
 
+    /// The signer of lists, in PEM.
+    package var signerCertificate: String { get throws { try listSigner.serializeAsPEM().pemString + "\n" } }
+
     /// The signer of lists behind its address.
     package var signerFile: String {
-        get throws { "x5u: \(Self.signerAddress)\n" + (try listSigner.serializeAsPEM().pemString) + "\n" }
+        get throws { "x5u: \(Self.signerAddress)\n" + (try signerCertificate) }
     }
 
     /// The signer of revocation lists, in PEM.
@@ -69,8 +83,11 @@ package struct ListAuthority: Sendable {
     /// - Parameters:
     ///   - names: certificates of the laboratory.
     ///   - life: seconds from now to its end.
-    package func list(_ sequence: Int, of names: [String], life: Int64 = 30 * 86_400) throws -> String {
-        let header = #"{"alg":"ES256","typ":"JWT","x5u":"\#(Self.signerAddress)"}"#
+    ///   - address: that of the certificate of its signer.
+    package func list(
+        _ sequence: Int, of names: [String], life: Int64 = 30 * 86_400, signer address: String = signerAddress
+    ) throws -> String {
+        let header = #"{"alg":"ES256","typ":"JWT","x5u":"\#(address)"}"#
         let certificates = names.map { #""\#(TrustLab.shared.pem($0).replacing("\n", with: "\\n"))""# }
         let payload =
             #"{"version":"1.0","sequence":\#(sequence),"exp":\#(now + life),"trustList":[\#(certificates.joined(separator: ","))]}"#

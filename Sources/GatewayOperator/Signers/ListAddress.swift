@@ -52,6 +52,9 @@ struct ListAddress: Equatable, Sendable {
         return found
     }
 
+    /// Whether scheme, host and port of an address are those of the list.
+    func hasHost(of address: String) -> Bool { Self.isSameHost(address, self.address) }
+
     /// Whether scheme, host and port of both are the same: a login is sent to no other host.
     private static func isSameHost(_ one: String, _ other: String?) -> Bool {
         func origin(_ address: String) -> [String] {

@@ -40,11 +40,12 @@ struct ListRefresh: Sendable {
                 known: validators, at: time.now())
             switch response {
             case .unchanged(let freshness): succeed(&outcome, "unchanged", freshness, trust)
-            case .list(let fetched, let freshness): try await take(fetched, freshness, trust, &outcome)
+            case .list(let fetched, let freshness): try await take(fetched, freshness, trust, fetch, &outcome)
             }
         } catch let problem as CertificateProblem {
-            if case .fetch(let failure) = problem { outcome.failure = failure }
-            fail(&outcome, problem.reason, problem.description, isRefused: problem.cause == .certificateMalformed)
+            fail(&outcome, problem, problem.description)
+        } catch let failure as ListSigner.Failure {
+            fail(&outcome, failure.problem, failure.description)
         } catch let refusal as TrustMerge.ListRefusal {
             fail(&outcome, "refused", refusal.reason, isRefused: true)
         } catch {
@@ -61,16 +62,18 @@ struct ListRefresh: Sendable {
     }
 
     private func take(
-        _ fetched: FetchedList, _ freshness: CertificateFreshness, _ trust: StoredTrust, _ outcome: inout Outcome
+        _ fetched: FetchedList, _ freshness: CertificateFreshness, _ trust: StoredTrust, _ fetch: CertificateFetch,
+        _ outcome: inout Outcome
     ) async throws {
         // The validators of another response belong to another list.
         (outcome.state.etag, outcome.state.lastModified) = (nil, nil)
         let isStored = list.isStored(fetched.digest, in: trust)
         outcome.state.digest = fetched.digest
         guard !isStored else { return succeed(&outcome, "unchanged", freshness, trust) }
-        let taken = try await TrustImport(settings, folder: folder, now: self.time.now()).take(fetched, of: list)
+        let intake = TrustImport(settings, folder: folder, now: self.time.now())
+        let (taken, signer) = try await ListSigner(list: list, fetch: fetch).take(fetched, by: intake, at: time.now())
         outcome.change = taken.changes.first { ["list", "revocations"].contains($0.kind) }
-            .map { "\($0.subject): \($0.detail)" }
+            .map { "\($0.subject): \($0.detail)" + (signer.map { "; its signer is new: \($0)" } ?? "") }
         succeed(&outcome, "fetched", freshness, taken.trust)
     }
 
@@ -85,6 +88,12 @@ struct ListRefresh: Sendable {
             chance: time.chance())
         if let validator = freshness.etag { outcome.state.etag = validator }
         if let validator = freshness.lastModified { outcome.state.lastModified = validator }
+    }
+
+    /// Records the failure of a fetch.
+    private func fail(_ outcome: inout Outcome, _ problem: CertificateProblem, _ reason: String) {
+        if case .fetch(let failure) = problem { outcome.failure = failure }
+        fail(&outcome, problem.reason, reason, isRefused: problem.cause == .certificateMalformed)
     }
 
     /// Records a failure, after which the stored list stays in use.

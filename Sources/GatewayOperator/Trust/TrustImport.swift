@@ -105,11 +105,16 @@ package struct TrustImport {
 
     /// Takes in a list that a host has sent, by the rules for a file of its regimes.
     ///
+    /// - Parameter signer: the fetched certificate of its signer; nil if a stored one has to verify the list.
     /// - Throws: `ListRefusal` for a list that is refused, and then nothing changes.
-    func take(_ list: FetchedList, of address: ListAddress) async throws -> Outcome {
+    func take(
+        _ list: FetchedList, of address: ListAddress, signer: TrustMaterial.Chain? = nil
+    ) async throws -> Outcome {
         var sources = RegimeSources(settings.regimes)
         sources.add(list, from: address)
-        return try await change(by: sources) { merge in try await merge.takeLists(of: address.address) }
+        return try await change(by: sources) { merge in
+            try await merge.takeLists(of: address.address, signer: signer)
+        }
     }
 
     /// Adds a file, or each member of an archive. A refused archive is an error, so that it changes nothing.

@@ -25,6 +25,8 @@ struct TrustMerge {
     private(set) var unchanged = 0
     /// Lines of signers by their positions, and the positions of the signers. Their details are known after the decision.
     private var lines: [Int: Int] = [:]
+    /// The addresses of certificates that may verify refused lists after all, by the places of the lists.
+    private var missingSigners: [String: String] = [:]
     private let sources: RegimeSources
     private let settings: HeraldConfiguration.TrustSettings
     private let now: Int64
@@ -55,17 +57,22 @@ struct TrustMerge {
     /// The reason for which a fetched list is not taken in.
     struct ListRefusal: Error {
         let reason: String
+        /// The address of a certificate that may verify the list after all; nil if no other one can.
+        var signer: String?
     }
 
     /// Takes in the lists of the regimes' files and the fetched one of an address, which are among the sources.
     ///
+    /// - Parameter signer: the fetched certificate of the list's signer, which becomes a signer as by an import; nil for none.
     /// - Throws: `ListRefusal` if the fetched one is refused.
-    mutating func takeLists(of address: String) async throws {
-        await takeLists(TrustMaterial())
+    mutating func takeLists(of address: String, signer: TrustMaterial.Chain?) async throws {
+        let material = TrustMaterial(signer.map { [$0] } ?? [])
+        await takeLists(material)
         takeRevocations(TrustMaterial())
         if let refusal = changes.first(where: { $0.kind == "refused" && $0.subject == address }) {
-            throw ListRefusal(reason: refusal.detail)
+            throw ListRefusal(reason: refusal.detail, signer: missingSigners[address])
         }
+        takeChains(material.chains)
         try await decide()
     }
 
@@ -135,6 +142,7 @@ struct TrustMerge {
             return nil
         } catch {
             reason = error.reason
+            missingSigners[place] = error.signer
         }
         if isFirst { return nil }
         if isOwn { refuse(place, "regime \(files.regime.name): \(reason)") }

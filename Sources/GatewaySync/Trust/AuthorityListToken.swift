@@ -10,8 +10,13 @@ package struct AuthorityListToken: Sendable {
     /// The reason for which a list is refused, with the remedy.
     package struct Refusal: Error {
         package var reason: String
+        /// The address of a certificate that may verify the list after all; nil if no other one can.
+        package var signer: String?
 
-        package init(reason: String) { self.reason = reason }
+        package init(reason: String, signer: String? = nil) {
+            self.reason = reason
+            self.signer = signer
+        }
     }
 
     /// The number of the list, which grows.
@@ -32,6 +37,9 @@ package struct AuthorityListToken: Sendable {
         var alg: String
         var x5u: String?
         var x5c: [String]?
+
+        /// The address of the signer's certificate; nil for a token that brings its chain.
+        var signer: String? { x5c == nil ? x5u : nil }
     }
 
     private struct Payload: Decodable {
@@ -66,7 +74,9 @@ package struct AuthorityListToken: Sendable {
         guard let key = P256.Signing.PublicKey(signer.publicKey),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             key.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
-        else { throw Refusal(reason: "its signature is not by \(clean("\(signer.subject)"))") }
+        else {
+            throw Refusal(reason: "its signature is not by \(clean("\(signer.subject)"))", signer: header.signer)
+        }
         guard let payload: Payload = decoded(parts[1]) else {
             throw Refusal(reason: "lacks sequence, exp or trustList")
         }
@@ -117,12 +127,13 @@ package struct AuthorityListToken: Sendable {
         guard let chain = own ?? header.x5u.flatMap(chain) else {
             let address = header.x5u.map { clean($0) } ?? ""
             throw Refusal(
-                reason: "the certificate of its signer is not known; import it with the line x5u: \(address)")
+                reason: "the certificate of its signer is not known; import it with the line x5u: \(address)",
+                signer: header.signer)
         }
         let certificates = chain.compactMap { try? Certificate(derEncoded: $0) }
         let anchors = roots.compactMap { try? Certificate(derEncoded: $0) }
         guard let leaf = certificates.first else {
-            throw Refusal(reason: "the certificate of its signer cannot be read")
+            throw Refusal(reason: "the certificate of its signer cannot be read", signer: header.signer)
         }
         let time = Date(timeIntervalSince1970: TimeInterval(now))
         var verifier = Verifier(rootCertificates: CertificateStore(anchors)) {
@@ -131,7 +142,8 @@ package struct AuthorityListToken: Sendable {
         let result = await verifier.validate(
             leaf: leaf, intermediates: CertificateStore(certificates.dropFirst()))
         guard case .validCertificate = result else {
-            throw Refusal(reason: "its signer \(clean("\(leaf.subject)")) has no valid chain to list_root")
+            throw Refusal(
+                reason: "its signer \(clean("\(leaf.subject)")) has no valid chain to list_root", signer: header.signer)
         }
         return leaf
     }

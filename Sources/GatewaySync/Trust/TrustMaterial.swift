@@ -15,6 +15,12 @@ package struct TrustMaterial: Sendable {
         package var certificates: [[UInt8]]
         /// File and line, for the operator.
         package var place: String
+
+        package init(address: String?, certificates: [[UInt8]], place: String) {
+            self.address = address
+            self.certificates = certificates
+            self.place = place
+        }
     }
 
     /// A part of a file that is not taken in.
@@ -50,8 +56,8 @@ package struct TrustMaterial: Sendable {
     /// The most certificates of a chain (RFC 8555 has no limit; six are more than any published chain).
     static let mostCertificates = 6
 
-    /// No material.
-    package init() {}
+    /// Material of chains alone.
+    package init(_ chains: [Chain] = []) { self.chains = chains }
 
     /// Adds the contents of a file.
     package mutating func add(_ bytes: [UInt8], of file: String) {
