@@ -27,6 +27,8 @@ LABORATORY = 'the scenario "the laboratory of docs/trust.md" of Deploy/test runs
 
 SIGNERS = "the site has no regime and no signer; TrustCommandTests and the scenarios of signed calls"
 
+LOGIN = 'the scenario "the login of docs/trust.md" of Deploy/test runs the block'
+
 TEST_CALL = 'the scenario "herald test-call" of Deploy/test runs the scripts'
 
 # Programs of command lines that no test runs from the page: (page, program, reason).
@@ -58,8 +60,12 @@ PROGRAMS = (
     ("docs/trust.md", "cat", LABORATORY),
     ("docs/trust.md", "echo", LABORATORY),
     ("docs/trust.md", "key=*", LABORATORY),
+    ("docs/trust.md", "mv", LOGIN),
     ("docs/trust.md", "openssl", LABORATORY),
     ("docs/trust.md", "printf", LABORATORY),
+    ("docs/trust.md", "sed", LOGIN),
+    ("docs/trust.md", "test", LOGIN),
+    ("docs/trust.md", "umask", LOGIN),
     ("docs/phones.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
 )
 

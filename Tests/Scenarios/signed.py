@@ -340,13 +340,60 @@ def fetched_list(testbed, folder, run):
         usual(testbed)
 
 
+def printed(title):
+    """The first commands behind a title of docs/trust.md."""
+    with open(os.path.join(ROOT, "docs", "trust.md"), encoding="utf-8") as page:
+        return page.read().split(f"### {title}\n", 1)[1].split("```sh\n", 1)[1].split("```", 1)[0]
+
+
+def run_block(block, folder):
+    os.makedirs(folder, exist_ok=True)
+    return subprocess.run(
+        ["sh", "-e", "-c", block], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def documented_login(_, folder, __):
+    """The commands of docs/trust.md write the login of the administrator, and keep the former one if it is refused."""
+    received, status = [], [200]
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            received.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            body = json.dumps({"status": "success", "accessToken": f"t0ken.{len(received)}", "refreshToken": "other"}).encode()
+            self.send_response(status[0])
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    block = printed("Renew a login").replace(
+        "https://authenticate-api.iconectiv.com", f"http://127.0.0.1:{server.server_port}")
+    os.makedirs(folder, exist_ok=True)
+    user, login = {"userId": "carrier-api", "password": "p\"ss"}, os.path.join(folder, "sti-pa-login")
+    with open(os.path.join(folder, "sti-pa-user.json"), "w", encoding="ascii") as file:
+        json.dump(user, file)
+    try:
+        for code, ends, text in ((200, 0, "t0ken.1"), (200, 0, "t0ken.2"), (401, 1, "t0ken.2")):
+            status[0] = code
+            done = run_block(block, folder)
+            with open(login, encoding="ascii") as file:
+                found = (done.returncode, file.read().strip(), os.stat(login).st_mode & 0o777)
+            if found != (ends, text, 0o600):
+                raise Failed(f"after {code} there is {found}: {done.stderr[-500:]}")
+        if received != [("/api/v1/auth/login", user)] * 3:
+            raise Failed(f"the host got {received}")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def documented_laboratory(testbed, folder, _):
     """The commands of docs/trust.md make a root, a regime and a signer that counts under it."""
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(ROOT, "docs", "trust.md"), encoding="utf-8") as page:
-        block = page.read().split("### Make a laboratory", 1)[1].split("```sh\n", 1)[1].split("```", 1)[0]
-    done = subprocess.run(
-        ["sh", "-e", "-c", block], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = run_block(printed("Make a laboratory"), folder)
     if done.returncode:
         raise Failed(f"the block ended with {done.returncode}: {done.stderr[-500:]}")
     config = os.path.join(folder, "herald.yaml")
@@ -364,6 +411,7 @@ def documented_laboratory(testbed, folder, _):
 
 SIGNED = (
     ("the laboratory of docs/trust.md", documented_laboratory),
+    ("the login of docs/trust.md", documented_login),
     ("a signed call", signed_call),
     ("a signed call in shadow", shadowed_call),
     ("a signed call is rejected", rejected_call),
