@@ -28,7 +28,7 @@ NAMES = "^CallPathTests\\.(SignedNameTests|BorrowedNameTests)"
 GET = "Sources/GatewaySync/"
 GETS = "^GatewaySyncTests\\.(CertificateFetchTests|ListFetchTests)"
 SIGNERS = "Sources/GatewayOperator/Signers/"
-FETCHES = "^GatewayOperatorTests\\.(SignerFetch|FetchRules|FetchPermission|FetchedChain|SignerService|ListRefresh|ListFault)"
+FETCHES = "^GatewayOperatorTests\\.(SignerFetch|FetchRules|FetchPermission|FetchedChain|SignerService|ListRefresh|ListFault|ListSigner)"
 
 RULES = (
     Rule(MESSAGE + "RequestValidity.swift", "return «version.upperBound == lineEnd» ? nil", "true", SIP,
@@ -236,13 +236,17 @@ RULES = (
          "a list is fetched before its end"),
     Rule(SIGNERS + "LesserChain.swift", "last < stored.validity.upperBound, «first <= stored.validity.lowerBound» {",
          "true", FETCHES, "a later certificate may have a shorter life"),
-    Rule(SIGNERS + "ListAddress.swift", "authorization: «isSameHost(address, regime.listAddress)» ?", "true", FETCHES,
+    Rule(SIGNERS + "ListAddress.swift", "let login = «isSameHost(address, regime.listAddress)» ?", "true", FETCHES,
          "a login is sent to the host of its list alone"),
     Rule(SIGNERS + "ListRefresh.swift", "«list.isStored(known.digest, in: trust)»\n                ? Certificate", "true",
          FETCHES, "a list that is gone is fetched as a whole"),
-    Rule("Sources/GatewayOperator/Trust/TrustMerge.swift", "if let stored, «list.sequence < stored.sequence» {", "false",
-         FETCHES, "a list with a lower sequence is refused"),
-    Rule("Sources/GatewayOperator/Trust/TrustMerge.swift", "files.regime.listAddress, «address != place» { return nil }",
+    Rule(SIGNERS + "ListSigner.swift", "guard «list.hasHost(of: address)» else", "true", FETCHES,
+         "the signer of a list comes from the host of the list"),
+    Rule(GET + "Trust/AuthorityListToken.swift", "(signer.subject)\"))\", signer: «header.signer»)", "nil", FETCHES,
+         "a new key at the address of a list's signer is fetched"),
+    Rule("Sources/GatewayOperator/Trust/TrustMerge.swift", "guard «list.sequence >= stored.sequence» else", "true", FETCHES,
+         "a list with a lower sequence is refused"),
+    Rule("Sources/GatewayOperator/Trust/TrustMerge.swift", "(files.regime.listAddress.map { «$0 != place» } ?? false)",
          "true", FETCHES, "a fetched list with a lower sequence is a failure"),
     Rule("Sources/GatewayStore/Signers/SignerStore+Fetches.swift", "guard «known == record.known» else", "true", FETCHES,
          "the result of a fetch counts for the state that it began with"),
