@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import Trust
 import TrustFixtures
@@ -43,6 +44,22 @@ struct TrustCauseTests {
             #expect(TrustCause(named: name) == cause)
         }
         #expect(TrustCause(named: "bad signature") == nil)
+    }
+
+    @Test func `the page on signers has the effect and the code of each cause`() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../docs/trust.md")
+        let page = try String(contentsOf: file, encoding: .utf8)
+        for (_, name, effect, code) in Self.rows {
+            let numbers =
+                switch effect {
+                case .passes: ["passed"]
+                case .fails, .failsAsMalformed: ["failed"]
+                // A remark on a signed name leaves the number as it is.
+                case .none: ["none", "unchanged"]
+                }
+            let column = code.map { " \($0) " } ?? " "
+            #expect(numbers.contains { page.contains("| `\(name)` | \($0) |\(column)| ") }, "\(name)")
+        }
     }
 
     @Test func `a set holds each cause`() {
