@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 
+from Bench import signer_chains
 from heraldtest import ROOT
 from heraldtest.child import Failed, wait_until
 from heraldtest.signing import ADDRESS, Laboratory, Signer
@@ -248,6 +249,41 @@ def rejected_call(testbed, folder, run):
         usual(testbed)
 
 
+def wrong_clock(testbed, folder, run):
+    """With a clock 90 s behind its signers a gateway calls no token false for long, brands none, and doctor has the offset."""
+    number = brand(1065)
+    carrier = prepared(testbed, folder, run, "decide")
+    # One worker needs eight signers with another time, and each has its own.
+    count = 24
+    try:
+        testbed.command(testbed.herald_binary, "trust", "import", *signer_chains.write(
+            carrier.laboratory, count, os.path.join(folder, "chains")), "--config", testbed.config)
+        known_signers(testbed, count)
+        carrier.address = signer_chains.address(0)
+        carrier.call(number, is_branded=False, age=-90)
+        wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["future"], 60, "no call is early")
+        expect(latest(testbed, number), signature="failed", decision="failed_verification")
+        for place in range(1, count):
+            carrier.address = signer_chains.address(place)
+            carrier.call(number, is_branded=False, age=-90)
+        wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["clock_suspect"], 60,
+                   "the clock is not suspect")
+        expect(latest(testbed, number), signature="none", decision="policy")
+        offset = testbed.metric("herald_trust_clock_offset_seconds")
+        if not offset or not 80 <= offset <= 90:
+            raise Failed(f"the clock is {offset} s behind by the metric")
+        found = subprocess.run([testbed.herald_binary, "doctor", "--config", testbed.config], capture_output=True, text=True,
+                               timeout=60, check=False).stdout
+        if "s behind the tokens of most signers" not in " ".join(found.split()):
+            raise Failed(f"doctor has not found the clock:\n{found}")
+        carrier.call(number, is_branded=True)
+        run.expect_events(testbed, number, SEEN)
+    finally:
+        for place in range(count):
+            remove(testbed, signer_chains.address(place))
+        usual(testbed)
+
+
 def fetched_signer(testbed, folder, run):
     """With fetch: on the certificate of an unknown signer is fetched beside its call, once, and is kept over a kill."""
     number = brand(1086)
@@ -419,6 +455,7 @@ SIGNED = (
     ("a signed call", signed_call),
     ("a signed call in shadow", shadowed_call),
     ("a signed call is rejected", rejected_call),
+    ("signed calls and a wrong clock", wrong_clock),
     ("a signer is fetched", fetched_signer),
     ("a list is fetched, over two kills", fetched_list),
 )
