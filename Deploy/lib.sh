@@ -16,6 +16,8 @@ readonly BUILD_PACKAGES=(git g++ pkg-config libicu-dev libosip2-dev libphonenumb
 readonly PACKAGE_PACKAGES=(dpkg-dev binutils python3)
 # Deploy/image.
 readonly IMAGE_PACKAGES=(apt debian-archive-keyring dpkg mmdebstrap python3 util-linux)
+# Deploy/sign.
+readonly SIGN_PACKAGES=(gpg gpg-agent gpgv)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 # promtool; the package would start a server.
 readonly MONITORING_PACKAGES=(prometheus)

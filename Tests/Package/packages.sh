@@ -123,6 +123,14 @@ sys.exit(f"      {remark}" if remark else 0)
 END
 }
 
+# release_key: a new key of gpg that signs one release, without a passphrase, and its public part.
+release_key() {
+    rm -rf "$TREES/gnupg"
+    mkdir -m 700 "$TREES/gnupg"
+    GNUPGHOME=$TREES/gnupg gpg --batch --quiet --passphrase '' --quick-generate-key release@herald.example ed25519 sign 1d \
+        2>/dev/null && gpg --homedir "$TREES/gnupg" --batch --export >"$TREES/herald-release.gpg"
+}
+
 # dist PROGRAMS: Deploy/dist in a clone of the last commit, with the Swift packages of this tree.
 dist() {
     local source=$TREES/source part
@@ -132,12 +140,13 @@ dist() {
     for part in .build .build-release; do
         [ ! -d "$ROOT/$part/checkouts" ] || { mkdir "$source/$part"; ln -s "$ROOT/$part/checkouts" "$source/$part/checkouts"; }
     done
-    "$source/Deploy/dist" --programs "$1" --output "$TREES/dist" >"$LOG/dist.log" 2>&1 \
-        || { tail -n 5 "$LOG/dist.log" | sed 's/^/      /' >&2; return 1; }
+    release_key || return 1
+    GNUPGHOME=$TREES/gnupg "$source/Deploy/dist" --programs "$1" --output "$TREES/dist" --sign release@herald.example \
+        >"$LOG/dist.log" 2>&1 || { tail -n 5 "$LOG/dist.log" | sed 's/^/      /' >&2; return 1; }
 }
 
 sums_fit() {
-    (cd "$1" && sha256sum --check --quiet --strict SHA256SUMS && [ "$(wc -l <SHA256SUMS)" -eq $(($(ls | wc -l) - 1)) ])
+    (cd "$1" && sha256sum --check --quiet --strict SHA256SUMS && [ "$(wc -l <SHA256SUMS)" -eq $(($(ls | wc -l) - 2)) ])
 }
 
 check_release() { # PROGRAMS
@@ -148,6 +157,8 @@ check_release() { # PROGRAMS
     fi
     ok "Deploy/dist writes a release" dist "$(readlink -f "$1")"
     ok "SHA256SUMS fits every file of the release" sums_fit "$TREES/dist"
+    ok "the signature of SHA256SUMS is by the key of the release" \
+        gpgv --quiet --keyring "$TREES/herald-release.gpg" "$TREES/dist/SHA256SUMS.asc" "$TREES/dist/SHA256SUMS"
     ok "the list of parts is CycloneDX 1.5 by its schema" valid_cyclonedx "$TREES/dist/herald-$NUMBER.cdx.json"
     ok "the release has the source, which has Deploy/release" \
         grep -q "^herald-$NUMBER/Deploy/release$" <(tar tzf "$TREES/dist/herald-$NUMBER.tar.gz")

@@ -9,6 +9,7 @@ struct BenchTests {
     @Test(arguments: [
         "Bench.test_bench", "Bench.test_doors", "Bench.test_trust", "heraldtest.test_demo",
         "heraldtest.test_heraldtest", "heraldtest.test_picture", "Package.test_image", "Package.test_package",
+        "Package.test_sign",
     ])
     func `the test programs calculate and count correctly`(module: String) async throws {
         let packages = "PYTHONPATH=" + Repository.root.appendingPathComponent("Tests").path
