@@ -34,6 +34,17 @@ extension PageSite {
         }
     }
 
+    /// The page of an address that has none. Without a login it has no entries.
+    func missingPage(_ request: Request) async -> Response {
+        if case .off(let text) = access { return problem(PageProblem(.forbidden, text), nil) }
+        if let refusal = refusalOfHost(request) { return refusal }
+        let missing = PageProblem(.notFound, "There is no page \(request.uri.path.prefix(200)).")
+        guard let session = await session(of: request), !access.hasLogin || session.isLoggedIn else {
+            return problem(missing, nil)
+        }
+        return problem(missing, framed(nil, request, session, title: "Problem"), session)
+    }
+
     /// The response to a foreign name in `Host`; nil if the site accepts it.
     func refusalOfHost(_ request: Request) -> Response? {
         if access.accepts(host: request.head.authority) { return nil }
@@ -126,7 +137,7 @@ extension PageSite {
     }
 
     private func framed(
-        _ page: Page, _ request: Request, _ session: PageSessions.Session, title: String, notice: PageNotice? = nil
+        _ page: Page?, _ request: Request, _ session: PageSessions.Session, title: String, notice: PageNotice? = nil
     ) -> PageFrame {
         let path = request.uri.path
         let query = request.uri.query.map { "?\($0)" } ?? ""
@@ -139,7 +150,7 @@ extension PageSite {
         }
         return PageFrame(
             site: name, version: version, title: title, entries: entries, token: session.token,
-            here: page.method == .get ? path + query : "/", hasLogin: access.hasLogin, masksNumbers: masksNumbers,
+            here: page?.method == .get ? path + query : "/", hasLogin: access.hasLogin, masksNumbers: masksNumbers,
             showsNumbers: session.showsNumbers, notice: notice)
     }
 

@@ -62,12 +62,13 @@ package final class PageSite: Sendable {
         sessions = PageSessions(now: now)
     }
 
-    /// Adds all routes of the site to a router.
+    /// Adds all routes of the site to a router, and a page for addresses without a route.
     ///
     /// - Parameter address: the client's address of a request, for the log.
     package func add<Context: RequestContext>(
         to router: Router<Context>, address: @escaping @Sendable (Context) -> String
     ) {
+        router.add(middleware: MissingPages(site: self))
         PageAssets.add(to: router)
         for page in pages + ownPages {
             router.on(RouterPath(page.path), method: page.method == .get ? .get : .post) { [self] request, context in

@@ -29,6 +29,38 @@ struct PageSiteTests {
         }
     }
 
+    private static let browser = ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]
+
+    @Test func `a browser gets a page for an address without one, and a program does not`() async throws {
+        try await TestSite.loopback.test { client in
+            let cookie = try await client.get("/").cookie
+            let page = try await client.get("/nowhere%3Cb%3E<b>", cookie: cookie, Self.browser)
+            #expect(page.status == .notFound)
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(page.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'") == true)
+            #expect(page.text.contains("There is no page /nowhere%3Cb%3E&lt;b&gt;."))
+            #expect(page.text.contains("<a href=\"/\">Start</a>"))
+            #expect(try await client.get("/" + String(repeating: "x", count: 5000), Self.browser).text.count < 3000)
+            for headers in [[:], ["Accept": "*/*"], ["Accept": "application/json"]] {
+                let error = try await client.get("/nowhere", headers)
+                #expect(error.status == .notFound && !error.text.contains("<"))
+            }
+            #expect(try await client.post("/nowhere", "", cookie: nil, Self.browser).status == .notFound)
+        }
+    }
+
+    @Test func `without a login the page of an unknown address names no other page`() async throws {
+        try await TestSite.login.test { client in
+            let page = try await client.get("/nowhere", Self.browser)
+            #expect(page.status == .notFound && page.text.contains("There is no page /nowhere."))
+            #expect(!page.text.contains(">Start</a>"))
+        }
+        try await TestSite(access: .off("Set admin.tls.")).test { client in
+            let page = try await client.get("/nowhere", Self.browser)
+            #expect(page.status == .forbidden && page.text.contains("Set admin.tls."))
+        }
+    }
+
     @Test func `blanks and plus signs of a search arrive`() async throws {
         try await TestSite.loopback.test { client in
             let page = try await client.get("/?name=a+b%2Bc%20d")

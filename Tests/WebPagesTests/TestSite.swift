@@ -101,8 +101,8 @@ struct Client: Sendable {
         var cookie: String? { headers[.setCookie]?.split(separator: ";").first.map(String.init) }
     }
 
-    func get(_ uri: String, cookie: String? = nil) async throws -> Received {
-        try await send(uri, .get, cookie, [:], nil)
+    func get(_ uri: String, cookie: String? = nil, _ headers: [String: String] = [:]) async throws -> Received {
+        try await send(uri, .get, cookie, headers, nil)
     }
 
     func head(_ uri: String) async throws -> Received { try await send(uri, .head, nil, [:], nil) }
