@@ -22,7 +22,8 @@ struct PageAccessTests {
     private static let forms = [
         "/accounts", "/accounts/main", "/accounts/main/remove", "/accounts/main/brands", "/accounts/main/brand",
         "/accounts/main/brands/preview", "/accounts/main/brand/preview", "/accounts/main/import/x/region",
-        "/accounts/main/brand/numbers", "/accounts/main/brand/remove", "/accounts/main/numbers/remove",
+        "/accounts/main/brand/numbers", "/accounts/main/numbers/add", "/accounts/main/brand/remove",
+        "/accounts/main/numbers/remove",
         "/accounts/main/import/text", "/accounts/main/import/x", "/accounts/main/import/x/cancel",
         "/accounts/main/keys", "/accounts/main/keys/x/rotate", "/accounts/main/keys/x/remove", "/accounts/main/debug",
         "/accounts/main/debug/withdraw", "/logo-upload/x", "/logo-removal",
@@ -220,6 +221,12 @@ struct PageAccessTests {
             #expect(account.status == 404 && account.text.contains("list the accounts to see their names"))
             let brand = try await visitor.get("/accounts/main/brand?id=nothing")
             #expect(brand.status == 404 && brand.text.contains("There is no brand"))
+            let headers = [(name: "Accept", value: "text/html,*/*;q=0.8")]
+            let page = try await PageVisitor.send(
+                "GET", "/access", on: visitor.directory, cookie: visitor.cookie, headers: headers, body: "")
+            #expect(page.status == 404 && page.text.contains("There is no page /access."))
+            #expect(page.text.contains("<a href=\"/accounts\">Accounts</a>"))
+            #expect(try await visitor.get("/access").isEnvelope("not_found"))
         }
     }
 

@@ -226,7 +226,7 @@ struct BrandPages: Sendable {
         if let missing { first.notices = [.warning(PageDesk.sentence(missing))] }
         first.phone = entry.card(number: rows.first.map { request.shown($0.number) })
         var list = PagePart(
-            heading: "Numbers",
+            heading: "Numbers", texts: NumberSearch.remarks(rows, request),
             table: NumberSearch.table(
                 "Numbers of \(brand.name)", rows, account, request, empty: "This brand has no number yet."))
         if rows.count == OperatorRequest.rows, let last = rows.last {
@@ -238,7 +238,8 @@ struct BrandPages: Sendable {
             [
                 first, list,
                 PagePart(
-                    heading: "Add numbers", form: numbers.form(account.path + "/brand/numbers", brand: brand.id)),
+                    heading: "Add numbers",
+                    form: numbers.form(account.path + "/brand/numbers", brand: .hidden("id", brand.id))),
                 numbers.report,
                 .links(PageLink(href: remove, linkText: "Remove this brand…")),
             ].compactMap { $0 }
@@ -279,44 +280,13 @@ struct BrandPages: Sendable {
 
     private func addNumbers(_ request: OperatorRequest) async throws -> PageResult {
         let (account, brand) = try await find(request, request.form["id"])
-        var lines = NumberLines(request.form)
-        let numbers = lines.numbers()
-        var text: String?
-        if !numbers.isEmpty {
-            let (database, id, now, reason) = (request.database, account.id, request.now, lines.reason)
-            let moved = try await request.blocking {
-                try BrandNumbers(database, account: id).set(
-                    numbers, brandID: brand.id, reason: reason.isEmpty ? nil : reason, now: now)
-            }
-            text = Self.added(numbers, to: brand, moved, request)
-        }
-        guard lines.rejected.isEmpty, let text else {
-            let rest = Self.lines(lines.rejected.count) + " not added. Correct the form and send it again."
-            let notice = text.map { PageNotice(.warning, "\($0) \(rest)") }
+        let addition = try await NumberAddition(request, account, brand)
+        guard addition.isComplete else {
             return try await show(
-                request, account, brand, numbers: lines, status: .unprocessableContent, notice: notice)
+                request, account, brand, numbers: addition.lines, status: .unprocessableContent,
+                notice: addition.notice)
         }
-        return .redirect(
-            to: PagePath.with(account.path + "/brand", ["id": brand.id]), notice: PageNotice(.done, text))
-    }
-
-    private static func lines(_ count: Int) -> String {
-        count == 1 ? "1 line was" : "\(Amount.count(count)) lines were"
-    }
-
-    /// The added numbers in a sentence, with the brands that had them before.
-    private static func added(
-        _ numbers: [E164Number], to brand: BrandList.Brand, _ moved: [BrandNumbers.NumberRow],
-        _ request: OperatorRequest
-    ) -> String {
-        let added =
-            numbers.count == 1
-            ? "\(request.shown("\(numbers[0])")) rings" : "\(Amount.count(numbers.count)) numbers ring"
-        let text = "\(added) as \(brand.name) from the next sync on."
-        guard let first = moved.first else { return text }
-        return moved.count == 1
-            ? text + " \(numbers.count == 1 ? "It" : "One") was a number of \(first.name)."
-            : text + " \(Amount.count(moved.count)) of them were numbers of other brands, such as \(first.name)."
+        return .redirect(to: PagePath.with(account.path + "/brand", ["id": brand.id]), notice: addition.notice)
     }
 
     private func askRemove(_ request: OperatorRequest) async throws -> PageResult {

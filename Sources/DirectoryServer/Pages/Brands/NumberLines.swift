@@ -66,11 +66,12 @@ struct NumberLines: Sendable {
         return numbers
     }
 
-    func form(_ action: String, brand: String) -> EntryForm {
+    /// - Parameter brand: the field of the brand that gets the numbers.
+    func form(_ action: String, brand: FormField) -> EntryForm {
         EntryForm(
             action,
             [
-                .hidden("id", brand),
+                brand,
                 .area(
                     "numbers", "Numbers", lines.joined(separator: "\n"),
                     hint: "one a line, with + and the country code, or national with the region",

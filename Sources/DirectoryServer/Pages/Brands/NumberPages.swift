@@ -5,19 +5,30 @@ import DirectoryStore
 import HTTPTypes
 import WebPages
 
-/// Lists the numbers of an account and removes single ones.
+/// Lists the numbers of an account, adds many and removes single ones.
 struct NumberPages: Sendable {
     let desk: PageDesk
 
     var pages: [Page] {
         [
-            desk.page(.get, "/accounts/:account/numbers") { try await list($0) },
+            desk.page(.get, "/accounts/:account/numbers") { try await show($0, $0.account()) },
+            desk.page(.post, "/accounts/:account/numbers/add", limit: 256 * 1024) { try await add($0) },
             desk.page(.post, "/accounts/:account/numbers/remove") { try await remove($0) },
         ]
     }
 
-    private func list(_ request: OperatorRequest) async throws -> PageResult {
-        let account = try await request.account()
+    private func show(
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, lines: NumberLines = NumberLines(),
+        brand: TypedBrand = TypedBrand(), status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+    ) async throws -> PageResult {
+        var parts = try await list(request, account)
+        parts.append(try await addForm(request, account, lines, brand))
+        if let report = lines.report { parts.append(report) }
+        return request.result("Numbers", of: account, tab: "/numbers", parts: parts, status: status, notice: notice)
+    }
+
+    /// The search with what it has found.
+    private func list(_ request: OperatorRequest, _ account: OperatorRequest.Account) async throws -> [PagePart] {
         let page = request.page
         let (text, chosen) = (page.query("q") ?? "", page.query("state") ?? "")
         let state = BrandNumbers.State(rawValue: chosen)
@@ -29,27 +40,56 @@ struct NumberPages: Sendable {
                     "state", "State", chosen,
                     [("", "all")] + BrandNumbers.State.allCases.map { ($0.rawValue, $0.rawValue) }),
             ], button: "Search", isGet: true)
-        var parts = [PagePart(form: search)]
         if let digits = NumberSearch.digits(of: text) {
-            parts.append(try await NumberSearch.part(request, account, digits))
-        } else {
-            if !text.isEmpty { parts[0].notices = [.error("Search with at least three digits, such as +6149.")] }
-            let after = NumberSearch.position(request)
-            let (database, id) = (request.database, account.id)
-            let rows = try await request.blocking {
-                try BrandNumbers(database, account: id).page(
-                    after: after, limit: OperatorRequest.rows, state: state)
-            }
-            var part = PagePart(
-                table: NumberSearch.table("Numbers", rows, account, request, empty: "There is no such number."))
-            if rows.count == OperatorRequest.rows, let last = rows.last {
-                let next = PagePath.with(
-                    account.path + "/numbers", ["state": state?.rawValue, "after": NumberSearch.position(last)])
-                part.linkList = .init(links: [PageLink(href: next, linkText: "Next page")])
-            }
-            parts.append(part)
+            return [PagePart(form: search), try await NumberSearch.part(request, account, digits)]
         }
-        return request.result("Numbers", of: account, tab: "/numbers", parts: parts)
+        var first = PagePart(form: search)
+        if !text.isEmpty { first.notices = [.error("Search with at least three digits, such as +6149.")] }
+        let after = NumberSearch.position(request)
+        let (database, id) = (request.database, account.id)
+        let rows = try await request.blocking {
+            try BrandNumbers(database, account: id).page(after: after, limit: OperatorRequest.rows, state: state)
+        }
+        var part = PagePart(
+            texts: NumberSearch.remarks(rows, request),
+            table: NumberSearch.table("Numbers", rows, account, request, empty: "There is no such number."))
+        if rows.count == OperatorRequest.rows, let last = rows.last {
+            let next = PagePath.with(
+                account.path + "/numbers", ["state": state?.rawValue, "after": NumberSearch.position(last)])
+            part.linkList = .init(links: [PageLink(href: next, linkText: "Next page")])
+        }
+        return [first, part]
+    }
+
+    /// The form that adds numbers, or the way to the first brand.
+    private func addForm(
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, _ lines: NumberLines, _ brand: TypedBrand
+    ) async throws -> PagePart {
+        let (database, id) = (request.database, account.id)
+        let known = try await request.blocking { try BrandList(database, account: id).page(after: nil, limit: 200) }
+        guard !known.isEmpty else {
+            return .links(PageLink(href: account.path + "/new-brand", linkText: "Add a brand first"))
+        }
+        return PagePart(
+            heading: "Add numbers",
+            form: lines.form(account.path + "/numbers/add", brand: brand.field(known: known.map(\.id))))
+    }
+
+    private func add(_ request: OperatorRequest) async throws -> PageResult {
+        let account = try await request.account()
+        let (database, id, text) = (request.database, account.id, request.form["brand"])
+        let typed = try await request.blocking { try TypedBrand(text, in: BrandList(database, account: id)) }
+        guard let brand = typed.brand else {
+            return try await show(
+                request, account, lines: NumberLines(request.form), brand: typed, status: .unprocessableContent)
+        }
+        let addition = try await NumberAddition(request, account, brand)
+        guard addition.isComplete else {
+            return try await show(
+                request, account, lines: addition.lines, brand: typed, status: .unprocessableContent,
+                notice: addition.notice)
+        }
+        return .redirect(to: account.path + "/numbers", notice: addition.notice)
     }
 
     private func remove(_ request: OperatorRequest) async throws -> PageResult {
@@ -97,6 +137,7 @@ enum NumberSearch {
             try BrandNumbers(database, account: id).page(beginningWith: digits, limit: OperatorRequest.rows)
         }
         return PagePart(
+            texts: remarks(rows, request),
             table: table(
                 "Numbers that begin with +\(digits)", rows, account, request, empty: "No number begins so."))
     }
@@ -105,23 +146,29 @@ enum NumberSearch {
         _ caption: String, _ rows: [BrandNumbers.NumberRow], _ account: OperatorRequest.Account,
         _ request: OperatorRequest, empty: String
     ) -> PageTable {
-        var table = PageTable(caption, ["Number", "Brand", "Call reason", "State", "Changed", "Action"], empty: empty)
+        var columns = ["Number", "Brand", "Call reason", "State", "Changed"]
+        if request.page.showsNumbers { columns.append("Action") }
+        var table = PageTable(caption, columns, empty: empty)
         for row in rows {
-            table.add(
+            var cells: [PageTable.Cell] = [
                 .text(request.shown(row.number)),
                 .link(row.name, PagePath.with(account.path + "/brand", ["id": row.brandID])), .text(row.reason),
                 .tag(row.state.rawValue, row.state == .active ? "good" : row.state == .held ? "warn" : "soft"),
-                request.time(row.updated), action(row, account, request))
+                request.time(row.updated),
+            ]
+            if request.page.showsNumbers { cells.append(action(row, account)) }
+            table.add(cells)
         }
         return table
     }
 
-    /// The button needs the whole number in the page, so it appears with the whole numbers only.
-    private static func action(
-        _ row: BrandNumbers.NumberRow, _ account: OperatorRequest.Account, _ request: OperatorRequest
-    ) -> PageTable.Cell {
+    /// The way to the buttons, which need the whole number in the page.
+    static func remarks(_ rows: [BrandNumbers.NumberRow], _ request: OperatorRequest) -> [String] {
+        rows.isEmpty || request.page.showsNumbers ? [] : ["Show numbers adds a button that removes a number."]
+    }
+
+    private static func action(_ row: BrandNumbers.NumberRow, _ account: OperatorRequest.Account) -> PageTable.Cell {
         guard row.state != .inactive else { return .text(nil) }
-        guard request.page.showsNumbers else { return .text("press Show numbers") }
         return PageTable.Cell(
             cellForm: .init(
                 account.path + "/numbers/remove", ["number": row.number, "id": row.brandID],
