@@ -127,9 +127,18 @@ struct EventPages: Sendable {
             table.add(
                 request.time(event.receivedAt), brand(event, names, account), .text(request.shownText(event.number)),
                 .text(event.outcome, detail: event.surface), outcome(event), counted, request.time(event.displayedAt),
-                .text(event.deviceID))
+                device(event, account))
         }
         return table
+    }
+
+    /// The begin of a device's identifier, which leads to its events.
+    private static func device(
+        _ event: EventLedger.Recorded, _ account: OperatorRequest.Account
+    ) -> PageTable.Cell {
+        guard let id = event.deviceID else { return .text(nil) }
+        let begin = id.count > 12 ? id.prefix(8) + "…" : id[...]
+        return .link(String(begin), PagePath.with(account.path + "/events", ["device": id]))
     }
 
     private static func brand(
