@@ -50,6 +50,8 @@ struct CallsValues: Sendable {
     let reasons: [Option]
     let outcomes: [Option]
     let rows: [Row]
+    /// The fields with a value, for a phone that shows the search folded; nil without one.
+    let chosen: String?
     /// False for a search with a mistake, which has no calls.
     let isSearched: Bool
     let span: String
@@ -71,6 +73,13 @@ struct CallsAddress {
 
     var query: CallQuery {
         fields.reduce(into: CallQuery()) { query, part in query[part.field] = part.value }
+    }
+
+    /// The names of the fields with a value; nil without one.
+    var chosen: String? {
+        let chosen = fields.filter { !$0.value.isEmpty }.map(\.field)
+        let names = chosen.map { $0 == .callID ? "Call-ID" : $0.rawValue }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
     subscript(_ field: CallQuery.Field) -> String { fields.first { $0.field == field }?.value ?? "" }
@@ -150,7 +159,7 @@ extension GatewayPages {
             outcomes: Self.options(
                 CallQuery.outcomes.map { ($0.lowercased(), $0 == "OPEN" ? "in progress" : $0) }, any: "any outcome",
                 address[.outcome].lowercased()),
-            rows: found.calls.map { row($0, page) }, isSearched: since != nil,
+            rows: found.calls.map { row($0, page) }, chosen: address.chosen, isSearched: since != nil,
             span: since.map { "since \(zone.withUTC($0))" } ?? "",
             readSince: found.rest.map { zone.withUTC($0.readSince) },
             older: last.map { address.path("/calls", before: $0) },

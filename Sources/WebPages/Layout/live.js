@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renews parts of an open page from server-sent events. Pages work without it.
+// Renews parts of an open page from server-sent events, and opens a search on a wide screen. Pages work without it.
 "use strict";
 
 function follow(source) {
@@ -25,6 +25,11 @@ function follow(source) {
     if (forward) location.replace(forward.href);
   });
   window.addEventListener("pagehide", () => events.close());
+}
+
+// A search is folded on a phone alone. Without script the style sheet shows it.
+if (matchMedia("(min-width: 40.01rem)").matches) {
+  for (const search of document.querySelectorAll("details.filter")) search.open = true;
 }
 
 const live = document.querySelector("[data-live]");

@@ -12,6 +12,10 @@ struct EntryForm: Sendable {
     let hasFields: Bool
     var isDanger = false
     var isQuiet = false
+    /// True for a search of many fields, which a phone shows folded.
+    let isFolded: Bool
+    /// True for a folded form with a problem.
+    let isUnfolded: Bool
     /// The way back without a change.
     var cancel: String?
     /// A second button, which sends the form elsewhere.
@@ -31,13 +35,13 @@ struct EntryForm: Sendable {
         self.button = button
         hasFields = fields.contains { !$0.isHidden }
         (self.isGet, self.isDanger, self.isQuiet) = (isGet, isDanger, isQuiet)
+        isFolded = isGet && fields.count { !$0.isHidden } > 3
+        isUnfolded = fields.contains { $0.fieldProblem != nil }
         (hasFile, self.cancel) = (fields.contains { $0.fieldType == "file" }, cancel)
         // Labels refer to identifiers, and a page can have several forms with a field of one name.
         let prefix = action.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         for index in self.fields.indices { self.fields[index].fieldID = "\(prefix)-\(self.fields[index].fieldName)" }
     }
-
-    var hasProblem: Bool { fields.contains { $0.fieldProblem != nil } }
 }
 
 /// One field of a form.
