@@ -47,7 +47,10 @@ extension GatewayPagesTests {
                 try Self.row(page, "Acme &amp; Bank") == ["Acme &amp; Bank, acme", "80", "80 %", "70", "50 %", "20 s"])
             #expect(
                 try Self.row(page, "Values of a signature") == ["Values of a signature", "5", "5 %", "0", "–", "–"])
-            #expect(try Self.row(page, "no_match") == ["no_match", "15", "15 %", "10", "5 of 10"])
+            #expect(
+                try Self.row(page, "no_match") == [
+                    "no_match The directory has no brand for the number.", "15", "15 %", "10", "5 of 10",
+                ])
             #expect(try Self.row(page, "carrier") == ["carrier", "80", "81 %", "50 %"])
             #expect(try Self.row(page, "second") == ["second", "20", "100 %", "10 of 20"])
             #expect(page.contains("/calls?decision=shadow&amp;brand=Acme%20%26%20Bank&amp;customer=acme&amp;since="))

@@ -13,4 +13,9 @@ enum DecisionText {
         }
         return MissingBrand(reason).text.text { $0 }
     }
+
+    /// The cause of a reason in a sentence, without its remedy; nil for other texts.
+    static func cause(of reason: String) -> String? {
+        PassThroughReason.allCases.first { $0.description == reason }.map { MissingBrand($0).cause.text { $0 } }
+    }
 }

@@ -14,6 +14,8 @@ struct ShadowValues: Sendable {
         /// The page of these calls; nil where no filter finds them alone.
         let path: String?
         let name: String
+        /// The cause of a reason in a sentence; nil for a brand or a trunk.
+        let meaning: String?
         /// Nil for a usual brand.
         let customer: String?
         let calls: String
@@ -66,7 +68,7 @@ extension ShadowValues {
             Line(name.isEmpty ? "not configured now" : name, kinds, of: all)
         }
         reasons = SpanShadow.groups(shadow.unbranded, by: \.decision).map { reason, kinds in
-            Line(reason, kinds, of: all)
+            Line(reason, meaning: DecisionText.cause(of: reason), kinds, of: all)
         }
     }
 
@@ -79,10 +81,11 @@ extension ShadowValues {
 
 extension ShadowValues.Line {
     fileprivate init(
-        _ name: String, customer: String? = nil, _ kinds: [ShadowCounts.Kind], of all: CallSums, path: String? = nil
+        _ name: String, meaning: String? = nil, customer: String? = nil, _ kinds: [ShadowCounts.Kind],
+        of all: CallSums, path: String? = nil
     ) {
         let sums = SpanShadow.sum(kinds)
-        (self.path, self.name, self.customer) = (path, name, customer)
+        (self.path, self.name, self.meaning, self.customer) = (path, name, meaning, customer)
         calls = CountText.of(sums.calls)
         share = CallsPlot.percent(sums.calls, of: all.calls)
         let branded = kinds.filter { $0.decision == PassThroughReason.shadow.description }
@@ -103,7 +106,7 @@ extension GatewayPages {
             throw PageProblem(.serviceUnavailable, "The ledger cannot be read: \(error)")
         }
         return .page(
-            template: "shadow", title: "Would have been branded",
+            template: "shadow", title: "Calls in shadow",
             content: ShadowValues(shadow, source.namesInShadow(), zone))
     }
 }
