@@ -42,6 +42,9 @@ struct TraceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Show numbers masked or full.", valueName: "masked|full"))
     var numbers = TraceOrder.Numbers.masked
 
+    @Flag(help: "Show health checks too: OPTIONS outside of calls. --call-id shows them without this.")
+    var probes = false
+
     @OptionGroup var options: ListOptions
 
     func validate() throws {
@@ -61,6 +64,7 @@ struct TraceCommand: AsyncParsableCommand {
         query.customer = customer
         query.duration = duration
         query.numbers = numbers
+        query.hasProbes = probes
         return query
     }
 }

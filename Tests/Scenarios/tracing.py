@@ -339,7 +339,7 @@ def call_by_tls(testbed, folder, run):
 
 def stopped_gateway(testbed, folder, run):
     """A trace ends with its gateway and says so; a second file of the same name is refused."""
-    lines = Trace(testbed, folder, "ladder", "--pcap", os.path.join(folder, "x.pcap"))
+    lines = Trace(testbed, folder, "ladder", "--probes", "--pcap", os.path.join(folder, "x.pcap"))
     try:
         wait_until(lambda: os.path.exists(os.path.join(folder, "x.pcap")), 60, "no file")
         done = subprocess.run(

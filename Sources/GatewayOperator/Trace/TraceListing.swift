@@ -20,6 +20,8 @@ package struct TraceQuery: Hashable, Sendable {
     /// The duration with its unit, such as `5m`.
     package var duration = "5m"
     package var numbers = TraceOrder.Numbers.masked
+    /// Whether OPTIONS outside of calls are shown. A Call-ID shows them too.
+    package var hasProbes = false
 
     package init() {}
 
@@ -68,7 +70,7 @@ package struct TraceListing: Sendable {
     /// - Throws: `CommandFailure` when no gateway runs, or when a file cannot be written.
     package func run(_ form: TableForm, asJSON: Bool, pcap: String?) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        let output = try CommandFailure.reported { try TraceOutput(form, asJSON: asJSON, pcap: pcap) }
+        let output = try CommandFailure.reported { try TraceOutput(query, form, asJSON: asJSON, pcap: pcap) }
         if !asJSON { Output.write("tracing for \(query.duration); Ctrl-C ends it\n") }
         try await firstOf(
             { for await _ in signals { return } },
@@ -84,19 +86,27 @@ package struct TraceListing: Sendable {
 private final class TraceOutput: Sendable {
     private let asJSON: Bool
     private let file: PcapWriter?
-    private let ladder: Mutex<TraceLadder>
+    private let state: Mutex<State>
 
-    init(_ form: TableForm, asJSON: Bool, pcap: String?) throws {
+    private struct State {
+        var ladder: TraceLadder
+        /// Nil shows them.
+        var probes: TracedProbes?
+    }
+
+    init(_ query: TraceQuery, _ form: TableForm, asJSON: Bool, pcap: String?) throws {
         self.asJSON = asJSON
-        ladder = Mutex(TraceLadder(form))
+        let probes = query.hasProbes || query.callID != nil ? nil : TracedProbes()
+        state = Mutex(State(ladder: TraceLadder(form), probes: probes))
         file = try pcap.map { try PcapWriter(path: $0) }
     }
 
-    func write(_ line: TraceLine) throws {
+    func write(_ next: TraceLine) throws {
+        guard let line = state.withLock({ $0.probes == nil ? next : $0.probes?.shown(next) }) else { return }
         if case .message(let message) = line.event {
             try file?.append(message, wallMicroseconds: line.wallMicroseconds)
         }
-        if !asJSON { return Output.write(ladder.withLock { $0.text(of: line) }) }
+        if !asJSON { return Output.write(state.withLock { $0.ladder.text(of: line) }) }
         if let members = line.json { try Output.write(json: members) }
     }
 }
