@@ -90,6 +90,22 @@ extension GatewayPagesTests {
         }
     }
 
+    @Test func `a decision leads to its calls within the search, and a phone sees the chosen fields`() async throws {
+        var content = FixedPages.Content()
+        content.calls = [Self.call(.withheld)]
+        try await run(FixedPages(content)) { person in
+            let page = try await person.get("/calls?trunk=carrier&reason=privacy&call_id=a%20b").body
+            #expect(
+                page.contains(
+                    "<a class=\"tag soft\" href=\"/calls?decision=privacy&amp;trunk=carrier&amp;call_id=a%20b\">privacy</a>"
+                ))
+            #expect(page.contains("<summary>Search <span class=\"detail\">by reason, trunk, Call-ID</span></summary>"))
+            #expect(page.contains("<details class=\"filter\">"))
+            #expect(try await person.get("/calls").body.contains("<summary>Search</summary>"))
+            #expect(try await person.get("/calls?since=x").body.contains("<details class=\"filter\" open>"))
+        }
+    }
+
     @Test func `an unknown trunk has a suggestion, and one that was removed is still found`() async throws {
         try await run(FixedPages()) { person in
             let page = try await person.get("/calls?trunk=carier")

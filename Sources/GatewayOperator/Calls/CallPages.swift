@@ -28,6 +28,8 @@ struct CallsValues: Sendable {
         let brand: String
         let hasBrand: Bool
         let decision: String
+        /// The search with this decision in place of the chosen one.
+        let decisionPath: String
         let outcome: String
         let tag: String
         let ring: String
@@ -65,7 +67,7 @@ struct CallsValues: Sendable {
 
 /// The search of a page: the query with its address.
 struct CallsAddress {
-    private let fields: [(field: CallQuery.Field, value: String)]
+    private var fields: [(field: CallQuery.Field, value: String)]
 
     init(_ page: PageRequest) {
         fields = CallQuery.Field.allCases.map { ($0, page.query(Substring($0.rawValue)) ?? "") }
@@ -83,6 +85,19 @@ struct CallsAddress {
     }
 
     subscript(_ field: CallQuery.Field) -> String { fields.first { $0.field == field }?.value ?? "" }
+
+    /// The address of the list with another decision, whatever the reason.
+    func path(decision: String) -> String {
+        var other = self
+        other.fields = fields.map { part in
+            switch part.field {
+            case .decision: (part.field, decision)
+            case .reason: (part.field, "")
+            default: part
+            }
+        }
+        return other.path("/calls")
+    }
 
     /// The address of a list or an export with these fields.
     ///
@@ -159,7 +174,7 @@ extension GatewayPages {
             outcomes: Self.options(
                 CallQuery.outcomes.map { ($0.lowercased(), $0 == "OPEN" ? "in progress" : $0) }, any: "any outcome",
                 address[.outcome].lowercased()),
-            rows: found.calls.map { row($0, page) }, chosen: address.chosen, isSearched: since != nil,
+            rows: found.calls.map { row($0, address, page) }, chosen: address.chosen, isSearched: since != nil,
             span: since.map { "since \(zone.withUTC($0))" } ?? "",
             readSince: found.rest.map { zone.withUTC($0.readSince) },
             older: last.map { address.path("/calls", before: $0) },
@@ -170,14 +185,15 @@ extension GatewayPages {
             notice: problem.map { PageNotice(.error, Self.text(of: $0)) })
     }
 
-    private func row(_ call: LedgerCallRow, _ page: PageRequest) -> CallsValues.Row {
+    private func row(_ call: LedgerCallRow, _ address: CallsAddress, _ page: PageRequest) -> CallsValues.Row {
         let (began, brand) = (call.inviteAt / 1_000_000, call.brandShown { shown($0, page) })
         return CallsValues.Row(
             path: "/calls/\(call.row)", time: zone.text(began), utc: zone.utc(beside: began),
             isInbound: call.direction == "inbound", trunk: call.trunk ?? "–", customer: call.customer,
             caller: call.callerShown { shown($0, page) } ?? "–",
             called: (call.destination ?? call.subscriber).map { shown($0, page) } ?? "–",
-            brand: brand ?? "–", hasBrand: brand != nil, decision: call.decision, outcome: call.outcomeShown,
+            brand: brand ?? "–", hasBrand: brand != nil, decision: call.decision,
+            decisionPath: address.path(decision: call.decision), outcome: call.outcomeShown,
             tag: call.decision == "matched" ? "good" : "soft",
             ring: call.ringSeconds.map { "\($0) s" } ?? "–", talk: call.callSeconds.map { "\($0) s" } ?? "–")
     }
