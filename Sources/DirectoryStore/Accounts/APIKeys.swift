@@ -92,6 +92,7 @@ extension AccountStore {
                 """, [SecretHash.of(key), hash])
             if grace <= 0 {
                 try database.execute("DELETE FROM device_token WHERE key_hash = ?", [hash])
+                try database.execute("DELETE FROM client_token WHERE key_hash = ?", [hash])
             }
         }
         return (key, ends)

@@ -160,7 +160,7 @@ package enum AccountStoreError: OperatorError, Hashable {
         case .badMode: "the mode is live or testing"
         case .badIncluded: "the included imprints must be 0 or more"
         case .badCap: "the cap must be 0 or more, or -1 for none"
-        case .badKind: "the kind of a key is gateway or phone"
+        case .badKind: "the kind of a key is gateway, phone or registrar"
         }
     }
 }

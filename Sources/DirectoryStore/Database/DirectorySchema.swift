@@ -20,7 +20,7 @@ enum DirectorySchema {
     }
 
     /// The tables, each after those that it refers to.
-    static let tables = accounts + brands + events + devices + uploads + logos
+    static let tables = accounts + brands + events + devices + uploads + logos + registrations
 
     private static let accounts = [
         SchemaTable(
@@ -210,5 +210,34 @@ enum DirectorySchema {
         SchemaTable(
             "served_from", key: "id",
             columns: [.integer("id", .check("id = 1")), .text("signature"), .text("folder", .optional)]),
+    ]
+
+    // `released` is the change that took a registered number out of use again; nil while its registration has it, and 0
+    // for a number that somebody else had changed meanwhile.
+    private static let registrations = [
+        SchemaTable(
+            "client_token", key: "hash",
+            indexes: ["CREATE INDEX client_token_key ON client_token (key_hash, expires)"],
+            columns: [
+                .bytes("hash"), .account(.removed), .bytes("key_hash"), .text("scopes"), .integer("expires"),
+            ]),
+        SchemaTable(
+            "registration", key: "id",
+            indexes: [
+                "CREATE INDEX registration_account ON registration (account, created, id)",
+                "CREATE INDEX registration_expires ON registration (expires) WHERE expires IS NOT NULL",
+            ],
+            columns: [
+                .text("id"), .account(.removed), .integer("number"), .integer("alternate", .optional),
+                .text("brand_id"), .text("name"), .integer("country"), .text("expires", .optional),
+                .text("asset", .optional), .text("customer", .optional), .text("action", .optional),
+                .text("campaign", .optional), .text("purpose", .optional), .integer("created"),
+            ]),
+        SchemaTable(
+            "registered_number", key: "account", "number",
+            columns: [
+                .account(.removed), .integer("number"), .text("registration", .optional),
+                .integer("released", .optional),
+            ]),
     ]
 }

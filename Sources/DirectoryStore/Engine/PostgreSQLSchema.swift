@@ -71,7 +71,7 @@ enum PostgreSQLSchema {
 
     /// The first makes the present tables. The others bring those of an earlier program to them, and find them made in a
     /// new database.
-    private static let migrations = [DirectorySchema.script(.postgreSQL) + own, calls]
+    private static let migrations = [DirectorySchema.script(.postgreSQL) + own, calls, registrations]
 
     // Brand and outcome of an event, and calls by their end.
     private static let calls = """
@@ -81,6 +81,24 @@ enum PostgreSQLSchema {
             account bigint NOT NULL, day text COLLATE "C" NOT NULL, brand_id text COLLATE "C" NOT NULL,
             result text COLLATE "C" NOT NULL, shard bigint NOT NULL, calls bigint NOT NULL,
             PRIMARY KEY (account, day, brand_id, result, shard)) WITH (fillfactor = 70);
+        """
+
+    // Registrations of the CAMARA interface, the numbers that they have or had, and the tokens of its clients.
+    private static let registrations = """
+        CREATE TABLE IF NOT EXISTS client_token (
+            hash bytea PRIMARY KEY, account bigint NOT NULL, key_hash bytea NOT NULL,
+            scopes text COLLATE "C" NOT NULL, expires bigint NOT NULL);
+        CREATE INDEX IF NOT EXISTS client_token_key ON client_token (key_hash, expires);
+        CREATE TABLE IF NOT EXISTS registration (
+            id text COLLATE "C" PRIMARY KEY, account bigint NOT NULL, number bigint NOT NULL, alternate bigint,
+            brand_id text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, country bigint NOT NULL,
+            expires text COLLATE "C", asset text COLLATE "C", customer text COLLATE "C", action text COLLATE "C",
+            campaign text COLLATE "C", purpose text COLLATE "C", created bigint NOT NULL);
+        CREATE INDEX IF NOT EXISTS registration_account ON registration (account, created, id);
+        CREATE INDEX IF NOT EXISTS registration_expires ON registration (expires) WHERE expires IS NOT NULL;
+        CREATE TABLE IF NOT EXISTS registered_number (
+            account bigint NOT NULL, number bigint NOT NULL, registration text COLLATE "C", released bigint,
+            PRIMARY KEY (account, number));
         """
 
     // The bytes of logos and uploads, and the work that one node does for all.

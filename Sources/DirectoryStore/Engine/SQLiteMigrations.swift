@@ -15,6 +15,7 @@ enum SQLiteMigrations {
         for name in released { migrator.registerMigration(name) { _ in throw BeforeFirstVersion() } }
         migrator.registerMigration("engines 6") { try $0.execute(sql: shards) }
         migrator.registerMigration("calls 7") { try $0.execute(sql: calls) }
+        migrator.registerMigration("registrations 8") { try $0.execute(sql: registrations) }
         return migrator
     }()
 
@@ -48,6 +49,24 @@ enum SQLiteMigrations {
             account INTEGER NOT NULL REFERENCES account (id), day TEXT NOT NULL, brand_id TEXT NOT NULL,
             result TEXT NOT NULL, shard INTEGER NOT NULL, calls INTEGER NOT NULL,
             PRIMARY KEY (account, day, brand_id, result, shard)) WITHOUT ROWID;
+        """
+
+    // Registrations of the CAMARA interface, the numbers that they have or had, and the tokens of its clients.
+    private static let registrations = """
+        CREATE TABLE client_token (
+            hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            key_hash BLOB NOT NULL, scopes TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX client_token_key ON client_token (key_hash, expires);
+        CREATE TABLE registration (
+            id TEXT PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL, alternate INTEGER, brand_id TEXT NOT NULL, name TEXT NOT NULL,
+            country INTEGER NOT NULL, expires TEXT, asset TEXT, customer TEXT, action TEXT, campaign TEXT, purpose TEXT,
+            created INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX registration_account ON registration (account, created, id);
+        CREATE INDEX registration_expires ON registration (expires) WHERE expires IS NOT NULL;
+        CREATE TABLE registered_number (
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, number INTEGER NOT NULL,
+            registration TEXT, released INTEGER, PRIMARY KEY (account, number)) WITHOUT ROWID;
         """
 
     // The heads of the feeds, and counters by shard. SQLite cannot change a primary key, so the counters are copied.
