@@ -35,6 +35,8 @@ package final class DirectoryServer: Service {
         package var admin = Admin.beside
         /// The operator's pages, at the address of the API.
         package var pages = Pages.off
+        /// True opens the registrations of CAMARA and the tokens for them, at the address of the contract.
+        package var offersRegistrations = false
         /// The command that makes an admin key for this directory, for the login page.
         package var keyCommand = "herald-directory admin-keys add NAME"
         /// The zone of the times on pages; tests replace it.
@@ -220,6 +222,13 @@ package final class DirectoryServer: Service {
         DirectoryPages(database: database, options: options, logos: logos, wrong: wrongKeys, logger: logger)
     }
 
+    private func registrations(countingWrongAt keys: KeyGate) -> CamaraRoutes {
+        let gate = CamaraGate(
+            database: database, keys: keys, policies: policies, windows: RequestWindows(), now: options.now,
+            logger: logger)
+        return CamaraRoutes(database: database, gate: gate, now: options.now)
+    }
+
     private func router(pages site: PageSite?) -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorResponses(logger: logger)
@@ -254,6 +263,7 @@ package final class DirectoryServer: Service {
             contract.addRefresh(to: group, countingWrongAt: gate)
             contract.add(to: router.group(RouterPath(mount)).add(middleware: gate).group(context: AccountContext.self))
         }
+        if options.offersRegistrations { registrations(countingWrongAt: gate).add(to: router) }
         return router
     }
 }

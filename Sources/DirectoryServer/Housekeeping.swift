@@ -9,8 +9,8 @@ import Synchronization
 
 /// Background work of the server, once a minute and in small batches, so that requests do not wait.
 ///
-/// Removal by age waits until the clock has been stable for an hour, because a clock in the wrong year makes everything
-/// old.
+/// Removal by age and the end of registrations wait until the clock has been stable for an hour, because a clock in the
+/// wrong year makes everything old.
 final class Housekeeping: Service {
     private let database: DirectoryDatabase
     private let retention: @Sendable () -> Retention
@@ -49,7 +49,10 @@ final class Housekeeping: Service {
             try await logQuotas()
             // One node of a shared database does the rest for all.
             guard try await database.takesLease("housekeeping") else { return }
-            if clockHasStood { try await removeAll { try await retention().removeBatch(now: now()) } }
+            if clockHasStood {
+                try await removeAll { try await Registrations.expire(in: database, now: now()) }
+                try await removeAll { try await retention().removeBatch(now: now()) }
+            }
             try await removeAll { try await UploadExpiry(database: database).removeBatch(now: now()) }
         } catch is CancellationError {
             // The server ends; the next start continues.

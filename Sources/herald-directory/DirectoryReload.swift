@@ -57,6 +57,7 @@ extension DirectoryConfiguration {
             ("connections_per_client", connectionsPerClient == next.connectionsPerClient),
             ("answer_timeout", responseTimeout == next.responseTimeout),
             ("admin", admin == next.admin && pages == next.pages),
+            ("camara", offersRegistrations == next.offersRegistrations),
             ("events.mb_per_day", storedMBPerDay == next.storedMBPerDay),
         ]
         return keys.filter { !$0.1 }.map(\.0)

@@ -32,7 +32,8 @@ struct KeysCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "gateway, or phone, whose requests never get the limits of a gateway.", valueName: "kind"))
+                "gateway; phone, whose requests never get the limits of a gateway; or registrar, for CAMARA alone.",
+                valueName: "kind"))
         var kind = KeyKind.gateway
 
         @OptionGroup var options: AccountOptions

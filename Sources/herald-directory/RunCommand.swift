@@ -108,6 +108,7 @@ struct RunCommand: AsyncParsableCommand {
         case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
         }
         setPages(configuration, &server)
+        server.offersRegistrations = configuration.offersRegistrations
         server.keyCommand = options.keyCommand
         server.adminCertificate = try configuration.certificate()
         let files = OpenFiles.allow(connections: configuration.connections)

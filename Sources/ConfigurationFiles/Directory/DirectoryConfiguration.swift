@@ -44,6 +44,8 @@ package struct DirectoryConfiguration: Sendable {
     package var pages = Pages()
     /// Days for which events, imprints, device logs and debug uploads are kept.
     package var keepDays = 400
+    /// Whether customers register brands by the interface of CAMARA.
+    package var offersRegistrations = false
     /// MB per day that the clients of an account may store in addition to counted events; 0 means no limit.
     package var storedMBPerDay = 2000
     package var log = LogSettings()
@@ -86,6 +88,7 @@ package struct DirectoryConfiguration: Sendable {
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
             root.within("admin") { AdminSchema.read($0, file, into: &configuration) }
+            root.within("camara") { configuration.offersRegistrations = $0.bool("enabled", default: false) }
             root.within("events") { section in
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)

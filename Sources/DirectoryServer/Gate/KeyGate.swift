@@ -89,7 +89,10 @@ struct KeyGate: RouterMiddleware {
         let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
         let poll = isSync ? Poll(since: QueryText.read("since", of: request).flatMap { SyncCursor($0) }) : nil
         let (caller, polled) = try await countingWrong(request, context) {
-            try await Credentials(request).caller(in: database, poll, now: now())
+            let found = try await Credentials(request).caller(in: database, poll, now: now())
+            // It is for registrations alone, whose tokens have scopes.
+            guard found.caller.kind != .registrar else { throw Refusal.noKey }
+            return found
         }
         let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
         let type = named.map { ClientType(rawValue: $0) } ?? .web

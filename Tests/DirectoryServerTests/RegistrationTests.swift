@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import DirectoryFixtures
+import DirectoryServer
+import DirectoryStore
+import Foundation
+import TestFixtures
+import Testing
+
+@Suite("Registrations and the brands of gateways", .timeLimit(.minutes(8)), .bothEngines)
+struct RegistrationTests {
+    private static let (acme, second) = (CamaraClient.acme, CamaraClient.second)
+
+    @Test func `a registration gives a brand of the account to its numbers, and its end takes them out of use`()
+        async throws
+    {
+        try await CamaraClient.run { client in
+            #expect(try client.names() == [Self.acme: "Acme Bank", Self.second: "Acme Bank"])
+            let path = try await client.register()
+            #expect(try client.names() == [Self.acme: "Acme Claims", Self.second: "Acme Bank"])
+            #expect(try await client.ask("DELETE", path).status == 204)
+            #expect(try client.names() == [Self.second: "Acme Bank"])
+            let again = try await client.register(
+                CamaraClient.body(name: "Acme Bank", more: #","phoneNumberAlternate":"+61491570157""#))
+            #expect(try client.names() == [Self.acme: "Acme Bank", Self.second: "Acme Bank"])
+            // The change moves the registration to one number.
+            let moved = try await client.ask("PUT", again, CamaraClient.body(Self.second))
+            #expect(moved.status == 200, "\(moved.text)")
+            #expect(try client.names() == [Self.second: "Acme Claims"])
+        }
+    }
+
+    @Test func `a gateway gets the change with its next sync`() async throws {
+        try await CamaraClient.run { client in
+            let cursor = try await client.directory.sync().syncedAt
+            let path = try await client.register()
+            let named = try await client.directory.sync(since: cursor)
+            #expect(named.branding.map(\.phoneNumber) == [Self.acme])
+            #expect(named.branding.map(\.brandName) == ["Acme Claims"])
+            #expect(try await client.ask("DELETE", path).status == 204)
+            let ended = try await client.directory.sync(since: named.syncedAt)
+            #expect(ended.branding.map(\.isActive) == [false])
+        }
+    }
+
+    @Test func `only numbers and names of the account can be registered`() async throws {
+        try await CamaraClient.run { client in
+            let rows: [(name: String, body: String, status: Int, code: String)] = [
+                (
+                    "not a number of the account", CamaraClient.body("+61491570158"), 404,
+                    "GENERIC_404_IDENTIFIER_NOT_FOUND"
+                ),
+                ("five digits", CamaraClient.body("+61491"), 404, "GENERIC_404_IDENTIFIER_NOT_FOUND"),
+                (
+                    "alternate", CamaraClient.body(more: #","phoneNumberAlternate":"+61491570158""#), 404,
+                    "GENERIC_404_IDENTIFIER_NOT_FOUND"
+                ),
+                ("no brand of the account", CamaraClient.body(name: "Harbour Dental"), 422, "SERVICE_NOT_APPLICABLE"),
+                ("another case", CamaraClient.body(name: "ACME CLAIMS"), 422, "SERVICE_NOT_APPLICABLE"),
+                (
+                    "blocks calls", CamaraClient.body(more: #","callPurpose":"Do-Not-Originate""#), 422,
+                    "SERVICE_NOT_APPLICABLE"
+                ),
+            ]
+            for row in rows {
+                let response = try await client.ask("POST", CamaraClient.registrations, row.body)
+                #expect(response.isErrorInfo(row.status, row.code), "\(row.name): \(response.text)")
+            }
+            #expect(try client.names() == [Self.acme: "Acme Bank", Self.second: "Acme Bank"])
+        }
+    }
+
+    @Test func `a number has one registration, and a refused one changes nothing`() async throws {
+        try await CamaraClient.run { client in
+            let first = try await client.register()
+            let alternate = CamaraClient.body(
+                Self.second, name: "Acme Claims", more: #","phoneNumberAlternate":"+61491570156""#)
+            for body in [CamaraClient.body(), alternate] {
+                let refused = try await client.ask("POST", CamaraClient.registrations, body)
+                #expect(refused.isErrorInfo(409, "ALREADY_EXISTS"), "\(refused.text)")
+            }
+            let second = try await client.register(CamaraClient.body(Self.second))
+            let refused = try await client.ask("PUT", second, CamaraClient.body(name: "Acme Bank"))
+            #expect(refused.isErrorInfo(409, "ALREADY_EXISTS"), "\(refused.text)")
+            #expect(try client.names() == [Self.acme: "Acme Claims", Self.second: "Acme Claims"])
+            #expect(try await client.status(first) == "active")
+            #expect(try await client.status(second) == "active")
+        }
+    }
+
+    @Test func `the operator's change of a number wins, and its removal stays`() async throws {
+        try await CamaraClient.run { client in
+            let path = try await client.register()
+            try client.directory.put(try entry(Self.acme))
+            #expect(try await client.status(path) == "inactive")
+            #expect(try await client.ask("DELETE", path).status == 204)
+            #expect(try client.names()[Self.acme] == "Acme Bank", "the operator's brand stays")
+
+            let next = try await client.register()
+            try client.directory.deactivate(Self.acme)
+            #expect(try await client.status(next) == "inactive")
+            let changed = try await client.ask("PUT", next, CamaraClient.body())
+            #expect(changed.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(changed.text)")
+            #expect(try await client.ask("DELETE", next).status == 204)
+            let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body())
+            #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(refused.text)")
+            #expect(try client.names()[Self.acme] == nil)
+        }
+    }
+
+    @Test func `a number that is removed after the end of its registration stays removed`() async throws {
+        try await CamaraClient.run { client in
+            #expect(try await client.ask("DELETE", try await client.register()).status == 204)
+            try client.directory.put(try entry(Self.acme))
+            try client.directory.deactivate(Self.acme)
+            let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body())
+            #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(refused.text)")
+        }
+    }
+
+    @Test func `a brand whose owner is suspended is not registered, and its held number not freed`() async throws {
+        try await CamaraClient.run { client in
+            var change = BrandList.Change()
+            change.owner = .suspended
+            let brands = BrandList(client.directory.database)
+            _ = try brands.change("acme", change, now: client.directory.time.now)
+            for name in ["Acme Bank", "Acme Claims"] {
+                let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body(name: name))
+                #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(name): \(refused.text)")
+            }
+            #expect(try client.names().isEmpty)
+        }
+    }
+
+    @Test func `an expired registration takes its number out of use, and gives it free`() async throws {
+        try await CamaraClient.run { client in
+            let directory = client.directory
+            let path = try await client.register(CamaraClient.body(more: #","expiresAt":"2026-01-03""#))
+            #expect(try await Registrations.expire(in: directory.database, now: directory.time.now) == false)
+            #expect(try await client.status(path) == "active")
+            directory.time.now += 2 * 86_400
+            #expect(try await client.status(path) == "expired")
+            _ = try await Registrations.expire(in: directory.database, now: directory.time.now)
+            #expect(try client.names() == [Self.second: "Acme Bank"])
+            #expect(try await client.status(path) == "expired")
+            // A later end brings it back, and so does a new registration in its place.
+            let later = try await client.ask("PUT", path, CamaraClient.body(more: #","expiresAt":"2026-01-04""#))
+            #expect(later.object["status"] == .string("active"), "\(later.text)")
+            directory.time.now += 86_400
+            _ = try await Registrations.expire(in: directory.database, now: directory.time.now)
+            let next = try await client.register()
+            #expect(try await client.status(next) == "active")
+            #expect(try await client.ask("GET", path).status == 404)
+            #expect(try client.names()[Self.acme] == "Acme Claims")
+        }
+    }
+
+    @Test func `an account sees and changes its own registrations alone`() async throws {
+        try await CamaraClient.run { client in
+            let path = try await client.register()
+            let other = try AccountList(client.directory.database).create(name: "other", now: 0)
+            let guest = try CamaraClient(client.directory, account: other)
+            #expect(try await guest.ask("GET", path).isErrorInfo(404, "NOT_FOUND"))
+            #expect(try await guest.ask("DELETE", path).isErrorInfo(404, "NOT_FOUND"))
+            let changed = try await guest.ask("PUT", path, CamaraClient.body())
+            #expect(changed.isErrorInfo(404, "BRAND_REGISTRATION.REGISTRATION_NOT_FOUND"), "\(changed.text)")
+            #expect(try await guest.ask("GET").object["registrations"] == .array([]))
+            let foreign = try await guest.ask("POST", CamaraClient.registrations, CamaraClient.body())
+            #expect(foreign.isErrorInfo(422, "SERVICE_NOT_APPLICABLE") || foreign.status == 404, "\(foreign.text)")
+            #expect(try await client.status(path) == "active")
+        }
+    }
+
+    @Test func `registrations outlive the program`() async throws {
+        let folder = TemporaryFolder()
+        let directory = try await RunningDirectory(folder: folder) { $0.offersRegistrations = true }
+        try directory.put(try entry(Self.acme))
+        let client = try CamaraClient(directory)
+        let path = try await client.register(CamaraClient.body(name: "Acme Bank"))
+        let token = try await client.token()
+        try await directory.stop()
+        let next = try await RunningDirectory(folder: folder, key: directory.key) { $0.offersRegistrations = true }
+        let found = try await LoopbackClient.ask(
+            RawRequest(path: path, headers: [("Authorization", "Bearer \(token)")]), port: next.port)
+        #expect(found.status == 200 && found.object["status"] == .string("active"), "\(found.text)")
+        try await next.stop()
+    }
+}
