@@ -33,6 +33,12 @@ struct DirectoryConfigurationTests {
             ])
     }
 
+    @Test(arguments: [("", false), ("camara: {enabled: true}\n", true), ("camara: {enabled: false}\n", false)])
+    func `registrations are off by default`(text: String, isOn: Bool) throws {
+        let path = try folder.write("state: data\n" + text, to: "directory.yaml")
+        #expect(try DirectoryConfiguration.load(path: path).offersRegistrations == isOn)
+    }
+
     @Test func `answer_timeout has a unit and a range`() throws {
         let path = try folder.write("answer_timeout: 10m\n", to: "directory.yaml")
         #expect(try DirectoryConfiguration.load(path: path).responseTimeout == .seconds(600))

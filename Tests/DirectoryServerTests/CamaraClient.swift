@@ -43,7 +43,8 @@ struct CamaraClient: Sendable {
     func tokenRequest(
         _ form: String, authorization: String?, type: String = "application/x-www-form-urlencoded"
     ) async throws -> ReceivedResponse {
-        let headers = [("Content-Type", type)] + (authorization.map { [("Authorization", $0)] } ?? [])
+        var headers: [(name: String, value: String)] = [("Content-Type", type)]
+        if let authorization { headers.append(("Authorization", authorization)) }
         return try await LoopbackClient.ask(
             RawRequest(method: "POST", path: "/oauth2/token", headers: headers, body: Array(form.utf8)),
             port: directory.port)
@@ -61,7 +62,7 @@ struct CamaraClient: Sendable {
         _ method: String, _ path: String = registrations, _ body: String = "", token: String?,
         correlator: String? = "b4333c46-49c0-4f62-80d7-f0ef930f1c46"
     ) async throws -> ReceivedResponse {
-        var headers = [("Content-Type", "application/json")]
+        var headers: [(name: String, value: String)] = [("Content-Type", "application/json")]
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
         if let correlator { headers.append(("x-correlator", correlator)) }
         return try await LoopbackClient.ask(

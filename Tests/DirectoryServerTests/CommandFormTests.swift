@@ -16,6 +16,7 @@ struct CommandFormTests {
     private static let plain = [
         "run", "import", "export", "backup", "accounts remove", "accounts renew-feed", "keys add", "keys rotate",
         "keys remove", "admin-keys add", "admin-keys remove", "logos remove", "uploads request", "uploads withdraw",
+        "registrations remove",
     ]
     private static let verbs = ["list", "show", "add", "set", "remove", "rotate", "renew-feed", "request", "withdraw"]
 

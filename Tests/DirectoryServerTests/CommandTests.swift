@@ -249,7 +249,7 @@ struct CommandTests {
 
     @Test(arguments: [
         "run", "import", "export", "brands", "numbers", "logos", "events", "report", "accounts", "keys", "admin-keys",
-        "devices", "uploads", "backup", "restore", "copy", "check-config",
+        "devices", "uploads", "registrations", "backup", "restore", "copy", "check-config",
     ]) func `the help of every command has an example`(command: String) async throws {
         let help = try await Self.program([command, "--help"])
         #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))

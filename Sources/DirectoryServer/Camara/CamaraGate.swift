@@ -26,7 +26,7 @@ struct CamaraGate: RouterMiddleware {
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
         let correlator = Correlator(request)
-        var response: Response
+        let response: Response
         do {
             guard correlator != .invalid else {
                 throw CamaraError.invalid("x-correlator has more than 256 characters, or one that is not allowed")

@@ -10,24 +10,22 @@ struct CamaraRoutes: Sendable {
     let gate: CamaraGate
     let now: @Sendable () -> Int64
 
-    /// The version of the definition that was read (camaraproject/VerifiedCaller dd0f9d6).
-    static let base = "brand-registration/vwip"
     static let tokenPath = "/oauth2/token"
+    // The version is that of the definition that was read (camaraproject/VerifiedCaller dd0f9d6).
+    private static let collection = "/brand-registration/vwip/registrations"
+    private static let record = "/brand-registration/vwip/registrations/:registration"
 
     private typealias Handler = @Sendable (Request, AccountContext) async throws -> Response
 
     /// Adds all routes; other methods of a path get 405.
     func add(to router: Router<KeyedContext>) {
         let tokens = ClientTokenRoute(database: database, gate: gate, now: now)
-        router.group().route(String(Self.tokenPath.dropFirst()), post: { try await tokens.token($0, $1) })
-        let group = router.group(RouterPath(Self.base)).add(middleware: gate).group(context: AccountContext.self)
+        router.group().route(Self.tokenPath, post: { try await tokens.token($0, $1) })
+        let group = router.group().add(middleware: gate).group(context: AccountContext.self)
         let routes = RegistrationRoutes(database: database, now: now)
         let paths: [(path: String, handlers: [(HTTPRequest.Method, Handler)])] = [
-            ("registrations", [(.get, routes.list), (.post, routes.create)]),
-            (
-                "registrations/:registration",
-                [(.get, routes.show), (.put, routes.replace), (.delete, routes.remove)]
-            ),
+            (Self.collection, [(.get, routes.list), (.post, routes.create)]),
+            (Self.record, [(.get, routes.show), (.put, routes.replace), (.delete, routes.remove)]),
         ]
         for (path, handlers) in paths {
             for (method, handler) in handlers {

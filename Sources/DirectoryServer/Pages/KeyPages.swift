@@ -75,7 +75,7 @@ struct KeyPages: Sendable {
                     "name", "Name", name, hint: "such as the gateway's host name", isRequired: true, problem: problem),
                 .choice(
                     "kind", "Kind", kind, KeyKind.allCases.map { ($0.rawValue, $0.rawValue) },
-                    hint: "a key of phones never gets the limits of a gateway"),
+                    hint: "a key of phones never gets the limits of a gateway; a registrar's opens CAMARA alone"),
             ], button: "Add key")
     }
 
