@@ -403,7 +403,8 @@ let package = Package(
         .testTarget(
             name: "SIPCoreTests", dependencies: ["SIPCore", "Primitives", "SeededRandom"], swiftSettings: strict),
         .testTarget(
-            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom", "TestFixtures"],
+            swiftSettings: strict),
         .testTarget(
             name: "TrustTests", dependencies: ["Trust", "TrustFixtures", "SeededRandom", crypto, x509, asn1],
             swiftSettings: strict),

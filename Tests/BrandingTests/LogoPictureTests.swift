@@ -27,7 +27,7 @@ struct LogoPictureTests {
         }
     }
 
-    @Test(arguments: ["<svg xmlns='http://www.w3.org/2000/svg'/>", "GIF89a", "BM", "<html>", "RIFF0000WEBP", ""])
+    @Test(arguments: ["<svg xmlns='http://www.w3.org/2000/svg'/>", "GIF88a", "BM", "<html>", "RIFF0000WAVE", ""])
     func `other image formats are rejected`(text: String) {
         #expect(throws: LogoPictureError.otherFormat) { try LogoPicture(Array(text.utf8)) }
     }

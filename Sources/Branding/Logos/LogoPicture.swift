@@ -4,15 +4,38 @@
 ///
 /// Pure; the time is bounded by the number of bytes, so hostile input is safe. Ignores any declared `Content-Type`.
 public struct LogoPicture: Hashable, Sendable {
-    /// An image format that directories send. `LogoForm` has those for phones.
+    /// An image format that brands and directories send. `LogoForm` has those for phones.
     public enum Format: String, Hashable, Sendable, CaseIterable {
-        case png, jpeg
+        case png, jpeg, webp, gif, avif, heic
 
         /// The extension of a file name, without the dot.
         public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
         /// The media type (RFC 9110 §8.3).
         public var contentType: String { "image/\(rawValue)" }
+
+        /// True for the formats that phones and all clients of a directory decode.
+        public var isServed: Bool { self == .png || self == .jpeg }
+
+        /// The names that a person knows, as in `supported_formats` of a refusal.
+        public static let names = ["png", "jpg", "jpeg", "webp", "gif", "avif", "heic", "heif"]
+
+        /// The format by the first bytes; nil for another one.
+        public init?(_ bytes: [UInt8]) {
+            if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+                self = .png
+            } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+                self = .jpeg
+            } else if WebPHeader.begins(bytes) {
+                self = .webp
+            } else if GIFHeader.begins(bytes) {
+                self = .gif
+            } else if let format = ImageContainer.format(of: bytes) {
+                self = format
+            } else {
+                return nil
+            }
+        }
     }
 
     public let format: Format
@@ -26,17 +49,18 @@ public struct LogoPicture: Hashable, Sendable {
 
     /// Parses the header and checks that the end of the image is present.
     ///
-    /// - Throws: if the bytes are neither PNG nor JPEG, are truncated, or declare no size.
+    /// - Throws: if the bytes are of another format, are truncated, or declare no size.
     public init(_ bytes: [UInt8]) throws(LogoPictureError) {
-        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
-            (width, height) = try Self.sizeOfPNG(bytes)
-            format = .png
-        } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
-            (width, height) = try Self.sizeOfJPEG(bytes)
-            format = .jpeg
-        } else {
-            throw .otherFormat
-        }
+        guard let format = Format(bytes) else { throw .otherFormat }
+        self.format = format
+        (width, height) =
+            switch format {
+            case .png: try Self.sizeOfPNG(bytes)
+            case .jpeg: try Self.sizeOfJPEG(bytes)
+            case .webp: try WebPHeader.size(of: bytes)
+            case .gif: try GIFHeader.size(of: bytes)
+            case .avif, .heic: try ImageContainer.size(of: bytes)
+            }
         guard width > 0, height > 0 else { throw .noSize }
     }
 
@@ -91,7 +115,7 @@ public struct LogoPicture: Hashable, Sendable {
 
 /// The reason why bytes are not a usable image.
 public enum LogoPictureError: Error, Hashable, Sendable {
-    /// Neither PNG nor JPEG.
+    /// None of `LogoPicture.Format`.
     case otherFormat
     /// The end of the image is missing.
     case cut

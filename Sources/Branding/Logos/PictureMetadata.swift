@@ -71,22 +71,10 @@ public enum PictureMetadata {
         }
     }
 
-    /// The orientation (Exif tag 0x0112); nil for an upright picture.
+    /// The orientation; nil for an upright picture.
     private static func orientation(_ payload: ArraySlice<UInt8>) -> UInt8? {
         guard payload.starts(with: Array("Exif\0\0".utf8)) else { return nil }
-        let tiff = Array(payload.dropFirst(6))
-        let isLittle = tiff.starts(with: Array("II".utf8))
-        func value(_ place: Int, _ count: Int) -> Int? {
-            guard place >= 0, place + count <= tiff.count else { return nil }
-            let field = tiff[place..<(place + count)]
-            return isLittle ? number(field.reversed()) : number(field)
-        }
-        guard let table = value(4, 4), let entries = value(table, 2) else { return nil }
-        for entry in 0..<entries where value(table + 2 + entry * 12, 2) == 0x0112 {
-            guard let turn = value(table + 10 + entry * 12, 2), (2...8).contains(turn) else { return nil }
-            return UInt8(turn)
-        }
-        return nil
+        return PictureOrientation.inExif(payload.dropFirst(6)).map { UInt8($0) }
     }
 
     /// An Exif segment with the orientation only.
