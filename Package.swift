@@ -104,9 +104,9 @@ let package = Package(
                 "Host", "WebPages", "CSQLite", "CVersion", log, lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
-        // It alone links libgd, so no other program maps the decoders.
+        // It alone links libgd and the decoders, so no other program maps them.
         .executableTarget(
-            name: "herald-scale-logo", dependencies: ["Branding", "CGD", "CLinux", arguments],
+            name: "herald-scale-logo", dependencies: ["Branding", "CGD", "CPictures", "CLinux", arguments],
             exclude: ["README.md"], swiftSettings: strict),
 
         // Assembly: start, reload, drain and stop of the gateway.
@@ -273,6 +273,9 @@ let package = Package(
         .systemLibrary(name: "CVector"),
 
         // Fixtures that several test targets share.
+        .target(
+            name: "CPictures", exclude: ["README.md"],
+            linkerSettings: ["webpdemux", "webp", "avif", "heif", "de265"].map { .linkedLibrary($0) }),
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
@@ -376,7 +379,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ScaleLogoTests", dependencies: ["herald-scale-logo", "Branding", "CGD"], swiftSettings: strict),
+            name: "ScaleLogoTests", dependencies: ["herald-scale-logo", "Branding", "CGD", "TestFixtures"],
+            swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
             dependencies: [

@@ -10,8 +10,8 @@ export PYTHONPATH=$ROOT/Tests PYTHONDONTWRITEBYTECODE=1
 # Debian 12 packages that an unpacked Swift toolchain needs to start, to fetch packages and to link.
 readonly SWIFT_PACKAGES=(binutils ca-certificates g++ git libcurl4 libncurses6 libsqlite3-0 libxml2 tzdata)
 # Debian packages that building and testing need beside a Swift toolchain.
-readonly BUILD_PACKAGES=(git g++ pkg-config libicu-dev libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev libpq-dev librdkafka-dev
-    libsystemd-dev zlib1g-dev)
+readonly BUILD_PACKAGES=(git g++ pkg-config libicu-dev libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev libwebp-dev libavif-dev
+    libheif-dev libde265-dev libpq-dev librdkafka-dev libsystemd-dev zlib1g-dev)
 # Deploy/package; lintian checks what it builds.
 readonly PACKAGE_PACKAGES=(dpkg-dev binutils python3)
 # Deploy/image.

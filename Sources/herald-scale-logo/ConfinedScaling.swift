@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
 import CLinux
 import Glibc
 
@@ -15,18 +14,22 @@ enum ConfinedScaling {
     private static let output: UInt = 8 << 20
 
     /// Reads at most `maxFile` bytes, confines the process, decodes, and ends the process.
-    static func run(form: LogoForm, maxPixels: Int, maxFile: Int) -> Never {
+    ///
+    /// - Parameter work: makes the result from the bytes of the picture.
+    static func run(maxFile: Int, _ work: ([UInt8]) throws(LogoScalingError) -> [UInt8]) -> Never {
         let bytes = readAll(limit: maxFile)
         guard herald_confine(memory, patience, output) == 0 else { _exit(LogoScalingError.notConfined.rawValue) }
         do throws(LogoScalingError) {
-            writeAll(try LogoScaling.picture(bytes, as: form, maxPixels: maxPixels))
+            guard let bytes else { throw .tooLarge }
+            writeAll(try work(bytes))
         } catch {
             _exit(error.rawValue)
         }
         _exit(0)
     }
 
-    private static func readAll(limit: Int) -> [UInt8] {
+    /// Reads standard input; nil if it is longer than `limit`.
+    private static func readAll(limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= limit {
@@ -35,7 +38,7 @@ enum ConfinedScaling {
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
         }
-        return []
+        return nil
     }
 
     private static func writeAll(_ bytes: [UInt8]) {

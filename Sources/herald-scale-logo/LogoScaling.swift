@@ -13,44 +13,17 @@ enum LogoScaling {
     /// encodings. Small pictures are enlarged: RFC 9796 requires the size in the file's name.
     ///
     /// - Parameters:
-    ///   - bytes: a PNG or JPEG.
+    ///   - bytes: a picture of `LogoPicture.Format`; the first frame of an animation counts.
     ///   - form: size and encoding of the result.
     ///   - maxPixels: larger pictures are refused before they are decoded.
     static func picture(
         _ bytes: [UInt8], as form: LogoForm, maxPixels: Int
     ) throws(LogoScalingError) -> [UInt8] {
         guard (16...1024).contains(form.width), (16...1024).contains(form.height) else { throw .badSize }
-        guard let picture = try? LogoPicture(bytes), picture.pixels <= maxPixels else { throw .refused }
-        herald_gd_silence()
-        guard let source = decode(bytes, picture.format) else { throw .undecodable }
-        defer { gdImageDestroy(source) }
-        // The decoder's size counts, not the header's.
-        let (width, height) = (Int(source.pointee.sx), Int(source.pointee.sy))
-        guard width > 0, height > 0, width * height <= maxPixels else { throw .refused }
+        let source = try PictureDecoder.decoded(bytes, maxPixels: maxPixels)
         guard let result = gdImageCreateTrueColor(CInt(form.width), CInt(form.height)) else { throw .outOfMemory }
         defer { gdImageDestroy(result) }
-        paint(source, (width, height), onto: result, form)
-        return try encode(result, form)
-    }
-
-    private static func decode(_ bytes: [UInt8], _ format: LogoPicture.Format) -> gdImagePtr? {
-        var bytes = bytes
-        return bytes.withUnsafeMutableBytes { buffer in
-            let count = CInt(buffer.count)
-            return format == .png
-                ? gdImageCreateFromPngPtr(count, buffer.baseAddress)
-                : gdImageCreateFromJpegPtr(count, buffer.baseAddress)
-        }
-    }
-
-    private static func paint(
-        _ source: gdImagePtr, _ original: (width: Int, height: Int), onto result: gdImagePtr, _ form: LogoForm
-    ) {
         let isTransparent = form.encoding == .png
-        // The side that fills the rectangle first sets the scale.
-        let isWide = original.width * form.height >= original.height * form.width
-        let width = isWide ? form.width : max(1, original.width * form.height / original.height)
-        let height = isWide ? max(1, original.height * form.width / original.width) : form.height
         gdImageAlphaBlending(result, 0)
         let white: CInt = 0xFF_FFFF
         let clear: CInt = 127 << 24 | white
@@ -58,9 +31,45 @@ enum LogoScaling {
             result, 0, 0, CInt(form.width), CInt(form.height), isTransparent ? clear : white)
         gdImageAlphaBlending(result, isTransparent ? 0 : 1)
         gdImageSaveAlpha(result, isTransparent ? 1 : 0)
-        gdImageCopyResampled(
-            result, source, CInt((form.width - width) / 2), CInt((form.height - height) / 2), 0, 0, CInt(width),
-            CInt(height), CInt(original.width), CInt(original.height))
+        let upright = try UprightPicture(source, within: form.width, form.height, enlarges: true)
+        let (width, height) = (upright.image.pointee.sx, upright.image.pointee.sy)
+        gdImageCopy(
+            result, upright.image, (CInt(form.width) - width) / 2, (CInt(form.height) - height) / 2, 0, 0, width, height
+        )
+        return try encode(result, form)
+    }
+
+    /// Decodes a picture and encodes it again for a server: upright, without metadata, in its own proportions.
+    ///
+    /// A picture with transparency becomes a PNG. So does an opaque PNG or GIF, whose sharp edges a JPEG would blur, if
+    /// the result is short enough. The others become JPEGs.
+    ///
+    /// - Parameters:
+    ///   - side: the longest side in pixels. Small pictures are not enlarged.
+    ///   - maxBytes: halves the sides until the result has at most this length.
+    static func kept(
+        _ bytes: [UInt8], side: Int, maxPixels: Int, maxBytes: Int
+    ) throws(LogoScalingError) -> [UInt8] {
+        guard (16...1024).contains(side) else { throw .badSize }
+        let format = LogoPicture.Format(bytes)
+        let source = try PictureDecoder.decoded(bytes, maxPixels: maxPixels)
+        var side = side
+        while side >= 16 {
+            let upright = try UprightPicture(source, within: side, side, enlarges: false)
+            let form = LogoForm(width: side, height: side, .png)
+            let hasTransparency = herald_gd_has_transparency(upright.image) != 0
+            if hasTransparency || format == .png || format == .gif {
+                gdImageSaveAlpha(upright.image, hasTransparency ? 1 : 0)
+                let made = try encode(upright.image, form)
+                if made.count <= maxBytes { return made }
+            }
+            if !hasTransparency {
+                let made = try encode(upright.image, LogoForm(width: side, height: side, .jpeg))
+                if made.count <= maxBytes { return made }
+            }
+            side /= 2
+        }
+        throw .tooLarge
     }
 
     private static func encode(_ image: gdImagePtr, _ form: LogoForm) throws(LogoScalingError) -> [UInt8] {
@@ -103,10 +112,13 @@ enum LogoScaling {
 /// Why a picture could not be scaled; the raw value is the exit code of the process.
 enum LogoScalingError: Int32, Error, Hashable, Sendable {
     case badSize = 64
-    /// No PNG or JPEG, or too many pixels.
-    case refused = 65
+    /// Too many pixels, or bytes.
+    case tooLarge = 65
+    /// Cut short or damaged.
     case undecodable = 66
     case outOfMemory = 67
     /// The process could not be confined, and so decoded nothing.
     case notConfined = 68
+    /// A format that is not supported, or a header without a size.
+    case refused = 69
 }

@@ -87,7 +87,7 @@ struct LogoScalingTests {
 
     @Test func `too many pixels, a size out of range and no picture are refused before decoding`() {
         let large = picture(width: 40, height: 30)
-        #expect(throws: LogoScalingError.refused) {
+        #expect(throws: LogoScalingError.tooLarge) {
             try LogoScaling.picture(large, as: Self.square(.png), maxPixels: 1199)
         }
         #expect(throws: LogoScalingError.refused) {
