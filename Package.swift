@@ -169,7 +169,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "Trust", "Primitives", "Host", "CLinux", httpClient, nio,
+                "CallAccounting", "BrandingAPI", "Branding", "Trust", "LogoScaling", "Primitives", "Host",
+                httpClient, nio,
                 nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
                 log,
             ],
@@ -238,6 +239,9 @@ let package = Package(
         .target(
             name: "Host", dependencies: ["Primitives", "CLinux", "CSystemd", nioSSL, metrics, lifecycle, signals, log],
             exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "LogoScaling", dependencies: ["Host", subprocess, system], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(
             name: "PostgreSQL", dependencies: ["CPostgres", "Host", "Primitives"], exclude: ["README.md"],
             swiftSettings: strict),
@@ -362,7 +366,8 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "Trust", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures",
+                "Branding", "LogoScaling", "Trust", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting",
+                "TestFixtures",
                 "TrustFixtures", "Host",
                 httpClient, nio, nioPosix, nioHTTP, nioSSL, x509, asn1, crypto, subprocess, system, grdb, lifecycle,
                 log,

@@ -98,7 +98,7 @@ private final class Seen: Sendable {
 
 /// Responses of a host instead of a logo.
 enum Hostility: CaseIterable {
-    case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, cutBody, cutPicture, slow
+    case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, webp, cutWebP, cutBody, cutPicture, slow
     case silent, missing, unasked304, noResponse
 
     /// Only a host that says nothing is worth a short patience; all others get the time a busy machine needs.
@@ -116,6 +116,8 @@ enum Hostility: CaseIterable {
         case .redirectAway: .status(301, headers: ["Location": "https://evil.example/"])
         case .bomb: .picture(Picture.png(width: 100_000, height: 100_000))
         case .wideBomb: .picture(Picture.png(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF))
+        case .webp: .picture(PictureSample.webp)
+        case .cutWebP: .picture(Array(PictureSample.webp.dropLast(6)))
         case .cutBody: .raw("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n\u{89}PNG")
         case .cutPicture: .picture(Array(Picture.png().dropLast(6)))
         case .slow: .stall("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nsome bytes")
@@ -133,7 +135,8 @@ enum Hostility: CaseIterable {
         case .redirectHome, .redirectAway: "redirect"
         case .bomb, .wideBomb: "too_many_pixels"
         case .cutBody, .noResponse: "network"
-        case .cutPicture: "cut"
+        case .webp: "not_for_phones"
+        case .cutPicture, .cutWebP: "cut"
         case .slow, .silent: "timeout"
         case .missing, .unasked304: "status"
         }

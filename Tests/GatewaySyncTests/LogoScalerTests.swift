@@ -4,8 +4,10 @@ import Branding
 import Foundation
 import GatewaySyncTesting
 import Glibc
+import LogoScaling
 import Subprocess
 import SystemPackage
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -37,6 +39,38 @@ struct LogoScalerTests {
         #expect(picture.width == size && picture.height == size)
     }
 
+    @Test(arguments: [
+        PictureSample.png, PictureSample.deepPNG, PictureSample.cmykJPEG, PictureSample.webp,
+        PictureSample.animatedWebP,
+        PictureSample.animatedGIF, PictureSample.avif, PictureSample.turnedAVIF, PictureSample.heic,
+        PictureSample.opaqueHEIC,
+    ]) func `every format is decoded inside the confinement`(bytes: [UInt8]) async throws {
+        for family in [PhoneFamily.snom, .mitel6739] {
+            let picture = try LogoPicture(try await scaler.picture(bytes, as: family.form))
+            #expect(picture.width == family.form.width && picture.height == family.form.height)
+        }
+    }
+
+    @Test(arguments: [PictureSample.flatWebP, PictureSample.flatAVIF, PictureSample.flatHEIC])
+    func `pixels beyond the limit are refused, and those of a lying container cost a bounded process`(
+        bytes: [UInt8]
+    ) async {
+        await #expect(throws: LogoProblem.scaling("it is too large")) {
+            try await scaler.picture(bytes, as: LogoForm(width: 64, height: 64, .png))
+        }
+        // AVIF is scaled to the declared size by libavif, HEIC is refused; neither takes longer than the limits.
+        let start = ContinuousClock.now
+        _ = try? await scaler.picture(
+            PictureSample.declaring(48, 32, bytes), as: LogoForm(width: 64, height: 64, .png))
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
+    @Test func `a picture that brings the decoder down is an error of this picture`() async {
+        await #expect(throws: LogoProblem.self) {
+            try await scaler.picture(PictureSample.circularHEIC, as: LogoForm(width: 64, height: 64, .png))
+        }
+    }
+
     @Test func `a picture no decoder takes is an error that says so`() async {
         await #expect(throws: LogoProblem.scaling("it cannot be decoded")) {
             try await scaler.picture(Picture.png(), as: LogoForm(width: 64, height: 64, .png))
@@ -47,10 +81,13 @@ struct LogoScalerTests {
         var small = scaler
         small.maxFile = 20
         let narrow = small
-        await #expect(throws: LogoProblem.scaling("it is refused")) {
+        await #expect(throws: LogoProblem.scaling("it is too large")) {
             try await narrow.picture(Self.pixel, as: LogoForm(width: 64, height: 64, .png))
         }
         await #expect(throws: LogoProblem.scaling("it is refused")) {
+            try await scaler.picture(Array("<svg/>".utf8), as: LogoForm(width: 64, height: 64, .png))
+        }
+        await #expect(throws: LogoProblem.scaling("it is too large")) {
             try await scaler.picture(Picture.png(width: 1001, height: 1000), as: LogoForm(width: 64, height: 64, .png))
         }
     }
@@ -96,7 +133,7 @@ struct LogoScalerTests {
             return threads.count
         }
         #expect(end.closureResult == 1)
-        #expect(end.terminationStatus == .exited(65), "it saw the end of what was written, and is alone at it")
+        #expect(end.terminationStatus == .exited(69), "it saw the end of what was written, and is alone at it")
     }
 
     @Test func `the program beside the running one is taken, else the one in libexec`() throws {
@@ -110,11 +147,18 @@ struct LogoScalerTests {
             #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o755]))
         }
         let own = "\(root)/bin/herald"
-        #expect(LogoScaler.installed(beside: own) == "\(root)/bin/herald-scale-logo", "where to install it")
+        #expect(ScaleProgram.installed(beside: own) == "\(root)/bin/herald-scale-logo", "where to install it")
         install("libexec")
-        #expect(LogoScaler.installed(beside: own) == "\(root)/libexec/herald-scale-logo")
+        #expect(ScaleProgram.installed(beside: own) == "\(root)/libexec/herald-scale-logo")
+        try FileManager.default.createDirectory(
+            atPath: "\(root)/libexec/herald-directory", withIntermediateDirectories: true)
+        try FileManager.default.moveItem(
+            atPath: "\(root)/libexec/herald-scale-logo", toPath: "\(root)/libexec/herald-directory/herald-scale-logo")
+        #expect(
+            ScaleProgram.installed(beside: own) == "\(root)/libexec/herald-directory/herald-scale-logo",
+            "the copy of a directory without a gateway")
         install("bin")
-        #expect(LogoScaler.installed(beside: own) == "\(root)/bin/herald-scale-logo")
+        #expect(ScaleProgram.installed(beside: own) == "\(root)/bin/herald-scale-logo")
     }
 
     @Test func `a program that is not there is an error`() async {

@@ -19,7 +19,7 @@ struct LogoFetch {
     func response(to logo: DueLogo) async throws(LogoProblem) -> Response {
         let origin = try LogoOrigin(logo.url, settings)
         var headers: HTTPHeaders = [
-            "User-Agent": "herald/\(settings.version)", "Accept": "image/png, image/jpeg",
+            "User-Agent": "herald/\(settings.version)", "Accept": settings.forms.accepted,
         ]
         if let etag = logo.etag { headers.add(name: "If-None-Match", value: etag) }
         if let date = logo.lastModified { headers.add(name: "If-Modified-Since", value: date) }
@@ -45,11 +45,28 @@ struct LogoFetch {
         } catch {
             throw error == .cut ? .cut : .notAPicture
         }
+        guard picture.format.isServed || settings.forms.isScaled else {
+            throw .notForPhones(format: picture.format.rawValue)
+        }
         // Each side too: an overflowing product must not look small.
         guard max(picture.width, picture.height) <= settings.maxPixels, picture.pixels <= settings.maxPixels else {
             throw .tooManyPixels(width: picture.width, height: picture.height, limit: settings.maxPixels)
         }
         return .picture(
             picture, bytes: bytes, etag: headers.validator("ETag"), lastModified: headers.validator("Last-Modified"))
+    }
+}
+
+extension LogoForms {
+    /// True if `herald-scale-logo` makes the files, so that its formats are decoded.
+    fileprivate var isScaled: Bool {
+        if case .scaled = self { true } else { false }
+    }
+
+    /// The value of `Accept`; the formats of phones come first.
+    fileprivate var accepted: String {
+        isScaled
+            ? "image/png, image/jpeg, image/webp;q=0.8, image/gif;q=0.5, image/avif;q=0.5, image/heic;q=0.3"
+            : "image/png, image/jpeg"
     }
 }

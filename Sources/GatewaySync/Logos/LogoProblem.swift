@@ -10,6 +10,8 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case insecure
     case fetch(FetchFailure)
     case notAPicture
+    /// A format that phones do not decode, while logos are not scaled.
+    case notForPhones(format: String)
     case cut
     case tooManyPixels(width: Int, height: Int, limit: Int)
     case scaling(String)
@@ -23,6 +25,7 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case .insecure: "insecure"
         case .fetch(let failure): failure.reason
         case .notAPicture: "not_a_picture"
+        case .notForPhones: "not_for_phones"
         case .cut: "cut"
         case .tooManyPixels: "too_many_pixels"
         case .scaling: "scaling"
@@ -42,7 +45,8 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
             "the server returned \(status); correct the brand's logo_url, or put the file there"
         case .fetch(.tooLarge(let limit)): "it is larger than the \(limit) bytes of logos.max_file"
         case .fetch(let failure): failure.description
-        case .notAPicture: "it is neither PNG nor JPEG, whatever its Content-Type is"
+        case .notAPicture: "it is no PNG, JPEG, WebP, GIF, AVIF or HEIC, whatever its Content-Type is"
+        case .notForPhones(let format): "phones do not decode \(format); set logos.scale: true, or use a PNG or JPEG"
         case .cut: "the picture is cut short"
         case .tooManyPixels(let width, let height, let limit):
             "\(width) by \(height) pixels are more than the \(limit) of logos.max_pixels"

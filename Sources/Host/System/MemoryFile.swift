@@ -2,21 +2,20 @@
 
 import CLinux
 import Glibc
-import Host
 
 /// A file in memory for a child program, closed on exec; holds at most what was written to it.
-final class MemoryFile: Sendable {
+package final class MemoryFile: Sendable {
     /// The reason for which there is none.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    let descriptor: CInt
+    package let descriptor: CInt
 
     /// Opens a file with this content, to be read from its start.
     ///
     /// - Parameter name: shown in `/proc` alone.
-    init(_ bytes: [UInt8], _ name: String) throws(Failure) {
+    package init(_ bytes: [UInt8], _ name: String) throws(Failure) {
         descriptor = herald_memory_file(name)
         guard descriptor >= 0, write(bytes), lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw Failure(description: "no memory file: \(SystemError.text(errno))")
@@ -36,7 +35,7 @@ final class MemoryFile: Sendable {
     }
 
     /// Returns the content, or nil if it is empty or longer than `limit`.
-    func content(limit: Int) -> [UInt8]? {
+    package func content(limit: Int) -> [UInt8]? {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         guard (1...limit).contains(length) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
