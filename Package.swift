@@ -186,8 +186,8 @@ let package = Package(
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "Primitives", "Host", "CZlib",
-                "WebPages", "PostgreSQL",
+                "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "LogoScaling", "Primitives", "Host",
+                "CZlib", "WebPages", "PostgreSQL",
                 hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
                 nioPosix, hummingbirdTLS,
             ],
@@ -207,7 +207,7 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: callThread),
         .target(
             name: "DirectoryStore",
-            dependencies: ["PostgreSQL", "BrandingAPI", "Branding", "Primitives", "Host", grdb, crypto],
+            dependencies: ["PostgreSQL", "BrandingAPI", "Branding", "LogoScaling", "Primitives", "Host", grdb, crypto],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles",

@@ -78,3 +78,13 @@ enum MultipartForm {
         return pair.2.map(String.init) ?? pair.3.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }
+
+extension PageForm {
+    /// Reads the body of an upload by another program.
+    ///
+    /// - Parameter type: the media type of the body, with its boundary.
+    /// - Returns: nil unless it is a form with files.
+    package static func multipart(_ body: [UInt8], type: String?) -> PageForm? {
+        MultipartForm.boundary(of: type).flatMap { MultipartForm.decoded(body, boundary: $0) }
+    }
+}

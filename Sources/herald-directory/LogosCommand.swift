@@ -7,7 +7,7 @@ import Host
 import Primitives
 
 /// `herald-directory logos`: the uploaded logos.
-struct LogosCommand: ParsableCommand {
+struct LogosCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logos", abstract: "List, add and remove logos.",
         discussion: """
@@ -17,34 +17,45 @@ struct LogosCommand: ParsableCommand {
             """,
         subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
-    struct Add: ParsableCommand {
+    struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Upload a PNG or JPEG; the server serves it at /logos/NAME at once.",
+            abstract: "Upload a picture; the server serves it at /logos/NAME at once.",
             discussion: """
+                PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 5 MiB. It is kept as a PNG or JPEG of at most 1024 pixels \
+                a side, upright and without metadata. NAME_thumb has a copy of at most 256 pixels.
+
                 Example:
-                  herald-directory logos add pictures/acme.png --name acme-256x256.png
+                  herald-directory logos add pictures/acme.webp --name acme-256x256.png
                 """)
 
         @Argument(help: "The file.")
         var file: String
 
-        @Option(help: "The name for logo_url; by default the name of the file.")
+        @Option(help: "The name for logo_url; by default the name of the file, with the ending of its new format.")
         var name: String?
 
         @OptionGroup var result: ResultOptions
 
         @OptionGroup var options: StateOptions
 
-        func run() throws {
+        func run() async throws {
             guard let handle = FileHandle(forReadingAtPath: file),
-                let data = try? handle.read(upToCount: LogoStore.limit + 1)
+                let data = try? handle.read(upToCount: LogoIntake.limit + 1)
             else {
                 let cause = SystemError.ofReading(file)
                 throw CommandFailure("\(file) cannot be read: \(cause == SystemError.changed ? "it is empty" : cause)")
             }
+            let picture: LogoIntake.Kept
+            do throws(LogoIntakeError) {
+                picture = try await LogoIntake().kept(data)
+            } catch {
+                throw CommandFailure("\(file): \(error)")
+            }
             let logos = LogoStore(try options.open(creates: true))
-            let name = name ?? URL(fileURLWithPath: file).lastPathComponent
-            let logo = try reportingRefusals { try logos.add(data, name: name, now: secondsNow()) }
+            let name = name ?? LogoRules.name(fromFile: file, type: picture.type)
+            let logo = try reportingRefusals {
+                try logos.add(picture.data, name: name, thumbnail: picture.thumbnail, now: secondsNow())
+            }
             if result.json { return try Output.write(json: logo) }
             Output.write("\(TerminalText.visible(logo.name)) added: \(logo.type), \(logo.size) bytes\n")
         }

@@ -31,10 +31,12 @@ struct Operator: Sendable {
         try await ask(path, method: method, bytes: Array(body.utf8))
     }
 
-    func ask(_ path: String, method: String, bytes: [UInt8]) async throws -> ReceivedResponse {
+    /// - Parameter type: the media type that the request declares; nil for none.
+    func ask(_ path: String, method: String, bytes: [UInt8], type: String? = nil) async throws -> ReceivedResponse {
         try await LoopbackClient.ask(
             RawRequest(
-                method: method, path: "/admin/v1/" + path, headers: [("X-Admin-Key", key)], body: bytes),
+                method: method, path: "/admin/v1/" + path,
+                headers: [("X-Admin-Key", key)] + (type.map { [("Content-Type", $0)] } ?? []), body: bytes),
             port: directory.adminPort > 0 ? directory.adminPort : directory.port)
     }
 }

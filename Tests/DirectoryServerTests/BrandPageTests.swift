@@ -14,7 +14,7 @@ import WebPages
 /// The page of a brand, used as a person does: fields, logo, preview, numbers.
 @Suite("The page of a brand", .timeLimit(.minutes(8)), .bothEngines)
 struct BrandPageTests {
-    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let png = PictureSample.png
     private static let path = "/accounts/main/brand?id=acme"
     private static let save = "/accounts/main/brand"
     private static let add = "/accounts/main/brand/numbers"
@@ -88,8 +88,9 @@ struct BrandPageTests {
             let before = try brands.brand("acme")
             for (bytes, expected) in [
                 (Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), "SVG"),
-                ([0x47, 0x49, 0x46], "PNG or a JPEG"),
-                (Self.png + [UInt8](repeating: 0, count: LogoStore.limit), "at most"),
+                ([0x47, 0x49, 0x46], "no picture"),
+                (Array(PictureSample.gif.prefix(60)), "cut short"),
+                (Self.png + [UInt8](repeating: 0, count: LogoIntake.limit), "at most"),
             ] as [([UInt8], String)] {
                 let form = try await visitor.get(Self.path)
                 let refused = try await visitor.submit(
@@ -98,6 +99,19 @@ struct BrandPageTests {
             }
             #expect(try brands.brand("acme") == before)
             #expect(try LogoStore(visitor.directory.database).all().isEmpty)
+        }
+    }
+
+    @Test(arguments: [PictureSample.webp, PictureSample.avif, PictureSample.heic, PictureSample.gif])
+    func `a picture of another format becomes a logo with transparency`(bytes: [UInt8]) async throws {
+        try await Self.run { visitor, brands in
+            let saved = try await visitor.submit(
+                try await visitor.get(Self.path), Self.save, file: ("logo_file", bytes))
+            #expect(saved.status == 303)
+            let logo = try #require(try brands.brand("acme").logo)
+            #expect(logo.hasSuffix(".png"))
+            let picture = try LogoPicture(try await visitor.get("/picture?name=\(logo)").body)
+            #expect(picture.format == .png && picture.width == 48 && picture.height == 32)
         }
     }
 
@@ -124,11 +138,14 @@ struct BrandPageTests {
         ("acme", "acme-"), ("Ünïcode Bänk 24", "n-code-b-nk-24-"), ("../../etc", "etc-"), ("銀行", "logo-"),
         (String(repeating: "a", count: 200), String(repeating: "a", count: 40) + "-"),
     ])
-    func `a new picture has a plain name of its own`(brand: String, begin: String) throws {
-        let picture = try NewPicture(.init(name: "x", bytes: Self.png))
+    func `a new picture has a plain name of its own`(brand: String, begin: String) {
+        func made(_ bytes: [UInt8]) -> NewPicture {
+            NewPicture(.init(data: Data(bytes), type: "image/png", width: 48, height: 32, thumbnail: Data()))
+        }
+        let picture = made(Self.png)
         let name = picture.name(for: brand)
         #expect(name.hasPrefix(begin) && name.count == begin.count + 12 && LogoRules.isPlainName(name))
-        let other = try NewPicture(.init(name: "x", bytes: Self.png + [0]))
+        let other = made(Self.png + [0])
         #expect(other.name(for: brand) != name)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
@@ -162,9 +163,17 @@ struct CommandTests {
         let present = try await run("report").output
         let months = [before, Date()].map { "main \($0.formatted(.iso8601).prefix(7)): 0 counted" }
         #expect(months.contains { present.hasPrefix($0) }, "\(present)")
-        try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
-        #expect(try await run("logos", "add", folder.path + "/a.jpg").output == "a.jpg added: image/jpeg, 4 bytes\n")
-        #expect(try await run("logos", "list").output.contains("a.jpg"))
+        try folder.write(PictureSample.jpeg, to: "a.jpg")
+        let size = PictureMetadata.removed(from: PictureSample.jpeg).count
+        let added = try await run("logos", "add", folder.path + "/a.jpg")
+        #expect(added.output == "a.jpg added: image/jpeg, \(size) bytes\n")
+        try folder.write(PictureSample.webp, to: "b.webp")
+        #expect(try await run("logos", "add", folder.path + "/b.webp").output.hasPrefix("b.png added: image/png, "))
+        try folder.write(Array("<svg/>".utf8), to: "c.svg")
+        let refused = try await run("logos", "add", folder.path + "/c.svg")
+        #expect(refused.code == 1 && refused.errors.contains("an SVG is not taken"))
+        let list = try await run("logos", "list").output
+        #expect(list.contains("a.jpg") && list.contains("b.png") && !list.contains("thumb") && !list.contains("c.svg"))
     }
 
     @Test func `numbers and texts that begin with a dash are taken as they are`() async throws {

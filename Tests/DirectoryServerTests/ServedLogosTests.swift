@@ -90,11 +90,11 @@ struct ServedLogosTests {
             let directory = admin.directory
             try directory.put(entry("+61491570156", logo: "acme.png"))
             var cursor = try await directory.sync().syncedAt
-            _ = try await admin.ask("logos/acme.png", method: "PUT", bytes: Self.png)
+            _ = try await admin.ask("logos/acme.png", method: "PUT", bytes: PictureSample.png)
             var sync = try await directory.sync(since: cursor)
             #expect(sync.branding.map(\.logoURL) == ["https://brands.example/logos/acme.png"])
             cursor = sync.syncedAt
-            _ = try await admin.ask("logos/acme.png", method: "PUT", bytes: Self.png)
+            _ = try await admin.ask("logos/acme.png", method: "PUT", bytes: PictureSample.png)
             sync = try await directory.sync(since: cursor)
             #expect(sync.branding.isEmpty)
             let again = try await admin.ask(

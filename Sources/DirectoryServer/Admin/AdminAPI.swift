@@ -59,13 +59,13 @@ struct AdminAPI: Sendable {
     }
 
     private var files: [Path] {
-        let routes = AdminFileRoutes(
-            logos: logos, folder: options.logos, publicURL: options.publicURL, now: options.now)
+        let routes = AdminFileRoutes(folder: options.logos, publicURL: options.publicURL, now: options.now)
+        let pictures = AdminLogoRoutes(logos: logos, intake: LogoIntake(), now: options.now)
         return [
             ("accounts/:account/import", [(.post, routes.importBrands)]),
             ("accounts/:account/export", [(.get, routes.export)]),
-            ("logos", [(.get, routes.list)]),
-            ("logos/:name", [(.put, routes.putLogo), (.delete, routes.removeLogo)]),
+            ("logos", [(.get, pictures.list), (.post, pictures.post)]),
+            ("logos/:name", [(.put, pictures.put), (.delete, pictures.remove)]),
         ]
     }
 

@@ -8,9 +8,8 @@ import Hummingbird
 import NIOCore
 import Primitives
 
-/// Whole files: imports and exports of an account, and logos.
+/// Whole files: imports and exports of an account.
 struct AdminFileRoutes: Sendable {
-    let logos: ServedLogos
     /// The folder of logo files; nil for none.
     let folder: String?
     let publicURL: String?
@@ -71,30 +70,6 @@ struct AdminFileRoutes: Sendable {
                 while let piece = try await export.next() { try await writer.write(ByteBuffer(bytes: piece)) }
                 try await writer.finish(nil)
             })
-    }
-
-    func list(_ admin: AdminRequest) async throws -> Response {
-        try JSONBody.response(AdminPage(try await admin.blocking { try LogoStore(admin.database).all() }))
-    }
-
-    func putLogo(_ admin: AdminRequest) async throws -> Response {
-        let (name, now) = (try admin.pathPart("name"), now())
-        let data: Data
-        do {
-            data = Data(try await admin.request.body.collect(upTo: LogoStore.limit).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw Refusal(.contentTooLarge, LogoStoreError.tooLarge.description, code: "too_large")
-        }
-        let logo = try await admin.blocking { try LogoStore(admin.database).add(data, name: name, now: now) }
-        await logos.round()
-        return try JSONBody.response(logo)
-    }
-
-    func removeLogo(_ admin: AdminRequest) async throws -> Response {
-        let name = try admin.pathPart("name")
-        try await admin.blocking { try LogoStore(admin.database).remove(name) }
-        await logos.round()
-        return try JSONBody.response(AdminDone())
     }
 
     /// Writes a body to a file readable by this user only.

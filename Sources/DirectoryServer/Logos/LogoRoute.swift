@@ -8,7 +8,7 @@ import Hummingbird
 import NIOCore
 import Primitives
 
-/// `GET /logos/{file}`: serves uploaded logos, and otherwise the files of a folder, for phones and without a key.
+/// `GET /logos/{file}`: serves uploaded logos and their small copies, and otherwise the files of a folder, for phones and without a key.
 struct LogoRoute: Sendable {
     let store: LogoStore
     /// The folder; nil serves uploaded logos only.
@@ -31,6 +31,7 @@ struct LogoRoute: Sendable {
     func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
         guard LogoRules.isPlainName(name) else { return nil }
         if let (logo, data) = try await store.find(name) { return (data, logo.type, logo.hash) }
+        if let (logo, data) = try await store.thumbnail(name) { return (data, logo.type, logo.hash) }
         guard let folder, case .success(let data) = LogoFolder(path: folder).read(name),
             let type = LogoRules.contentType(data)
         else { return nil }

@@ -28,14 +28,14 @@ struct DirectoryPages: Sendable {
         let pages =
             StatusPages(desk: desk, logos: folder, publicURL: publicURL).pages
             + AccountPages(desk: desk).pages
-            + BrandPages(desk: desk, place: place, logos: logos, pending: pictures).pages
+            + BrandPages(desk: desk, place: place, logos: logos, pending: pictures, intake: LogoIntake()).pages
             + NumberPages(desk: desk).pages
             + ImportPages(
                 desk: desk, place: place, pending: PendingFiles(now: options.now), patience: options.importPatience
             ).pages
             + KeyPages(desk: desk).pages + DevicePages(desk: desk).pages + EventPages(desk: desk).pages
             + DebugPages(desk: desk).pages
-            + LogoPages(desk: desk, logos: logos, folder: folder, pending: pictures).pages
+            + LogoPages(desk: desk, logos: logos, folder: folder, pending: pictures, intake: LogoIntake()).pages
             + ReportPages(desk: desk).pages
         return PageSite(
             name: "Herald directory", version: options.version, templates: try PageTemplates(Self.templates),

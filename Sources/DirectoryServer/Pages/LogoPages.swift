@@ -12,16 +12,21 @@ struct LogoPages: Sendable {
     /// The folder of logo files; nil for none.
     let folder: String?
     let pending: PendingFiles<NewPicture>
+    let intake: LogoIntake
+
+    /// The pictures that a form takes, in words and as media types.
+    static let formats = "PNG, JPEG, WebP, GIF, AVIF or HEIC, at most 5 MiB"
+    static let types = "image/png,image/jpeg,image/webp,image/gif,image/avif,image/heic,image/heif"
 
     var pages: [Page] {
         [
             desk.page(.get, "/logos", entry: "Logos") { try await list($0, name: "", problem: nil) },
             desk.page(.get, "/picture") { try await picture($0) },
-            desk.page(.post, "/logo-file", limit: LogoStore.limit + 64 * 1024) { try await receive($0) },
+            desk.page(.post, "/logo-file", limit: LogoIntake.limit + 64 * 1024) { try await receive($0) },
             desk.page(.get, "/logo-upload/:upload") { try await preview($0) },
             desk.page(.get, "/logo-upload/:upload/picture") { request in
                 let (_, upload) = try find(request)
-                return .file(bytes: Array(upload.data), type: upload.type)
+                return .file(bytes: Array(upload.picture.data), type: upload.picture.type)
             },
             desk.page(.post, "/logo-upload/:upload") { try await confirm($0) },
             desk.page(.get, "/logo-removal") { try await askRemoval($0) },
@@ -57,8 +62,8 @@ struct LogoPages: Sendable {
                 Self.with(
                     problem,
                     .file(
-                        "file", "Picture", hint: "PNG or JPEG, at most 1 MiB; metadata is removed",
-                        accepts: "image/png,image/jpeg", isRequired: true)),
+                        "file", "Picture", hint: "\(Self.formats); metadata is removed", accepts: Self.types,
+                        isRequired: true)),
                 Self.with(
                     problem,
                     .text(
@@ -103,8 +108,8 @@ struct LogoPages: Sendable {
         }
         guard let file = request.form.file("file") else { return try await refused("file", "Choose a picture.") }
         do {
-            return .redirect(to: "/logo-upload/" + pending.add(try NewPicture(file, name: name)))
-        } catch let error as LogoStoreError {
+            return .redirect(to: "/logo-upload/" + pending.add(try await NewPicture(file, name: name, intake)))
+        } catch let error as LogoIntakeError {
             return try await refused("file", PageDesk.sentence(error))
         }
     }
@@ -128,7 +133,7 @@ struct LogoPages: Sendable {
             picture: .init(source: "/logo-upload/\(id)/picture", pictureText: "The new logo \(upload.name)"),
             form: EntryForm("/logo-upload/" + id, [], button: "Use as \(upload.name)", cancel: "/logos"))
         part.texts = [
-            "\(upload.type), \(Amount.bytes(Int64(upload.data.count))), as \(upload.name). Phones show it about as large as the second or third picture."
+            "\(upload.picture.type), \(upload.picture.width) by \(upload.picture.height) pixels, \(Amount.bytes(Int64(upload.picture.data.count))), as \(upload.name). Phones show it about as large as the second or third picture."
         ]
         if isKnown {
             part.notices = [
@@ -142,7 +147,8 @@ struct LogoPages: Sendable {
         let (id, upload) = try find(request)
         let (database, now) = (request.database, request.now)
         try await request.blocking {
-            _ = try LogoStore(database).add(upload.data, name: upload.name, now: now)
+            _ = try LogoStore(database).add(
+                upload.picture.data, name: upload.name, thumbnail: upload.picture.thumbnail, now: now)
         }
         pending.remove(id)
         await logos.round()

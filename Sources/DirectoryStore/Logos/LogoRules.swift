@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 package import Foundation
 
 /// The rules that every logo file keeps.
@@ -11,6 +12,20 @@ package enum LogoRules {
                 (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
                     || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
             }
+    }
+
+    /// A name for a file that somebody sends under a name of their own machine.
+    ///
+    /// Other characters become dashes. The ending of a format that is converted is replaced by that of the result.
+    package static func name(fromFile name: String, type: String) -> String {
+        let file = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+        let plain = String(file.unicodeScalars.map { isPlainName("a\($0)") ? Character($0) : "-" }.prefix(100))
+            .drop { $0 == "." }
+        let ending = type == "image/png" ? "png" : "jpg"
+        guard let dot = plain.lastIndex(of: ".") else { return plain.isEmpty ? "logo.\(ending)" : String(plain) }
+        let own = plain[plain.index(after: dot)...].lowercased()
+        let isConverted = LogoPicture.Format.names.contains(own) && !["png", "jpg", "jpeg"].contains(own)
+        return isConverted ? "\(plain[..<dot]).\(ending)" : String(plain)
     }
 
     /// The media type by the first bytes, not by the name; nil unless it is a PNG or a JPEG.

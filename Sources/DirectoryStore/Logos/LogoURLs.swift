@@ -24,6 +24,13 @@ package struct LogoURLs: Hashable, Sendable {
         return "\(base)/logos/\(logo)\(ending)"
     }
 
+    /// The URL of a logo's small copy; a path without an address that clients can reach.
+    ///
+    /// It has the ending of the logo's URL, so that clients fetch both again after a change.
+    package func url(ofCopy copy: String, of logo: String) -> String {
+        "\(base ?? "")/logos/\(copy)\(endings[logo] ?? "")"
+    }
+
     package func resolved(_ item: BrandingItem) -> BrandingItem {
         var item = item
         item.logoURL = url(of: item.logoURL)

@@ -13,16 +13,17 @@ struct BrandPages: Sendable {
     let logos: ServedLogos
     /// New pictures of forms that are not saved.
     let pending: PendingFiles<NewPicture>
+    let intake: LogoIntake
 
     /// The largest form in bytes: a picture and the fields.
-    private static let formLimit = LogoStore.limit + 128 * 1024
+    private static let formLimit = LogoIntake.limit + 128 * 1024
 
     var pages: [Page] {
         [
             desk.page(.get, "/accounts/:account/brands") { try await list($0) },
             desk.page(.post, "/accounts/:account/brands", limit: Self.formLimit) { try await add($0) },
             desk.page(.post, "/accounts/:account/brands/preview", limit: Self.formLimit) { request in
-                let (account, form) = (try await request.account(), try read(request, isNew: true))
+                let (account, form) = (try await request.account(), try await read(request, isNew: true))
                 return try await new(request, account, form, notice: Self.previewed(form))
             },
             desk.page(.get, "/accounts/:account/new-brand") { request in
@@ -35,7 +36,7 @@ struct BrandPages: Sendable {
             desk.page(.post, "/accounts/:account/brand", limit: Self.formLimit) { try await change($0) },
             desk.page(.post, "/accounts/:account/brand/preview", limit: Self.formLimit) { request in
                 let (account, brand) = try await find(request, request.form["id"])
-                let form = try read(request, isNew: false)
+                let form = try await read(request, isNew: false)
                 return try await show(request, account, brand, form: form, notice: Self.previewed(form))
             },
             desk.page(.post, "/accounts/:account/brand/numbers", limit: 256 * 1024) { try await addNumbers($0) },
@@ -124,13 +125,13 @@ struct BrandPages: Sendable {
     }
 
     /// The fields of a form with their problems; a new picture is kept until the form is saved.
-    private func read(_ request: OperatorRequest, isNew: Bool) throws -> BrandForm {
+    private func read(_ request: OperatorRequest, isNew: Bool) async throws -> BrandForm {
         var form = BrandForm(request.form, isNew: isNew)
         var problem: String?
         if let file = request.form.file("logo_file") {
             do {
-                form.logo.take(upload: pending.add(try NewPicture(file)))
-            } catch let error as LogoStoreError {
+                form.logo.take(upload: pending.add(try await NewPicture(file, intake)))
+            } catch let error as LogoIntakeError {
                 problem = PageDesk.sentence(error)
             }
         } else if let upload = form.logo.upload, pending.find(upload) == nil {
@@ -149,7 +150,7 @@ struct BrandPages: Sendable {
 
     private func add(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
-        var form = try read(request, isNew: true)
+        var form = try await read(request, isNew: true)
         if form.problems.isEmpty {
             do {
                 let (database, id, now, asked) = (request.database, account.id, request.now, form)
@@ -186,7 +187,8 @@ struct BrandPages: Sendable {
         let saved = try await request.blocking {
             let store = LogoStore(database)
             let isKnown = try store.all().contains { $0.name == name }
-            _ = try store.add(picture.data, name: name, now: now)
+            _ = try store.add(
+                picture.picture.data, name: name, thumbnail: picture.picture.thumbnail, now: now)
             do {
                 return try body(name)
             } catch {
@@ -249,7 +251,7 @@ struct BrandPages: Sendable {
 
     private func change(_ request: OperatorRequest) async throws -> PageResult {
         let (account, brand) = try await find(request, request.form["id"])
-        let form = try read(request, isNew: false)
+        let form = try await read(request, isNew: false)
         guard form.problems.isEmpty else {
             return try await show(request, account, brand, form: form, status: .unprocessableContent)
         }

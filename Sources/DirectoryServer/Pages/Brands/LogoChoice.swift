@@ -87,8 +87,8 @@ struct LogoChoice: Sendable {
                 suggestions: Array(known.prefix(500))),
             .hidden("logo_shown", shown),
             .file(
-                "logo_file", "New picture", hint: "PNG or JPEG, at most 1 MiB; it becomes the logo of this brand",
-                accepts: "image/png,image/jpeg", problem: problems["logo_file"]),
+                "logo_file", "New picture", hint: "\(LogoPages.formats); it becomes the logo of this brand",
+                accepts: LogoPages.types, problem: problems["logo_file"]),
         ]
     }
 }
