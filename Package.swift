@@ -273,13 +273,13 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
+        .target(
+            name: "CPictures", exclude: ["README.md"],
+            linkerSettings: ["webpdemux", "webp", "avif", "heif", "de265"].map { .linkedLibrary($0) }),
         // Apart from CLinux: SIPCore imports it, and must see no socket and no thread.
         .systemLibrary(name: "CVector"),
 
         // Fixtures that several test targets share.
-        .target(
-            name: "CPictures", exclude: ["README.md"],
-            linkerSettings: ["webpdemux", "webp", "avif", "heif", "de265"].map { .linkedLibrary($0) }),
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
         .target(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),

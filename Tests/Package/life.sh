@@ -65,7 +65,8 @@ install_fresh() {
     ok "the directory runs" is active herald-directory
     ok "the units are sound" eval '! inside systemd-analyze verify /lib/systemd/system/herald{,-directory}.service 2>&1 | grep .'
     ok "no library of the programs is missing" \
-        eval '! inside ldd /usr/bin/herald /usr/bin/herald-directory /usr/libexec/herald-scale-logo | grep "not found"'
+        eval '! inside ldd /usr/bin/herald /usr/bin/herald-directory /usr/libexec/herald-scale-logo \
+            /usr/libexec/herald-directory/herald-scale-logo | grep "not found"'
     ok "the folder of the configuration is root's, for the group herald" owned "root:herald 750" /etc/herald
     ok "the configuration of the directory is root's, for the group herald" \
         owned "root:herald 640" /etc/herald/herald-directory.yaml

@@ -98,7 +98,7 @@ check_packages() {
         examples/grafana/herald.json; do
         ok "/usr/share/doc/herald/$file is there" [ -s "$tree/usr/share/doc/herald/$file" ]
     done
-    ok "programs have no symbols" eval "! readelf -S $tree/usr/bin/herald* $tree/usr/libexec/* | grep \\.symtab >/dev/null"
+    ok "programs have no symbols" eval "! readelf -S $tree/usr/bin/herald* \$(find $tree/usr/libexec -type f) | grep \\.symtab >/dev/null"
 }
 
 # cyclonedx_venv: the validator of CycloneDX's Python library.

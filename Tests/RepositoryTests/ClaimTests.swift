@@ -38,7 +38,13 @@ struct ClaimTests {
         Claim("phones.md", "A contact has at most three numbers", "PhonebookFormat.swift", "mostNumbers = 3"),
         Claim("phones.md", "in the file, up to 2 MiB of pictures", "Phonebooks.swift", "mostPhotoBytes = 2 << 20"),
         Claim("phones.md", "Phones may keep a picture for an hour", "LogoServer.swift", "\"max-age=3600\""),
-        Claim("directory.md", "PNG or JPEG up to 1 MiB", "LogoStore.swift", "limit = 1 << 20"),
+        Claim("directory.md", "must be PNG or JPEG up to 1 MiB", "LogoStore.swift", "limit = 1 << 20"),
+        Claim("directory.md", "AVIF and HEIC up to 5 MiB", "LogoIntake.swift", "limit = 5 << 20"),
+        Claim("directory.md", "4,096 × 4,096 pixels", "LogoIntake.swift", "maxPixels = 16 << 20"),
+        Claim("directory.md", "1,024 pixels a side", "LogoIntake.swift", "side = 1024"),
+        Claim("directory.md", "at most 256 pixels a side", "LogoThumbnail.swift", "side = 256"),
+        Claim(
+            "directory.md", "256 MiB and five seconds of CPU time", "ConfinedScaling.swift", "memory: UInt = 256 << 20"),
         Claim("directory.md", "`events.keep_days` is 400 by default", "DirectoryConfiguration.swift", "keepDays = 400"),
         Claim(
             "directory.md", "90 days by default", "OutcomesConfiguration.swift",
