@@ -98,7 +98,8 @@ private final class Seen: Sendable {
 
 /// Responses of a host instead of a logo.
 enum Hostility: CaseIterable {
-    case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, webp, cutWebP, cutBody, cutPicture, slow
+    case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, webp, cutWebP, cutBody,
+        cutPicture, slow
     case silent, missing, unasked304, noResponse
 
     /// Only a host that says nothing is worth a short patience; all others get the time a busy machine needs.
