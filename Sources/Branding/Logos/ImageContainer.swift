@@ -2,8 +2,13 @@
 
 /// The format and size of a picture in a container of ISO/IEC 14496-12: AVIF and HEIC. Pure; hostile input is safe.
 enum ImageContainer {
-    /// The format by the brands of the first box; nil for no picture, such as a video.
-    static func format(of bytes: [UInt8]) -> LogoPicture.Format? {
+    /// The coding of the pixels.
+    enum Kind {
+        case avif, heic
+    }
+
+    /// The coding by the brands of the first box; nil for no picture, such as a video.
+    static func kind(of bytes: [UInt8]) -> Kind? {
         guard let first = box(at: 0, in: bytes[...]), first.type == "ftyp", first.content.count >= 8 else { return nil }
         let brands = stride(from: first.content.startIndex, to: first.content.endIndex - 3, by: 4)
             .filter { $0 != first.content.startIndex + 4 }.map { String(decoding: bytes[$0..<$0 + 4], as: UTF8.self) }

@@ -30,10 +30,12 @@ public struct LogoPicture: Hashable, Sendable {
                 self = .webp
             } else if GIFHeader.begins(bytes) {
                 self = .gif
-            } else if let format = ImageContainer.format(of: bytes) {
-                self = format
             } else {
-                return nil
+                switch ImageContainer.kind(of: bytes) {
+                case .avif: self = .avif
+                case .heic: self = .heic
+                case nil: return nil
+                }
             }
         }
     }
@@ -111,14 +113,4 @@ public struct LogoPicture: Hashable, Sendable {
     private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int {
         bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
     }
-}
-
-/// The reason why bytes are not a usable image.
-public enum LogoPictureError: Error, Hashable, Sendable {
-    /// None of `LogoPicture.Format`.
-    case otherFormat
-    /// The end of the image is missing.
-    case cut
-    /// The header declares no valid size.
-    case noSize
 }
