@@ -55,14 +55,17 @@ struct ReportCommand: ParsableCommand {
         }
     }
 
+    private static func count(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
+
     private func write(_ report: MonthReport) {
         let reasons = report.reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let mode = report.mode == "live" ? "" : " (\(report.mode))"
         let counted =
             "\(report.account)\(mode) \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
-            + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))") + ", \(report.returned) calls returned"
+            + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
+            + ", \(Self.count(report.returned, "call")) returned"
         let syncs =
-            "\(report.deliveries) syncs delivered, \(report.acknowledgements) acknowledged; lookups: "
+            "\(Self.count(report.deliveries, "sync")) delivered, \(report.acknowledgements) acknowledged; lookups: "
             + "\(report.matched) matched, \(report.notMatched) not matched"
         for text in [counted, syncs] {
             let lines = WrappedText.lines(TerminalText.visible(text), width: TableForm.columns)

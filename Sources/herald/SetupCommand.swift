@@ -18,8 +18,10 @@ struct SetupCommand: AsyncParsableCommand {
 
             Examples:
               sudo herald setup
-              sudo herald setup --carrier 203.0.113.0/24 --next-hop 203.0.113.5 --pbx 192.0.2.20 --country AU --vouches --yes
-              herald setup --print --carrier 203.0.113.5 --pbx 192.0.2.20 --country AU --no-vouches --directory none
+              sudo herald setup --carrier 203.0.113.0/24 --next-hop 203.0.113.5 \\
+                  --pbx 192.0.2.20 --country AU --vouches --yes
+              herald setup --print --carrier 203.0.113.5 --pbx 192.0.2.20 \\
+                  --country AU --no-vouches --directory none
             """)
 
     @Option(

@@ -54,6 +54,15 @@ struct LocalBrandsTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
     }
 
+    @Test func `a brand whose numbers have several reasons has its name once`() throws {
+        try put(61_255_501_001, "Acme Bank", id: "acme", reason: "Your card")
+        try put(61_255_501_002, "Acme Bank", id: "acme", reason: "Your loan")
+        let text = try text(of: "acme")
+        #expect(text.components(separatedBy: "brand     ").count == 2, "\(text)")
+        #expect(text.components(separatedBy: "\nnumbers   1, ").count == 3, "\(text)")
+        #expect(text.contains("\nreason    Your card\n") && text.contains("\nreason    Your loan\n"), "\(text)")
+    }
+
     @Test func `an identifier finds all its forms, and a brand without calls says so`() throws {
         try put(61_255_501_001, "Acme Bank", id: "acme", logo: "http://a.example/l.png")
         try put(61_255_501_009, "Acme Loans", id: "acme")

@@ -43,8 +43,11 @@ struct BrandReport {
     /// One fact a line, then the last calls; escaped for a terminal.
     func text(in zone: LocalZone) -> String {
         var lines: [(String, String)] = []
+        var heading = ""
         for row in rows {
-            lines.append(("brand", row.brandID.isEmpty ? row.name : "\(row.name) (\(row.brandID))"))
+            let name = row.brandID.isEmpty ? row.name : "\(row.name) (\(row.brandID))"
+            if name != heading { lines.append(("brand", name)) }
+            heading = name
             let span = row.first == row.last ? "\(row.first)" : "\(row.first) to \(row.last)"
             lines.append(("numbers", "\(row.numbers), \(span)"))
             if let reason = row.callReason { lines.append(("reason", reason)) }

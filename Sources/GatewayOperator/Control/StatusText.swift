@@ -101,7 +101,7 @@ struct StatusText {
             [
                 (
                     "logos",
-                    "\(logos.ready) of \(logos.known) ready"
+                    (logos.known == 0 ? "no copies yet" : "\(logos.ready) of \(logos.known) ready")
                         + (logos.failed > 0 ? ", \(logos.failed) failed: see herald logos" : "")
                 )
             ]
