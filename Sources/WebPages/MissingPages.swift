@@ -7,7 +7,8 @@ import Hummingbird
 ///
 /// A program, which does not accept `text/html`, gets the server's own response (RFC 9110 §12.5.1).
 struct MissingPages<Context: RequestContext>: RouterMiddleware {
-    let site: PageSite
+    /// The page of an address that no route has.
+    let page: @Sendable (Request) async -> Response
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -15,8 +16,8 @@ struct MissingPages<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as any HTTPResponseError where error.status == .notFound && Self.isForPeople(request) {
-            let page = await site.missingPage(request)
-            return request.method == .head ? page.createHeadResponse() : page
+            let whole = await page(request)
+            return request.method == .head ? whole.createHeadResponse() : whole
         }
     }
 

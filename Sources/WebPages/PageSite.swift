@@ -68,7 +68,7 @@ package final class PageSite: Sendable {
     package func add<Context: RequestContext>(
         to router: Router<Context>, address: @escaping @Sendable (Context) -> String
     ) {
-        router.add(middleware: MissingPages(site: self))
+        router.add(middleware: MissingPages { [self] in await missingPage($0) })
         PageAssets.add(to: router)
         for page in pages + ownPages {
             router.on(RouterPath(page.path), method: page.method == .get ? .get : .post) { [self] request, context in
