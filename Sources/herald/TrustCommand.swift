@@ -158,6 +158,12 @@ struct TrustCheckCommand: AsyncParsableCommand {
     var called: String
 
     @Option(
+        help: ArgumentHelp(
+            "The number in To with its country code, if the call was retargeted; the called one by default.",
+            valueName: "number"))
+    var to: String?
+
+    @Option(
         help: ArgumentHelp("The time of the call, such as 2026-11-29T12:00:00Z; now by default.", valueName: "time"))
     var at: String?
 
@@ -169,7 +175,7 @@ struct TrustCheckCommand: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        let call = TrustCheck.Call(caller: caller, called: called, at: at)
+        let call = TrustCheck.Call(caller: caller, called: called, to: to, at: at)
         let check = try TrustCheck(call, regime: regime, options.configuration(), path: options.config)
         guard try await check.run(tokens, asJSON: options.json) else { throw ExitCode(1) }
     }

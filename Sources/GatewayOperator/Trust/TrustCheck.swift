@@ -16,12 +16,15 @@ package struct TrustCheck {
         /// Digits with or without a plus sign.
         package var caller: String
         package var called: String
+        /// The number in To; nil for the called one.
+        package var to: String?
         /// A day, a moment in ISO 8601, or seconds since 1970; nil for now.
         package var at: String?
 
-        package init(caller: String, called: String, at: String?) {
+        package init(caller: String, called: String, to: String? = nil, at: String?) {
             self.caller = caller
             self.called = called
+            self.to = to
             self.at = at
         }
     }
@@ -52,7 +55,8 @@ package struct TrustCheck {
         let isOn = configuration.trust?.fetches ?? false
         fetchRules = regimes.map(\.regime).filter { $0.verify && ($0.fetch ?? isOn) }.map(\.addresses)
         let called = try Self.number(call.called, "--called")
-        self.call = SignedCall(caller: try Self.number(call.caller, "--caller"), called: called, to: called)
+        let to = if let to = call.to { try Self.number(to, "--to") } else { called }
+        self.call = SignedCall(caller: try Self.number(call.caller, "--caller"), called: called, to: to)
         now = try OperatorTime.ofCall(call.at) ?? Int64(Date().timeIntervalSince1970)
     }
 
