@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
 import GatewayTesting
+import Host
 import Synchronization
 import TestFixtures
 import Testing
@@ -132,6 +134,31 @@ struct ListRefreshTests {
         #expect(gateway.count("/crl") == 2)
         let verdict = try gateway.call(gateway.address())
         #expect(verdict.causes == [.revoked] && verdict.number == .failed)
+    }
+
+    @Test func `the metrics have the time before which the next revocation list is due`() async throws {
+        let list = FaultyPeer.Response.json(try host.lists.list(1, of: ["root"]))
+        let (before, after) = (try host.revocations(1, of: []), try host.revocations(2, of: [], life: 172_800))
+        let isLater = Flag()
+        let gateway = try await host.gateway { request, _ in
+            request.path == "/ca-list" ? list : isLater.isSet ? after : before
+        }
+        let metrics = TrustMetrics(
+            GatewayTrust(signers: gateway.signers.current), gateway.publisher, gateway.service)
+        func ends() async -> [GaugeSample] {
+            await metrics.gauges().filter { $0.name == "herald_trust_revocations_expire_seconds" }
+        }
+        #expect(await ends().isEmpty)
+        await gateway.settle()
+        let first = try #require(await ends().first)
+        #expect(first.labels.map(\.value) == ["CN=PA revocations"])
+        // The metrics have the clock of the machine, long after that of the laboratory.
+        #expect(abs(first.value - Double(TrustLab.shared.now + 86_400 - ServiceClock.system.now())) < 30)
+        isLater.set()
+        await gateway.pass(3600)
+        let second = try #require(await ends().first)
+        #expect(abs(second.value - first.value - 86_400) < 30)
+        #expect(await ends().count == 1)
     }
 
     @Test func `a list of DER, and one with text around it, are read`() async throws {

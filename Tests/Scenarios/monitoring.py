@@ -27,7 +27,7 @@ RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_t
         "contradictions_total",
         "fetch_hosts_skipped", "fetches_running", "fetches_total", "fetches_waiting", "list_expires_seconds",
         "list_fetch_age_seconds", "list_fetch_failures", "list_fetches_total",
-        "requests_dropped_total", "signers", "unknown_addresses")} | {
+        "requests_dropped_total", "revocations_expire_seconds", "signers", "unknown_addresses")} | {
     f"herald_shared_{name}" for name in (
         "adopted_total", "away_calls", "behind_seconds", "failures_total", "fenced_total", "redials_total", "returns_total",
         "rows_total", "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous",

@@ -120,7 +120,13 @@ package struct TrustMetrics: Sendable {
                     value: Double(offset)))
         }
         let now = time.now()
-        return gauges + (await listGauges())
+        let revocations = await publisher.revocations.map { list in
+            GaugeSample(
+                name: "herald_trust_revocations_expire_seconds",
+                help: "Seconds until the next revocation list of an issuer is due; negative once it is",
+                labels: [MetricLabel("issuer", list.issuer)], value: Double(list.next - now))
+        }
+        return gauges + (await listGauges()) + revocations
             + (figures?.lists ?? []).map { list in
                 GaugeSample(
                     name: "herald_trust_list_expires_seconds",

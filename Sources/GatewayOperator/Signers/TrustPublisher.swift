@@ -26,6 +26,10 @@ package actor TrustPublisher: Service {
     private var published: SignerFigures?
     /// Counts and times of the file at the last look at it; nil before the first file.
     private(set) var figures: SignerFigures?
+    /// Ends of the stored revocation lists.
+    private(set) var revocations: [RevocationEnd] = []
+    /// The `SignerReader.revocationImports` of `revocations`.
+    private var revocationImports: [Int64]?
     /// The generation of the file at the start, until the decision that may be due then has been made.
     ///
     /// A start with other regimes decides all signers anew, so its rules are no problem of the operator's yet.
@@ -124,6 +128,11 @@ package actor TrustPublisher: Service {
             figures = present.figures
             isBehind = published.map { !$0.hasSignersOf(present.figures) } ?? true
             self.version = version
+            let imports = try await reader.revocationImports()
+            if imports != revocationImports {
+                revocations = try await reader.authorities().revocationLists.compactMap(RevocationEnd.init)
+                revocationImports = imports
+            }
             report(present.figures)
         } catch {
             retryAt = time.steady() + Self.retry
@@ -158,6 +167,7 @@ package actor TrustPublisher: Service {
         opened = nil
         version = nil
         published = nil
+        revocationImports = nil
     }
 
     /// Logs signers that no policy of this gateway may use, or the end of such a problem.

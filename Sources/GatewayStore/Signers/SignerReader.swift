@@ -50,6 +50,15 @@ package struct SignerReader: Sendable {
         try await explained { try await database.read { try Self.authorities(of: $0) } }
     }
 
+    /// Times of the imports of the revocation lists, by which another set of lists is recognised without reading it.
+    package func revocationImports() async throws -> [Int64] {
+        try await explained {
+            try await database.read {
+                try Int64.fetchAll($0, sql: "SELECT imported_at FROM revocation_list ORDER BY signer")
+            }
+        }
+    }
+
     /// Addresses without a certificate.
     package func unknownAddresses() async throws -> [String] {
         try await explained {
