@@ -28,8 +28,8 @@ private struct Scanner {
     mutating func instant() -> Int64? {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             take("T") || take("t") || take(" "), let hour = number(2), take(":"), let minute = number(2), take(":"),
-            let second = number(2), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
-            second < 61
+            let second = number(2), (1...12).contains(month), day > 0, day <= Self.length(ofMonth: month, in: year),
+            hour < 24, minute < 60, second < 61
         else { return nil }
         let fraction = take(".") || take(",") ? fraction() : 0
         guard let fraction, let offset = offset(), rest.isEmpty else { return nil }
@@ -78,6 +78,11 @@ private struct Scanner {
         _ = take(":")
         guard let minutes = rest.isEmpty ? 0 : number(2), minutes < 60 else { return nil }
         return (hours * 60 + minutes) * (isWest ? -1 : 1)
+    }
+
+    private static func length(ofMonth month: Int64, in year: Int64) -> Int64 {
+        let next = month == 12 ? days(year + 1, 1, 1) : days(year, month + 1, 1)
+        return next - days(year, month, 1)
     }
 
     /// Returns the days since 1970-01-01 in the Gregorian calendar.
