@@ -22,8 +22,8 @@ struct PageKeysTests {
     /// Names with dots that are no keys: files, hosts, tables, and settings of other products.
     private static func isNoKey(_ name: String) -> Bool {
         let endings = [
-            ".sqlite", ".yaml", ".ring", ".sock", ".xml", ".cfg", ".conf", ".crt", ".json", ".h", ".com", ".invalid",
-            ".service", ".signals", ".md", ".swift", ".pem", ".csv", ".txt", ".example",
+            ".sqlite", ".yaml", ".ring", ".sock", ".xml", ".cfg", ".conf", ".crt", ".json", ".h", ".c", ".com",
+            ".invalid", ".service", ".signals", ".md", ".swift", ".pem", ".csv", ".txt", ".example",
         ]
         let others = [
             "memory.", "ledger.", "min.insync", "max.message", "auto.create", "advertised.", "account.", "net.",
