@@ -120,7 +120,11 @@ struct TraceTapTests {
             group.addTask {
                 var taken: [[UInt8]] = []
                 while taken.count + Int(ring.dropped) < writers * each {
-                    if let bytes = Self.take(from: ring) { taken.append(bytes) } else { await Task.yield() }
+                    if let bytes = Self.take(from: ring) {
+                        taken.append(bytes)
+                    } else {
+                        try? await Task.sleep(for: .microseconds(100))
+                    }
                 }
                 return taken
             }

@@ -238,7 +238,7 @@ struct LedgerRecorderTests {
         call.invite()
         let task = Task { await recorder.run() }
         call.rings(at: 1)
-        while recorder.totals.openCalls == 0 { await Task.yield() }
+        while recorder.totals.openCalls == 0 { try await Task.sleep(for: .milliseconds(1)) }
         call.failed(480, at: 31)
         task.cancel()
         await task.value

@@ -28,7 +28,7 @@ struct WorkerThreadsTests {
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { try await threads.run { _ in gate.wait() } } }
-            while threads.count < count { await Task.yield() }
+            while threads.count < count { try await Task.sleep(for: .milliseconds(1)) }
             let answer = await Task.detached { 42 }.value
             #expect(answer == 42)
             for _ in 0..<count { gate.open() }
@@ -63,9 +63,9 @@ struct WorkerThreadsTests {
             gate.wait()
             try work("a", turn)
         }
-        while threads.count < 1 { await Task.yield() }
+        while threads.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
         async let second: Void = threads.run { try work("b", $0) }
-        while threads.count < 2 { await Task.yield() }
+        while threads.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         // The second waits for its turn before the first goes on.
         try await Task.sleep(for: .milliseconds(50))
         gate.open()
@@ -81,9 +81,9 @@ struct WorkerThreadsTests {
                 try turn.pause()
             }
         }
-        while threads.count < 1 { await Task.yield() }
+        while threads.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
         let waiting = Task { try await threads.run { _ in } }
-        while threads.count < 2 { await Task.yield() }
+        while threads.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         await #expect(throws: WorkerThreads.Refusal.full) { try await threads.run { _ in } }
         threads.stop()
         gate.open()

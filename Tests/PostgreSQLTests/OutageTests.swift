@@ -140,7 +140,7 @@ struct OutageTests {
         let result = Task { try await pool.run { try $0.atomically([statement]).count } }
         let watch = PostgreSQLSession(try server.address())
         let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        while try watch.execute(sleeping).first?.integer(0) != 1 { await Task.yield() }
+        while try watch.execute(sleeping).first?.integer(0) != 1 { try await Task.sleep(for: .milliseconds(1)) }
         try server.perform(.kill)
         let error = await #expect(throws: PostgreSQLError.self) { () async throws in try await result.value }
         #expect(error?.cause == .lost)

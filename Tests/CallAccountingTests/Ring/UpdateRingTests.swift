@@ -349,7 +349,7 @@ struct UpdateRingTests {
                         let update = CallUpdate(
                             kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number),
                             caller: UInt64(number))
-                        while !ring.append(update) { await Task.yield() }
+                        while !ring.append(update) { try? await Task.sleep(for: .microseconds(100)) }
                     }
                 }
             }
@@ -365,9 +365,9 @@ struct UpdateRingTests {
                     next[writer] += 1
                 }
                 #expect(skipped == 0)
+                if reached == position { try? await Task.sleep(for: .microseconds(100)) }
                 position = reached
                 ring.release(through: position)
-                await Task.yield()
             }
         }
         #expect(next == [Int](repeating: each + 1, count: writers))
