@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 import DirectoryFixtures
 import DirectoryServer
@@ -116,6 +117,37 @@ struct RegistrationTests {
             try client.directory.deactivate(Self.acme)
             let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body())
             #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(refused.text)")
+        }
+    }
+
+    enum Removal: CaseIterable { case number, brand, file }
+
+    @Test(arguments: Removal.allCases)
+    func `a released number that the operator removes stays removed until it is set again`(removal: Removal)
+        async throws
+    {
+        try await CamaraClient.run { client in
+            let (database, now) = (client.directory.database, client.directory.time.now)
+            #expect(try await client.ask("DELETE", try await client.register()).status == 204)
+            switch removal {
+            case .number:
+                let number = try #require(E164Number(Self.acme))
+                #expect(try BrandNumbers(database).deactivate([number], now: now) == 0)
+            case .brand: #expect(try BrandList(database).deactivate(["claims"], now: now) == 0)
+            case .file:
+                var options = BrandImport.Options()
+                options.replaces = true
+                let file = "number,brand_name,brand_id\n\(Self.second),Acme Bank,acme\n"
+                let result = try BrandImport(database) { E164Number($0) }.run(Array(file.utf8), options, now: now)
+                #expect(result.isWritten && result.deactivated == 0)
+            }
+            for name in ["Acme Bank", "Acme Claims"] {
+                let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body(name: name))
+                #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(name): \(refused.text)")
+            }
+            #expect(try client.names() == [Self.second: "Acme Bank"])
+            try client.directory.put(try entry(Self.acme))
+            #expect(try await client.status(try await client.register()) == "active")
         }
     }
 

@@ -142,6 +142,7 @@ final class EntryStaging {
         merged.unchanged = try count() - merged.changed
         try ChangeCounter.advance(account, by: merged.changed, database)
         if replaces {
+            try Registrations.withdraw(where: Self.isWithoutEntry("registered_number"), [:], account, database)
             merged.deactivated = try ChangeCounter.apply(
                 "active = FALSE, held = FALSE",
                 where: Self.isMissing, [:], account, now: now, database)
@@ -180,11 +181,14 @@ final class EntryStaging {
         """
 
     /// The condition of a number that a replacement deactivates.
+    static let isMissing = "(active OR held) AND \(isWithoutEntry("brand_number"))"
+
+    /// The condition of a row of a table with numbers, whose number has no entry.
     ///
     /// PostgreSQL reads `incoming` once for it. For `NOT IN` with a million entries it would read it once for each number.
-    static let isMissing = """
-        (active OR held) AND NOT EXISTS (SELECT 1 FROM incoming WHERE incoming.number = brand_number.number)
-        """
+    static func isWithoutEntry(_ table: String) -> String {
+        "NOT EXISTS (SELECT 1 FROM incoming WHERE incoming.number = \(table).number)"
+    }
 
     /// The condition of an entry that differs from the account's number, named `known`.
     static let differs = """

@@ -78,16 +78,20 @@ struct SteppedMerge {
             // Not in the file of the rows, which stays as it was synced.
             try database.makeTemporaryTable("missing", "number INTEGER PRIMARY KEY")
             try database.execute(
-                "INSERT INTO temp.missing SELECT number FROM brand_number WHERE account = ? AND \(EntryStaging.isMissing)",
-                [account.row])
+                """
+                INSERT INTO temp.missing SELECT number FROM brand_number WHERE account = ?1 AND \(EntryStaging.isMissing)
+                UNION SELECT number FROM registered_number WHERE account = ?1 AND \(Registrations.releasedByRegistration)
+                AND \(EntryStaging.isWithoutEntry("registered_number"))
+                """, [account.row])
             return true
         }
         var count = 0
         try steps(of: "missing", "number", Int64.self, first: 0) { range, arguments, now in
+            let numbers = "number IN (SELECT number FROM missing WHERE \(range))"
+            try Registrations.withdraw(where: numbers, arguments, account, database)
             count += try ChangeCounter.apply(
-                "active = FALSE, held = FALSE",
-                where: "number IN (SELECT number FROM missing WHERE \(range)) AND (active OR held)", arguments,
-                account, now: now, database)
+                "active = FALSE, held = FALSE", where: "\(numbers) AND (active OR held)", arguments, account,
+                now: now, database)
         }
         return count
     }

@@ -120,6 +120,9 @@ package struct BrandList: Sendable {
                 guard try Self.find(id, account, database) != nil else {
                     throw try Self.unknown(id, account, database)
                 }
+                let numbers =
+                    "number IN (SELECT number FROM brand_number WHERE account = :account AND brand_id = :brand)"
+                try Registrations.withdraw(where: numbers, ["brand": id], account, database)
                 return try count
                     + ChangeCounter.apply(
                         "active = FALSE, held = FALSE", where: "brand_id = :brand AND (active OR held)",

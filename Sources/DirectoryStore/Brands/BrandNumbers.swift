@@ -127,10 +127,12 @@ package struct BrandNumbers: Sendable {
     package func deactivate(_ numbers: [E164Number], now: Int64) throws -> Int {
         try database.pool.writeFeed(of: account) { [account] database in
             try numbers.reduce(0) { count, number in
-                try count
+                let arguments: SQLArguments = ["number": Int64(number.digits)]
+                try Registrations.withdraw(where: "number = :number", arguments, account, database)
+                return try count
                     + ChangeCounter.apply(
-                        "active = FALSE, held = FALSE", where: "number = :number AND (active OR held)",
-                        ["number": Int64(number.digits)], account, now: now, database)
+                        "active = FALSE, held = FALSE", where: "number = :number AND (active OR held)", arguments,
+                        account, now: now, database)
             }
         }
     }

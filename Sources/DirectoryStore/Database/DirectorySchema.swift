@@ -213,7 +213,7 @@ enum DirectorySchema {
     ]
 
     // `released` is the change that took a registered number out of use again; nil while its registration has it, and 0
-    // for a number that somebody else had changed meanwhile.
+    // for a number that the operator has changed before, or has removed.
     private static let registrations = [
         SchemaTable(
             "client_token", key: "hash",

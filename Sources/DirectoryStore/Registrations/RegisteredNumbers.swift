@@ -46,6 +46,23 @@ extension Registrations {
         }
     }
 
+    /// Keeps released numbers out of use until the operator sets them again, because the operator has removed them.
+    ///
+    /// - Parameter condition: SQL over `registered_number`; `account` is reserved.
+    static func withdraw(
+        where condition: String, _ arguments: SQLArguments, _ account: AccountID, _ database: any SQLConnection
+    ) throws {
+        var all = arguments
+        all.named["account"] = .integer(account.row)
+        try database.execute(
+            """
+            UPDATE registered_number SET released = 0 WHERE account = :account AND \(releasedByRegistration) AND (\(condition))
+            """, all)
+    }
+
+    /// The condition of a number that the next registration may have.
+    static let releasedByRegistration = "released IS NOT NULL AND released <> 0"
+
     /// Removes a registration whose numbers are released.
     static func forget(_ id: String, _ account: AccountID, _ database: any SQLConnection) throws {
         try database.execute(
