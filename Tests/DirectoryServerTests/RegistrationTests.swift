@@ -165,6 +165,37 @@ struct RegistrationTests {
         }
     }
 
+    enum Ending: CaseIterable { case removal, change, expiry }
+
+    @Test(arguments: Ending.allCases)
+    func `a held number is not freed by the end of its registration`(ending: Ending) async throws {
+        try await CamaraClient.run { client in
+            let directory = client.directory
+            let path = try await client.register(CamaraClient.body(more: #","expiresAt":"2026-01-03""#))
+            var change = BrandList.Change()
+            change.owner = .suspended
+            let brands = BrandList(directory.database)
+            _ = try brands.change("claims", change, now: directory.time.now)
+            switch ending {
+            case .removal: #expect(try await client.ask("DELETE", path).status == 204)
+            case .change:
+                let moved = try await client.ask("PUT", path, CamaraClient.body(Self.second, name: "Acme Bank"))
+                #expect(moved.status == 200, "\(moved.text)")
+            case .expiry:
+                directory.time.now += 2 * 86_400
+                _ = try await Registrations.expire(in: directory.database, now: directory.time.now)
+            }
+            for owner in [BrandList.Owner.suspended, .active] {
+                change.owner = owner
+                _ = try brands.change("claims", change, now: directory.time.now)
+                let refused = try await client.ask(
+                    "POST", CamaraClient.registrations, CamaraClient.body(name: "Acme Bank"))
+                #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(owner): \(refused.text)")
+                #expect(try client.names() == [Self.second: "Acme Bank"])
+            }
+        }
+    }
+
     @Test func `an expired registration takes its number out of use, and gives it free`() async throws {
         try await CamaraClient.run { client in
             let directory = client.directory

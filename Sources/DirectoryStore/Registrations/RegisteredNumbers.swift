@@ -21,25 +21,27 @@ extension Registrations {
         try store(fields, id, brand.id, account, now: now, database)
     }
 
-    /// Takes numbers of a registration out of use, unless somebody else has changed them meanwhile.
+    /// Takes numbers of a registration out of use, unless the operator has changed them meanwhile.
+    ///
+    /// The next registration may have them, except a number that the operator held back.
     static func release(
         _ numbers: [E164Number], of id: String, _ account: AccountID, now: Int64, _ database: any SQLConnection
     ) throws {
         for number in numbers {
             let digits = Int64(number.digits)
-            let isMine = try database.exists(
+            let mine = try database.row(
                 """
-                SELECT 1 FROM registered_number WHERE account = ? AND number = ? AND registration = ?
-                AND released IS NULL
+                SELECT held FROM registered_number JOIN brand_number USING (account, number)
+                WHERE account = ? AND number = ? AND registration = ? AND released IS NULL
                 """, [account.row, digits, id])
-            guard isMine else { continue }
+            guard let wasHeld = mine.map({ $0["held"] as Bool }) else { continue }
             let count = try ChangeCounter.apply(
                 "active = FALSE, held = FALSE",
                 where: """
                     number = :number AND (active OR held)
                     AND brand_id = (SELECT brand_id FROM registration WHERE id = :registration)
                     """, ["number": digits, "registration": id], account, now: now, database)
-            let change = count == 0 ? 0 : try ChangeCounter.last(account, database)
+            let change = count == 0 || wasHeld ? 0 : try ChangeCounter.last(account, database)
             try database.execute(
                 "UPDATE registered_number SET released = ? WHERE account = ? AND number = ?",
                 [change, account.row, digits])
