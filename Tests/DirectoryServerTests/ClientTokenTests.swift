@@ -80,17 +80,40 @@ struct ClientTokenTests {
         }
     }
 
-    @Test func `a token ends with its key, and a rotated key keeps it`() async throws {
+    @Test func `a token of a rotated key ends with the key, not with its successor`() async throws {
         try await CamaraClient.run { client in
             let store = AccountStore(client.directory.database)
             let token = try await client.token()
             _ = try store.rotateKey("shop", grace: 60, now: client.directory.time.now)
-            client.directory.time.now += 61
+            client.directory.time.now += 59
             #expect(try await client.ask("GET", token: token).status == 200)
+            client.directory.time.now += 1
+            #expect(try await client.ask("GET", token: token).isErrorInfo(401, "UNAUTHENTICATED"))
             let secret = try await client.tokenRequest(Self.grant, authorization: client.basic)
             #expect(secret.status == 401, "the old key has ended")
-            #expect(try store.revokeKey(name: "shop", now: client.directory.time.now))
-            #expect(try await client.ask("GET", token: token).isErrorInfo(401, "UNAUTHENTICATED"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a token is worth nothing once its key was removed, even if it was issued later`(isRotated: Bool)
+        async throws
+    {
+        try await CamaraClient.run { client in
+            let (database, now) = (client.directory.database, client.directory.time.now)
+            let (store, tokens) = (AccountStore(database), ClientTokens(database))
+            let early = try await client.token()
+            #expect(try await client.ask("GET", token: early).status == 200)
+            // A request for a token that has read its key before the removal, and writes after it.
+            let caller = try #require(try await tokens.client(client.id, secret: client.secret, now: now))
+            if isRotated {
+                _ = try store.rotateKey("shop", grace: 0, now: now)
+            } else {
+                #expect(try store.revokeKey(name: "shop", now: now))
+            }
+            let late = try await tokens.issue(["brand-registration:read"], to: caller, now: now)
+            for token in [early, late] {
+                #expect(try await client.ask("GET", token: token).isErrorInfo(401, "UNAUTHENTICATED"))
+            }
         }
     }
 

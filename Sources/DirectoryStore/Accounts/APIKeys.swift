@@ -60,8 +60,8 @@ extension AccountStore {
     ///
     /// The old key stays valid for a while, so that gateways can be changed one by one.
     ///
-    /// If the old key signs its requests, the new key signs with the same secret. Tokens of the old key stay valid with
-    /// the new one, unless the old key ends at once.
+    /// If the old key signs its requests, the new key signs with the same secret. Tokens of devices stay valid with
+    /// the new key, unless the old key ends at once. Tokens of registrars end with the old key.
     ///
     /// - Parameters:
     ///   - reference: the name, or the identifier of `KeyRow`.

@@ -14,7 +14,7 @@ package struct Caller: Hashable, Sendable {
     package let signing: SigningKey?
     package var kind = KeyKind.gateway
 
-    /// Finds the owner of tokens issued to a key, through its successors once it was rotated and has ended.
+    /// Finds the owner of device tokens issued to a key, through its successors once it was rotated and has ended.
     static func ofTokens(keyHash: Data, now: Int64, _ database: any SQLConnection) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
         let good = try database.value(

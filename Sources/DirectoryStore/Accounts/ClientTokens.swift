@@ -6,7 +6,7 @@ import Primitives
 /// Access tokens of registrars by OAuth 2.0 client credentials; the database keeps their hashes only.
 ///
 /// The client identifier is the key's identifier in the list of keys, and the client secret is the key. A token is valid
-/// for 15 minutes, and no longer than its key. Source: RFC 6749 §4.4.
+/// for 15 minutes, and no longer than its key: a rotated key leaves its successor none. Source: RFC 6749 §4.4.
 package struct ClientTokens: Sendable {
     private let database: DirectoryDatabase
 
@@ -58,7 +58,7 @@ package struct ClientTokens: Sendable {
             guard
                 let row = try database.row(
                     "SELECT key_hash, scopes FROM client_token WHERE hash = ? AND expires > ?", [hash, now]),
-                let caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database)
+                let caller = try Caller.ofKey(hash: row["key_hash"], now: now, database)
             else { return nil }
             let scopes: String = row["scopes"]
             return (caller, Set(scopes.split(separator: " ").map(String.init)))
