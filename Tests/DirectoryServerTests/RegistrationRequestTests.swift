@@ -92,7 +92,8 @@ struct RegistrationRequestTests {
             let rows: [(query: String, numbers: [String])] = [
                 ("", [CamaraClient.acme, CamaraClient.second]), ("?customerId=a", [CamaraClient.acme]),
                 ("?customerId=a&callPurpose=Charity", []), ("?callPurpose=Survey", [CamaraClient.acme]),
-                ("?displayName=Acme%20Bank", [CamaraClient.second]), ("?expiresAt=2026-01-05", [CamaraClient.acme]),
+                ("?displayName=Acme%20Bank", [CamaraClient.second]), ("?displayName=Acme+Bank", [CamaraClient.second]),
+                ("?displayName=Acme%2BBank", []), ("?customerId=", []), ("?expiresAt=2026-01-05", [CamaraClient.acme]),
                 ("?terminatingCountryCode=61", [CamaraClient.acme, CamaraClient.second]),
                 ("?terminatingCountryCode=62", []), ("?status=pending", []),
                 ("?status=active", [CamaraClient.acme, CamaraClient.second]), ("?customerId=%00%27", []),
@@ -118,7 +119,8 @@ struct RegistrationRequestTests {
             }
             for query in [
                 "page=0", "page=a", "perPage=101", "perPage=0", "status=on", "expiresAt=soon", "callPurpose=x",
-                "terminatingCountryCode=1000",
+                "terminatingCountryCode=1000", "status=", "status=active&status=inactive", "customerId=a&customerId=a",
+                "customerId=a&customer%49d=b", "customerId=%F", "customerId=%FF", "page=1&page=2",
             ] {
                 let response = try await client.ask("GET", CamaraClient.registrations + "?" + query, token: token)
                 #expect(response.isErrorInfo(400, "INVALID_ARGUMENT"), "\(query): \(response.text)")

@@ -2,24 +2,28 @@
 
 import Foundation
 
-/// Reads bodies of the type `application/x-www-form-urlencoded`.
+/// Reads bodies of the type `application/x-www-form-urlencoded`, and queries of that form.
 enum FormBody {
     static let mediaType = "application/x-www-form-urlencoded"
 
-    /// The parameters that have a value.
+    /// The parameters of a body that have a value.
     ///
     /// - Returns: nil for a parameter that comes twice (RFC 6749 §3.2), and for a text that cannot be decoded.
     static func read(_ body: Data) -> [String: String]? {
-        guard let text = String(bytes: body, encoding: .utf8) else { return nil }
+        // A parameter without a value is taken as left out (RFC 6749 §3.2).
+        String(bytes: body, encoding: .utf8).flatMap(parameters)?.filter { !$0.value.isEmpty }
+    }
+
+    /// The parameters of a text such as `a=b+c&d=`, also those without a value.
+    ///
+    /// - Returns: nil for a parameter that comes twice, and for a text that cannot be decoded.
+    static func parameters(_ text: String) -> [String: String]? {
         var form: [String: String] = [:]
-        var names: Set<String> = []
         for part in text.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = decoded(pair[0]), let value = decoded(pair.count == 2 ? pair[1] : ""),
-                names.insert(name).inserted
+                form.updateValue(value, forKey: name) == nil
             else { return nil }
-            // A parameter without a value is taken as left out (RFC 6749 §3.2).
-            if !value.isEmpty { form[name] = value }
         }
         return form
     }

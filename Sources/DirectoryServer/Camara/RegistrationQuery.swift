@@ -11,8 +11,11 @@ struct RegistrationQuery {
 
     /// - Throws: `CamaraError` for a value that the definition excludes.
     init(_ request: Request) throws {
-        func text(_ name: Substring) -> String? { request.uri.queryParameters[name].map(String.init) }
-        func number(_ name: Substring, in range: ClosedRange<Int>) throws -> Int? {
+        guard let values = FormBody.parameters(request.uri.query ?? "") else {
+            throw CamaraError.invalid("The query has a parameter twice, or one that cannot be read")
+        }
+        func text(_ name: String) -> String? { values[name] }
+        func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
             guard let text = text(name) else { return nil }
             guard let number = Int(text), range.contains(number) else {
                 throw CamaraError.invalid("\(name) must be \(range.lowerBound) to \(range.upperBound)")
