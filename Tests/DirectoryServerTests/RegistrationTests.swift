@@ -219,6 +219,23 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `a number is free on the day of expiresAt, before the directory has looked`() async throws {
+        try await CamaraClient.run { client in
+            let old = try await client.register(
+                CamaraClient.body(more: #","phoneNumberAlternate":"+61491570157","expiresAt":"2026-01-03""#))
+            client.directory.time.now += 86_400
+            let early = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body(Self.second))
+            #expect(early.isErrorInfo(409, "ALREADY_EXISTS"), "\(early.text)")
+            client.directory.time.now += 86_400
+            let next = try await client.register(CamaraClient.body(Self.second, name: "Acme Bank"))
+            #expect(try await client.ask("GET", old).status == 404)
+            #expect(try client.names() == [Self.second: "Acme Bank"], "its other number is out of use")
+            let moved = try await client.ask("PUT", next, CamaraClient.body(name: "Acme Bank"))
+            #expect(moved.object["status"] == .string("active"), "\(moved.text)")
+            #expect(try client.names() == [Self.acme: "Acme Bank"])
+        }
+    }
+
     @Test func `an account sees and changes its own registrations alone`() async throws {
         try await CamaraClient.run { client in
             let path = try await client.register()

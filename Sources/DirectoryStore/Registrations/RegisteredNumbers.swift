@@ -12,7 +12,7 @@ extension Registrations {
         _ database: any SQLConnection
     ) throws {
         let brand = try brand(named: fields.name, account, database)
-        for number in fields.numbers { try take(number, for: id, account, database) }
+        for number in fields.numbers { try take(number, for: id, account, now: now, database) }
         let entries = fields.numbers.map { number in
             BrandEntries.Entry(
                 number: number, name: brand.name, brandID: brand.id, logoURL: brand.logo, callReason: brand.reason)
@@ -86,9 +86,10 @@ extension Registrations {
 
     /// Makes a number the registration's own, if the account has it and no other registration has.
     private static func take(
-        _ number: E164Number, for id: String, _ account: AccountID, _ database: any SQLConnection
+        _ number: E164Number, for id: String, _ account: AccountID, now: Int64, _ database: any SQLConnection
     ) throws {
         let digits = Int64(number.digits)
+        try endExpired(of: digits, except: id, account, now: now, database)
         let row = try database.row(
             "SELECT active, held, change FROM brand_number WHERE account = ? AND number = ?", [account.row, digits])
         guard let row else { throw RegistrationError.unknownNumber(number) }
@@ -97,11 +98,7 @@ extension Registrations {
             [account.row, digits])
         let holder = claim.flatMap { $0["registration"] as String? }
         let released = claim.flatMap { $0["released"] as Int64? }
-        if let holder, holder != id {
-            guard released != nil else { throw RegistrationError.taken(number) }
-            // It has expired.
-            try forget(holder, account, database)
-        }
+        if let holder, holder != id { throw RegistrationError.taken(number) }
         let (isActive, isHeld, change): (Bool, Bool, Int64) = (row["active"], row["held"], row["change"])
         // A registration has taken it out of use itself, and nobody has changed it since.
         let isFree = !isHeld && released == change
@@ -111,6 +108,22 @@ extension Registrations {
             INSERT INTO registered_number (account, number, registration, released) VALUES (?, ?, ?, NULL)
             ON CONFLICT (account, number) DO UPDATE SET registration = excluded.registration, released = NULL
             """, [account.row, digits, id])
+    }
+
+    /// Ends another registration of a number that has expired, also one that `expire` has not reached yet.
+    private static func endExpired(
+        of digits: Int64, except id: String, _ account: AccountID, now: Int64, _ database: any SQLConnection
+    ) throws {
+        var arguments = Self.arguments(account, now: now, id: id)
+        arguments.named["digits"] = .integer(digits)
+        let row = try database.row(
+            """
+            \(found) WHERE status = 'expired' AND id <> :id AND id IN (
+                SELECT registration FROM registered_number WHERE account = :account AND number = :digits)
+            """, arguments)
+        guard let expired = try row.map({ try Registration($0) }) else { return }
+        try release(expired.fields.numbers, of: expired.id, account, now: now, database)
+        try forget(expired.id, account, database)
     }
 
     private static func store(
