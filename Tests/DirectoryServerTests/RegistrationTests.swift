@@ -120,6 +120,29 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `a registration is active while both numbers have its name`() async throws {
+        try await CamaraClient.run { client in
+            let directory = client.directory
+            let both = CamaraClient.body(more: #","phoneNumberAlternate":"+61491570157""#)
+            let path = try await client.register(both)
+            #expect(try await client.status(path) == "active")
+            try directory.deactivate(Self.second)
+            #expect(try await client.status(path) == "inactive", "its alternate number is removed")
+            try directory.put(try entry(Self.second))
+            #expect(try await client.status(path) == "inactive", "its alternate number has another brand")
+            #expect(try await client.ask("PUT", path, both).object["status"] == .string("active"))
+
+            var change = BrandList.Change()
+            change.name = "Acme Insurance"
+            _ = try BrandList(directory.database).change("claims", change, now: directory.time.now)
+            #expect(try await client.status(path) == "inactive", "its brand has another name")
+            let list = try await client.ask("GET", CamaraClient.registrations + "?status=active")
+            #expect(list.object["registrations"] == .array([]))
+            let renamed = try await client.ask("PUT", path, CamaraClient.body(name: "Acme Insurance"))
+            #expect(renamed.object["status"] == .string("active"), "\(renamed.text)")
+        }
+    }
+
     enum Removal: CaseIterable { case number, brand, file }
 
     @Test(arguments: Removal.allCases)

@@ -15,9 +15,9 @@ package struct Registration: Hashable, Sendable {
     package enum Status: String, Codable, Hashable, Sendable, CaseIterable {
         /// No registration of this directory waits: one that cannot take effect is refused.
         case pending
-        /// Gateways get the number with the registered name.
+        /// Gateways get the numbers with the registered name.
         case active
-        /// The operator has taken the number out of use, held it back, or given it another brand.
+        /// The operator has taken a number out of use, held it back, or given it another brand or name.
         case inactive
         case expired
     }

@@ -106,12 +106,19 @@ extension Registrations {
     static let found = """
         SELECT * FROM (
             SELECT registration.*, CASE WHEN registration.expires <= :today THEN 'expired'
-                WHEN brand_number.active AND brand_number.brand_id = registration.brand_id THEN 'active'
-                ELSE 'inactive' END AS status
-            FROM registration LEFT JOIN brand_number
-                ON brand_number.account = registration.account AND brand_number.number = registration.number
+                WHEN \(isNamed("main_number")) AND (registration.alternate IS NULL OR \(isNamed("second_number")))
+                THEN 'active' ELSE 'inactive' END AS status
+            FROM registration LEFT JOIN brand_number AS main_number
+                ON main_number.account = registration.account AND main_number.number = registration.number
+            LEFT JOIN brand_number AS second_number
+                ON second_number.account = registration.account AND second_number.number = registration.alternate
             WHERE registration.account = :account) AS found
         """
+
+    /// The condition of a number that gateways get with the registered brand and name.
+    private static func isNamed(_ number: String) -> String {
+        "(\(number).active AND \(number).brand_id = registration.brand_id AND \(number).name = registration.name)"
+    }
 
     static func arguments(_ account: AccountID, now: Int64, id: String? = nil) -> SQLArguments {
         var arguments: SQLArguments = ["account": account.row, "today": EventTime.day(of: now)]
