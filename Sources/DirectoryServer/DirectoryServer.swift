@@ -224,8 +224,7 @@ package final class DirectoryServer: Service {
 
     private func registrations(countingWrongAt keys: KeyGate) -> CamaraRoutes {
         let gate = CamaraGate(
-            database: database, keys: keys, policies: policies, windows: RequestWindows(), now: options.now,
-            logger: logger)
+            database: database, keys: keys, policies: policies, windows: RequestWindows(), now: options.now)
         return CamaraRoutes(database: database, gate: gate, now: options.now)
     }
 

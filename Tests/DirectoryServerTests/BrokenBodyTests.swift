@@ -29,4 +29,26 @@ struct BrokenBodyTests {
         }
         #expect(lines.withLock { $0 } == [])
     }
+
+    @Test(arguments: ["POST", "PUT"])
+    func `broken chunks of a registration are the client's fault too`(method: String) async throws {
+        let lines = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in
+            LineLog { line, level in if level >= .warning { lines.withLock { $0.append(line) } } }
+        }
+        try await RunningDirectory.run(logger: logger, edit: { $0.offersRegistrations = true }) { directory in
+            let token = try await CamaraClient(directory).token()
+            let id = method == "PUT" ? "/019b7a3e-5c00-7d41-9c3e-0a2b4c6d8e1f" : ""
+            let response = try await LoopbackClient.ask(
+                RawRequest(
+                    method: method, path: CamaraClient.registrations + id,
+                    headers: [("Authorization", "Bearer \(token)"), ("Transfer-Encoding", "chunked")],
+                    body: Array("zz\r\n{}\r\n0\r\n\r\n".utf8), announced: -1),
+                port: directory.port)
+            #expect(response.status == 400, "\(response.text)")
+            let isRefused = response.isErrorInfo(400, "INVALID_ARGUMENT") && response.headers["connection"] == "close"
+            #expect(isRefused || response.body.isEmpty, "\(response.text)")
+        }
+        #expect(lines.withLock { $0 } == [])
+    }
 }

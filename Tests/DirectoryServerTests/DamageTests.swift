@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import Host
 import Logging
+import Synchronization
 import TestFixtures
 import Testing
 
@@ -84,6 +85,24 @@ struct DamageTests {
         let database = try DirectoryDatabase(folder: try Self.prepared(folder))
         try database.lookForDamage(.alone)
         #expect(database.damage == nil)
+    }
+
+    @Test func `a registration in a read-only database gets 503, and one line of the log`() async throws {
+        let lines = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.withLock { $0.append(line) } } }
+        try await RunningDirectory.run(logger: logger, edit: { $0.offersRegistrations = true }) { directory in
+            let client = try CamaraClient(directory)
+            let token = try await client.token()
+            try await directory.database.file.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            for _ in 0..<3 {
+                let response = try await client.ask(
+                    "POST", CamaraClient.registrations, CamaraClient.body(), token: token)
+                #expect(response.isErrorInfo(503, "UNAVAILABLE"), "\(response.text)")
+                #expect(response.headers["retry-after"] == "60")
+            }
+        }
+        let failed = lines.withLock { $0.filter { $0.contains("request failed") || $0.contains("requests failed") } }
+        #expect(failed == ["requests failed; see /readyz for the remedy"])
     }
 
     @Test func `an event on a full disk gets 503`() async throws {

@@ -54,14 +54,12 @@ enum CamaraJSON {
 }
 
 extension CamaraError {
-    /// Any error of a handler; nil for one that the log of the server must have.
-    init?(of error: any Error) {
+    /// Any error of a handler; `errors` logs those that no client has caused.
+    init(of error: any Error, _ request: Request, _ errors: ErrorResponses) {
         switch error {
         case let error as CamaraError: self = error
         case let error as RegistrationError: self.init(error)
-        default:
-            guard let refusal = Refusal(of: error) else { return nil }
-            self.init(refusal)
+        default: self.init(errors.refusal(of: error, request))
         }
     }
 

@@ -5,7 +5,6 @@ import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 
 /// Requires an access token with the scope of the method, limits requests, and gives every error the shape of CAMARA.
 ///
@@ -19,7 +18,6 @@ struct CamaraGate: RouterMiddleware {
     let policies: CurrentPolicies
     let windows: RequestWindows<Data>
     let now: @Sendable () -> Int64
-    let logger: Logger
 
     func handle(
         _ request: Request, context: KeyedContext,
@@ -35,13 +33,7 @@ struct CamaraGate: RouterMiddleware {
             context.caller = try await caller(request, context)
             response = try await next(request, context)
         } catch {
-            guard let known = CamaraError(of: error) else {
-                logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-                let failure = CamaraError(
-                    .internalServerError, "INTERNAL", "The directory could not do this; see its log")
-                return correlator.added(to: try failure.response())
-            }
-            response = try known.response()
+            response = try CamaraError(of: error, request, keys.errors).response()
         }
         return correlator.added(to: response)
     }

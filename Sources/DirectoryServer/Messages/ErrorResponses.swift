@@ -21,24 +21,29 @@ struct ErrorResponses: Sendable {
     ) async throws -> Response {
         do {
             return try await handler()
-        } catch let error as any HTTPResponseError {
-            let isMissing = error.status == .notFound
-            return try Self.envelope(
-                isMissing
-                    ? .notFound("There is nothing here")
-                    : Refusal(error.status, error.status.reasonPhrase, code: "http_\(error.status.code)"))
-        } catch is HTTPParserError {
+        } catch {
+            return try Self.envelope(refusal(of: error, request))
+        }
+    }
+
+    /// The refusal for any error of a request; outages of the store and unknown errors are logged.
+    func refusal(of error: any Error, _ request: Request) -> Refusal {
+        switch error {
+        case let error as any HTTPResponseError:
+            return error.status == .notFound
+                ? .notFound("There is nothing here")
+                : Refusal(error.status, error.status.reasonPhrase, code: "http_\(error.status.code)")
+        case is HTTPParserError:
             var refusal = Refusal.badRequest("The body breaks off, or its chunks cannot be read (RFC 9112 §7.1)")
             refusal.headers[.connection] = "close"
-            return try Self.envelope(refusal)
-        } catch {
+            return refusal
+        default:
             if let refusal = Refusal(of: error) {
                 if StoreOutage(error) != nil { outages.log(error, request, logger) }
-                return try Self.envelope(refusal)
+                return refusal
             }
             logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            return try Self.envelope(
-                Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))
+            return Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal")
         }
     }
 
