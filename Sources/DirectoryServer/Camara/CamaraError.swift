@@ -103,8 +103,15 @@ extension CamaraError {
 }
 
 extension Refusal {
-    /// The token is missing, unknown or expired, or its key has ended.
-    static let noToken = Refusal(
-        .unauthorized, "A valid access token is required; POST \(CamaraRoutes.tokenPath) issues one",
-        code: "unauthorized", headers: [.wwwAuthenticate: "Bearer"])
+    /// The request has no token.
+    static let noToken = token(challenge: "Bearer")
+
+    /// The token is unknown or expired, or its key has ended (RFC 6750 §3.1).
+    static let wrongToken = token(challenge: #"Bearer error="invalid_token""#)
+
+    private static func token(challenge: String) -> Refusal {
+        Refusal(
+            .unauthorized, "A valid access token is required; POST \(CamaraRoutes.tokenPath) issues one",
+            code: "unauthorized", headers: [.wwwAuthenticate: challenge])
+    }
 }

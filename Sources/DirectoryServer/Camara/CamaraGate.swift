@@ -40,9 +40,10 @@ struct CamaraGate: RouterMiddleware {
 
     private func caller(_ request: Request, _ context: KeyedContext) async throws -> Caller {
         let found = try await keys.countingWrong(request, context) {
-            guard let token = Self.token(of: request),
+            guard let token = Self.token(of: request) else { throw Refusal.noToken }
+            guard token.utf8.count <= Self.longest,
                 let found = try await ClientTokens(database).holder(of: token, now: now())
-            else { throw Refusal.noToken }
+            else { throw Refusal.wrongToken }
             return found
         }
         try limit(found.caller)
@@ -66,7 +67,7 @@ struct CamaraGate: RouterMiddleware {
 
     private static func token(of request: Request) -> String? {
         let words = request.headers[.authorization]?.split(separator: " ") ?? []
-        guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= longest else { return nil }
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
         return String(words[1])
     }
 }
