@@ -47,6 +47,11 @@ struct RegistrationTests {
 
     @Test func `only numbers and names of the account can be registered`() async throws {
         try await CamaraClient.run { client in
+            let database = client.directory.database
+            var dental = BrandList.Change()
+            dental.name = "Harbour Dental"
+            let other = try AccountList(database).create(name: "other", now: 0)
+            _ = try BrandList(database, account: other).create(id: "dental", dental, now: client.directory.time.now)
             let rows: [(name: String, body: String, status: Int, code: String)] = [
                 (
                     "not a number of the account", CamaraClient.body("+61491570158"), 404,
@@ -57,7 +62,11 @@ struct RegistrationTests {
                     "alternate", CamaraClient.body(more: #","phoneNumberAlternate":"+61491570158""#), 404,
                     "GENERIC_404_IDENTIFIER_NOT_FOUND"
                 ),
-                ("no brand of the account", CamaraClient.body(name: "Harbour Dental"), 422, "SERVICE_NOT_APPLICABLE"),
+                (
+                    "a brand of another account", CamaraClient.body(name: "Harbour Dental"), 422,
+                    "SERVICE_NOT_APPLICABLE"
+                ),
+                ("no brand of any account", CamaraClient.body(name: "Harbour Deli"), 422, "SERVICE_NOT_APPLICABLE"),
                 ("another case", CamaraClient.body(name: "ACME CLAIMS"), 422, "SERVICE_NOT_APPLICABLE"),
                 (
                     "blocks calls", CamaraClient.body(more: #","callPurpose":"Do-Not-Originate""#), 422,
@@ -262,16 +271,34 @@ struct RegistrationTests {
     @Test func `an account sees and changes its own registrations alone`() async throws {
         try await CamaraClient.run { client in
             let path = try await client.register()
-            let other = try AccountList(client.directory.database).create(name: "other", now: 0)
+            let database = client.directory.database
+            let other = try AccountList(database).create(name: "other", now: 0)
             let guest = try CamaraClient(client.directory, account: other)
+            // It has a brand of the same name and identifier, and one number of its own.
+            let own = "+61491570158"
+            let claims = BrandEntries.Entry(
+                number: try #require(E164Number(own)), name: "Acme Claims", brandID: "claims")
+            _ = try BrandEntries(database, account: other).put([claims], now: client.directory.time.now)
             #expect(try await guest.ask("GET", path).isErrorInfo(404, "NOT_FOUND"))
             #expect(try await guest.ask("DELETE", path).isErrorInfo(404, "NOT_FOUND"))
             let changed = try await guest.ask("PUT", path, CamaraClient.body())
             #expect(changed.isErrorInfo(404, "BRAND_REGISTRATION.REGISTRATION_NOT_FOUND"), "\(changed.text)")
             #expect(try await guest.ask("GET").object["registrations"] == .array([]))
-            let foreign = try await guest.ask("POST", CamaraClient.registrations, CamaraClient.body())
-            #expect(foreign.isErrorInfo(422, "SERVICE_NOT_APPLICABLE") || foreign.status == 404, "\(foreign.text)")
+            let alternate = CamaraClient.body(own, more: #","phoneNumberAlternate":"+61491570156""#)
+            for body in [CamaraClient.body(), CamaraClient.body(Self.second), alternate] {
+                let foreign = try await guest.ask("POST", CamaraClient.registrations, body)
+                #expect(foreign.isErrorInfo(404, "GENERIC_404_IDENTIFIER_NOT_FOUND"), "\(foreign.text)")
+            }
+            #expect(try client.names() == [Self.acme: "Acme Claims", Self.second: "Acme Bank"])
+            #expect(try guest.names(other) == [own: "Acme Claims"])
             #expect(try await client.status(path) == "active")
+            // With the number in both accounts each has its own registration.
+            _ = try BrandEntries(database, account: other).put([try entry(Self.acme)], now: client.directory.time.now)
+            let same = try await guest.register()
+            #expect(try await guest.ask("DELETE", same).status == 204)
+            #expect(try await client.status(path) == "active")
+            #expect(try client.names() == [Self.acme: "Acme Claims", Self.second: "Acme Bank"])
+            #expect(try guest.names(other) == [own: "Acme Claims"])
         }
     }
 
