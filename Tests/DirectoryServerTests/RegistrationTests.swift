@@ -152,6 +152,31 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `of two brands of one name a number keeps the one that it has`() async throws {
+        try await CamaraClient.run { client in
+            let (database, now) = (client.directory.database, client.directory.time.now)
+            var change = BrandList.Change()
+            change.name = "Acme Bank"
+            // One identifier is before that of the number's brand, and one behind.
+            for id in ["a-bank", "z-bank"] { _ = try BrandList(database).create(id: id, change, now: now) }
+            func brands() throws -> [String: String] {
+                let rows = try BrandNumbers(database).page(after: nil, limit: 9)
+                return Dictionary(uniqueKeysWithValues: rows.map { ($0.number, $0.brandID) })
+            }
+            let path = try await client.register(CamaraClient.body(name: "Acme Bank"))
+            #expect(try brands() == [Self.acme: "acme", Self.second: "acme"])
+            try BrandNumbers(database).set(
+                try #require(E164Number(Self.acme)), brandID: "z-bank", reason: nil, now: now)
+            let changed = try await client.ask("PUT", path, CamaraClient.body(name: "Acme Bank"))
+            #expect(changed.object["status"] == .string("active"), "\(changed.text)")
+            #expect(try brands() == [Self.acme: "z-bank", Self.second: "acme"])
+            _ = try await client.ask("PUT", path, CamaraClient.body())
+            #expect(try brands()[Self.acme] == "claims")
+            _ = try await client.ask("PUT", path, CamaraClient.body(name: "Acme Bank"))
+            #expect(try brands()[Self.acme] == "a-bank")
+        }
+    }
+
     enum Removal: CaseIterable { case number, brand, file }
 
     @Test(arguments: Removal.allCases)

@@ -11,7 +11,7 @@ extension Registrations {
         _ fields: Registration.Fields, for id: String, _ account: AccountID, now: Int64,
         _ database: any SQLConnection
     ) throws {
-        let brand = try brand(named: fields.name, account, database)
+        let brand = try brand(named: fields.name, of: fields.number, account, database)
         for number in fields.numbers { try take(number, for: id, account, now: now, database) }
         let entries = fields.numbers.map { number in
             BrandEntries.Entry(
@@ -73,13 +73,20 @@ extension Registrations {
         try database.execute("DELETE FROM registration WHERE account = ? AND id = ?", [account.row, id])
     }
 
-    /// The brand of a name; the first by identifier of several.
+    /// The brand of a name; of several the one that the number has already, or the first by identifier.
     private static func brand(
-        named name: String, _ account: AccountID, _ database: any SQLConnection
+        named name: String, of number: E164Number, _ account: AccountID, _ database: any SQLConnection
     ) throws -> BrandList.Brand {
         let row = try database.row(
-            "SELECT * FROM brand WHERE account = ? AND name = ? AND owner = ? ORDER BY id LIMIT 1",
-            [account.row, name, BrandList.Owner.active.rawValue])
+            """
+            SELECT * FROM brand WHERE account = :account AND name = :name AND owner = :owner
+            ORDER BY CASE WHEN id = (SELECT brand_id FROM brand_number WHERE account = :account AND number = :number)
+                THEN 0 ELSE 1 END, id LIMIT 1
+            """,
+            [
+                "account": account.row, "name": name, "owner": BrandList.Owner.active.rawValue,
+                "number": Int64(number.digits),
+            ])
         guard let row else { throw RegistrationError.unknownName }
         return BrandList.brand(row)
     }
