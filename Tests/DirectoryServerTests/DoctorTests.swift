@@ -72,7 +72,9 @@ struct DoctorTests {
 
     @Test func `a server that is away is a note, and the database is still examined`() async throws {
         let folder = TemporaryFolder()
-        _ = try DirectoryDatabase(folder: folder.path + "/state")
+        let database = try DirectoryDatabase(folder: folder.path + "/state")
+        // The contract refuses this key.
+        _ = try AccountStore(database).createKey(name: "shop", kind: .registrar, now: 0)
         let port = try Self.freePort()
         let lines = await Self.lines(Self.subject(folder, port: port))
         #expect(
@@ -80,9 +82,10 @@ struct DoctorTests {
                 "note server: no server responds at 127.0.0.1:\(port); start it with systemctl start herald-directory"))
         #expect(lines.contains { $0.hasPrefix("ok database: ") })
         #expect(lines.contains("note events: no client has reported one yet"))
-        #expect(lines.contains { $0.hasPrefix("note keys: no client can use main without a key") })
+        #expect(lines.contains { $0.hasPrefix("note keys: no gateway or phone can use main without a key") })
         let overview = try await DirectoryOverview(Self.subject(folder, port: port), now: 1)
         #expect(!overview.isRunning && overview.text.hasPrefix("ready      no server responds at 127.0.0.1:\(port)\n"))
+        #expect(overview.text.contains("\nkeys       0 for clients; 0 for operators\n"), "\(overview.text)")
     }
 
     @Test func `an account without brands is named with the gate and the command that opens it`() throws {

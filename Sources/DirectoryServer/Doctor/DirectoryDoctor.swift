@@ -222,7 +222,8 @@ package struct DirectoryDoctor: Sendable {
             findings.append(
                 DoctorFinding(
                     "keys", .note,
-                    "no client can use \(names) without a key: herald-directory keys add NAME --account ACCOUNT"))
+                    "no gateway or phone can use \(names) without a key: herald-directory keys add NAME --account ACCOUNT"
+                ))
         }
         if figures.adminKeys == 0, subject.configuration.admin != .off {
             findings.append(

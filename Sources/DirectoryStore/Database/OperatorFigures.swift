@@ -21,7 +21,7 @@ package struct OperatorFigures: Hashable, Sendable {
     package let adminKeys: Int
     /// The next one to end first; at most 100.
     package let endingKeys: [EndingKey]
-    /// Accounts that are open and have no key; at most 20 names.
+    /// Accounts that are open and have no key for the contract; at most 20 names.
     package let accountsWithoutKey: [String]
     /// Seconds since 1970 of the last event; nil without one.
     package let lastEvent: Int64?
@@ -47,7 +47,9 @@ extension DirectoryDatabase {
             let inventory = try LogoCheck.Inventory(check, database)
             return OperatorFigures(
                 keys: try database.value(
-                    Int.self, "SELECT count(*) FROM api_key WHERE revoked IS NULL AND expires IS NULL") ?? 0,
+                    Int.self,
+                    "SELECT count(*) FROM api_key WHERE revoked IS NULL AND expires IS NULL AND kind <> ?",
+                    [KeyKind.registrar.rawValue]) ?? 0,
                 adminKeys: try database.value(Int.self, "SELECT count(*) FROM admin_key WHERE revoked IS NULL") ?? 0,
                 endingKeys: try Self.endingKeys(database, now: now),
                 accountsWithoutKey: try Self.accountsWithoutKey(database, now: now),
@@ -88,8 +90,8 @@ extension DirectoryDatabase {
             """
             SELECT name FROM account WHERE status IN ('active', 'trial') AND NOT EXISTS (
                 SELECT 1 FROM api_key WHERE api_key.account = account.id AND revoked IS NULL
-                AND (expires IS NULL OR expires > ?)) ORDER BY name LIMIT 20
-            """, [now]
+                AND kind <> ? AND (expires IS NULL OR expires > ?)) ORDER BY name LIMIT 20
+            """, [KeyKind.registrar.rawValue, now]
         ).map { $0["name"] as String }
     }
 
