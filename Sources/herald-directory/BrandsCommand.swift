@@ -176,6 +176,8 @@ struct BrandsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove brands from all their numbers; the brands stay for events and reports.",
             discussion: """
+                The name of a removed brand can still be registered by CAMARA. "brands set ID --owner suspended" withdraws it.
+
                 Example:
                   herald-directory brands remove acme other-brand
                 """)

@@ -208,6 +208,22 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `a removed brand keeps its name for other numbers, and a suspended one does not`() async throws {
+        try await CamaraClient.run { client in
+            let (brands, now) = (BrandList(client.directory.database), client.directory.time.now)
+            #expect(try brands.deactivate(["claims"], now: now) == 0)
+            let path = try await client.register()
+            #expect(try client.names()[Self.acme] == "Acme Claims")
+            var change = BrandList.Change()
+            change.owner = .suspended
+            _ = try brands.change("claims", change, now: now)
+            #expect(try await client.status(path) == "inactive")
+            #expect(try client.names() == [Self.second: "Acme Bank"])
+            let refused = try await client.ask("POST", CamaraClient.registrations, CamaraClient.body(Self.second))
+            #expect(refused.isErrorInfo(422, "SERVICE_NOT_APPLICABLE"), "\(refused.text)")
+        }
+    }
+
     @Test func `a brand whose owner is suspended is not registered, and its held number not freed`() async throws {
         try await CamaraClient.run { client in
             var change = BrandList.Change()
