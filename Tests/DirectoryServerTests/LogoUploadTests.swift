@@ -164,6 +164,39 @@ struct LogoUploadTests {
         #expect(LogoRules.isPlainName(name))
     }
 
+    @Test func `two pictures are decoded at once, a few wait, and more are busy`() async throws {
+        let turns = DecoderTurns(most: 1, waiting: 1)
+        let intake = LogoIntake(executable: "/nowhere/herald-scale-logo", turns: turns)
+        #expect(await turns.take())
+        await withTaskGroup { others in
+            for _ in 0..<2 { others.addTask { await turns.take() } }
+            // One of them waits, so the other one is refused.
+            #expect(await others.next() == false)
+            await #expect(throws: LogoIntakeError.busy) { try await intake.kept(Data(PictureSample.png)) }
+            // What needs no decoder is refused by its cause.
+            await #expect(throws: LogoIntakeError.unsupported("pdf")) { try await intake.kept(Data("%PDF-1.7".utf8)) }
+            turns.giveBack()
+            #expect(await others.next() == true)
+        }
+        turns.giveBack()
+        // A failed picture gives its turn back.
+        await #expect(throws: LogoIntakeError.self) { try await intake.kept(Data(PictureSample.png)) }
+        #expect(await turns.take())
+    }
+
+    @Test func `a busy decoder is 503 with a time to wait`() {
+        let refusal = Refusal.picture(.busy)
+        #expect(refusal.status == .serviceUnavailable && refusal.code == "busy")
+        #expect(refusal.headers[.retryAfter] == "5")
+    }
+
+    @Test func `a name that no logo may have is refused before its picture`() async throws {
+        try await Operator.run { admin in
+            let refused = try await admin.ask("logos/.hidden.png", method: "PUT", bytes: Array("%PDF-1.7".utf8))
+            #expect(refused.status == 400 && refused.text("code") == "bad_request", "\(refused.text)")
+        }
+    }
+
     @Test func `without the program nothing is taken, and the error names it`() async {
         let intake = LogoIntake(executable: "/nowhere/herald-scale-logo")
         await #expect {

@@ -136,6 +136,28 @@ struct LogoScalerTests {
         #expect(end.terminationStatus == .exited(69), "it saw the end of what was written, and is alone at it")
     }
 
+    @Test func `the kernel ends the decoder before its parent when memory runs out`() async throws {
+        let (decoder, input, output) = (Process(), Pipe(), Pipe())
+        decoder.executableURL = URL(fileURLWithPath: Self.program)
+        decoder.arguments = [
+            "--width", "512", "--height", "512", "--format", "bmp", "--max-pixels", "1", "--max-file", "99",
+        ]
+        (decoder.standardInput, decoder.standardOutput) = (input, output)
+        try decoder.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(Self.pixel))
+        try input.fileHandleForWriting.close()
+        // Nobody reads the result, which is longer than a pipe, so the confined process stays.
+        var score = ""
+        for _ in 0..<900 where score != "1000" {
+            let file = "/proc/\(decoder.processIdentifier)/oom_score_adj"
+            score = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingCharacters(in: .newlines) ?? ""
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(score == "1000")
+        #expect(try output.fileHandleForReading.readToEnd()?.count ?? 0 > 65_536)
+        decoder.waitUntilExit()
+    }
+
     @Test func `the program beside the running one is taken, else the one in libexec`() throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: root) }

@@ -23,6 +23,7 @@ struct AdminLogoRoutes: Sendable {
     /// `PUT /logos/NAME`: the body is the picture. Its type is that of its bytes, whatever the request declares.
     func put(_ admin: AdminRequest) async throws -> Response {
         let name = try admin.pathPart("name")
+        guard LogoRules.isPlainName(name) else { throw LogoStoreError.badName }
         let data = Data(try await body(admin.request, limit: LogoIntake.limit))
         return try await keep(try await intake.kept(data), as: name, admin)
     }

@@ -41,6 +41,10 @@ extension Refusal {
                 .gatewayTimeout, message, code: "EXTERNAL_SERVICE_TIMEOUT",
                 details: ["service": .string("image_processing"), "timeout_seconds": .int(ScaleProgram.longest)],
                 guidance: "Retry the request. If the problem persists, try a smaller file")
+        case .busy:
+            Refusal(
+                .serviceUnavailable, message, code: "busy", headers: [.retryAfter: "5"],
+                guidance: "Send it again in a moment")
         case .unavailable:
             Refusal(
                 .serviceUnavailable, message, code: "unavailable",

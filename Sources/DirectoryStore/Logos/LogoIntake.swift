@@ -17,9 +17,13 @@ package struct LogoIntake: Sendable {
     package static let side = 1024
 
     private let program: ScaleProgram
+    private let turns: DecoderTurns
 
-    /// - Parameter executable: the program; nil for the installed one.
-    package init(executable: String? = nil) {
+    /// - Parameters:
+    ///   - executable: the program; nil for the installed one.
+    ///   - turns: those of all pictures of this process.
+    package init(executable: String? = nil, turns: DecoderTurns = .shared) {
+        self.turns = turns
         var program = ScaleProgram(maxPixels: Self.maxPixels, maxFile: Self.limit)
         program.executable = executable
         self.program = program
@@ -45,11 +49,15 @@ package struct LogoIntake: Sendable {
         }
     }
 
-    /// Checks, decodes and, if needed, converts a picture. Any task; takes up to two runs of the program.
+    /// Checks, decodes and, if needed, converts a picture. Any task; waits for a turn, and takes up to two runs of the program.
+    ///
+    /// - Throws: `.busy` if too many pictures wait.
     package func kept(_ data: Data) async throws(LogoIntakeError) -> Kept {
         guard data.count <= Self.limit else { throw .tooLarge(bytes: data.count) }
         let bytes = [UInt8](data)
         let source = try Self.header(of: bytes)
+        guard await turns.take() else { throw .busy }
+        defer { turns.giveBack() }
         let isKept =
             source.format.isServed && bytes.count <= LogoStore.limit && max(source.width, source.height) <= Self.side
             && PictureOrientation.of(bytes) == nil
@@ -105,10 +113,15 @@ package enum LogoIntakeError: OperatorError, Hashable {
     case tooMuchWork
     /// Decoding takes more time than allowed.
     case tooSlow
+    /// Too many pictures wait to be decoded.
+    case busy
     case unavailable(String)
 
     package var kind: OperatorMistakeKind {
-        if case .unavailable = self { .unavailable } else { .invalid }
+        switch self {
+        case .busy, .unavailable: .unavailable
+        default: .invalid
+        }
     }
 
     package var description: String {
@@ -124,6 +137,7 @@ package enum LogoIntakeError: OperatorError, Hashable {
             "the picture has \(width) by \(height) pixels, and at most \(LogoIntake.maxPixels) are decoded; scale it down"
         case .tooMuchWork: "decoding the picture takes too much memory; scale it down, or send it as PNG or JPEG"
         case .tooSlow: "decoding the picture takes too long; scale it down, or send it as PNG or JPEG"
+        case .busy: "too many pictures are being decoded; send it again in a moment"
         case .unavailable(let problem): "pictures cannot be decoded: \(problem); install herald-scale-logo"
         }
     }
