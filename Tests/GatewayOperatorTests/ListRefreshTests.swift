@@ -161,6 +161,17 @@ struct ListRefreshTests {
         #expect(await ends().count == 1)
     }
 
+    @Test func `an issuer with two keys has one end, that of the later list`() throws {
+        let lives: [Int64] = [86_400, 172_800, 3600]
+        let stored = try lives.enumerated().map { place, life in
+            StoredRevocationList(
+                signer: [UInt8(place)], der: try host.lists.revocations(place + 1, of: [], life: life), importedAt: 0)
+        }
+        let ends = RevocationEnd.latest(of: stored)
+        #expect(ends.map(\.issuer) == ["CN=PA revocations"])
+        #expect(ends.map(\.next) == [TrustLab.shared.now + 172_800])
+    }
+
     @Test func `a list of DER, and one with text around it, are read`() async throws {
         let der = try host.lists.revocations(1, of: ["revoked"])
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/pkix-crl\r\nContent-Length: \(der.count)\r\n\r\n"

@@ -257,11 +257,10 @@ struct DoctorTrust {
     }
 
     private var revocationLists: [DoctorFinding] {
-        trust.revocationLists.compactMap { stored in
-            guard let list = RevocationList(der: stored.der), let end = list.nextUpdate, end < now else { return nil }
-            return Self.warning(
-                "the revocation list of \(list.name) ended at \(time(end)): \(effect(ofEnd: end)); import a new one with "
-                    + "herald trust import FILE")
+        RevocationEnd.latest(of: trust.revocationLists).filter { $0.next < now }.map { list in
+            Self.warning(
+                "the revocation list of \(list.issuer) ended at \(time(list.next)): \(effect(ofEnd: list.next)); "
+                    + "import a new one with herald trust import FILE")
         }
     }
 

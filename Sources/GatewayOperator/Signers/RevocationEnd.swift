@@ -15,4 +15,10 @@ struct RevocationEnd: Equatable, Sendable {
         guard let list = RevocationList(der: stored.der), let next = list.nextUpdate else { return nil }
         (issuer, self.next) = (list.name, next)
     }
+
+    /// The latest end of each issuer, by name: after a change of its key the last list of the former one ends for good.
+    static func latest(of lists: [StoredRevocationList]) -> [RevocationEnd] {
+        Dictionary(grouping: lists.compactMap(RevocationEnd.init), by: \.issuer).values
+            .compactMap { $0.max { $0.next < $1.next } }.sorted { $0.issuer < $1.issuer }
+    }
 }

@@ -26,7 +26,7 @@ package actor TrustPublisher: Service {
     private var published: SignerFigures?
     /// Counts and times of the file at the last look at it; nil before the first file.
     private(set) var figures: SignerFigures?
-    /// Ends of the stored revocation lists.
+    /// Ends of the stored revocation lists, one of each issuer.
     private(set) var revocations: [RevocationEnd] = []
     /// The `SignerReader.revocationImports` of `revocations`.
     private var revocationImports: [Int64]?
@@ -130,7 +130,7 @@ package actor TrustPublisher: Service {
             self.version = version
             let imports = try await reader.revocationImports()
             if imports != revocationImports {
-                revocations = try await reader.authorities().revocationLists.compactMap(RevocationEnd.init)
+                revocations = RevocationEnd.latest(of: try await reader.authorities().revocationLists)
                 revocationImports = imports
             }
             report(present.figures)
