@@ -213,9 +213,10 @@ struct ListRefreshTests {
     @Test(
         arguments: [
             (nil, nil, 3240), (0, nil, 3240), (7200, nil, 6480), (30 * 86_400, nil, 19_440), (nil, 90_000, 3240),
-            (nil, 5000, 1400), (nil, 3000, 600), (21_600, 10_000, 6400), (nil, 0, 3240), (nil, -9000, 3240),
+            (nil, 5000, 1400), (nil, 3000, 600), (21_600, 10_000, 6400), (nil, 0, 600), (21_600, -9000, 600),
+            (nil, -86_399, 600), (nil, -86_400, 3240),
         ] as [(Int64?, Int64?, Int64)])
-    func `a list is fetched by the hour, and more often before its end`(
+    func `a list is fetched by the hour, and more often around its end`(
         lifetime: Int64?, end: Int64?, next: Int64
     ) {
         let now: Int64 = 1_471_375_428

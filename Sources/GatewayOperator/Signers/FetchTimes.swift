@@ -28,14 +28,15 @@ enum FetchTimes {
 
     /// The time of the next fetch of a list: after an hour, or after the time that the host permits, six hours at most.
     ///
-    /// In the last hour of a list it is every ten minutes, until the next one is there.
+    /// From the last hour of a list to a day after its end it is every ten minutes, until the next one is there.
     /// - Parameters:
     ///   - lifetime: that of the host; nil without one.
     ///   - end: the end of the list.
     static func nextList(at now: Int64, lifetime: Int64?, end: Int64?, chance: Double) -> Int64 {
         let pause = min(max(lifetime ?? hour, hour), 6 * hour)
         let next = now + Int64(Double(pause) * (1 - 0.2 * chance))
-        guard let end, end > now else { return next }
+        guard let end else { return next }
+        if end <= now { return now - end < day ? min(next, now + 600) : next }
         return min(next, max(end - hour, now + 600))
     }
 
