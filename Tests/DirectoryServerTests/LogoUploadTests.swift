@@ -154,6 +154,18 @@ struct LogoUploadTests {
         }
     }
 
+    @Test func `a copy hides no file of the folder with its name`() async throws {
+        try await Operator.run(logos: true) { admin in
+            let file = admin.directory.folder.path + "/acme_thumb.png"
+            try Data(PictureSample.deepPNG).write(to: URL(fileURLWithPath: file))
+            _ = try await admin.ask("logos/acme.png", method: "PUT", bytes: PictureSample.png)
+            #expect(try await admin.directory.ask("/logos/acme_thumb.png").body == PictureSample.deepPNG)
+            try FileManager.default.removeItem(atPath: file)
+            let copy = try await admin.directory.ask("/logos/acme_thumb.png")
+            #expect(copy.status == 200 && copy.body != PictureSample.deepPNG)
+        }
+    }
+
     @Test(arguments: [
         ("photo.heic", "image/jpeg", "photo.jpg"), ("a b/ü.webp", "image/png", "-.png"),
         ("../../etc/passwd", "image/png", "passwd"), (".hidden.png", "image/png", "hidden.png"),

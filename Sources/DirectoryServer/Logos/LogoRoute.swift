@@ -8,7 +8,7 @@ import Hummingbird
 import NIOCore
 import Primitives
 
-/// `GET /logos/{file}`: serves uploaded logos and their small copies, and otherwise the files of a folder, for phones and without a key.
+/// `GET /logos/{file}`: serves uploaded logos, then the files of a folder, then small copies of uploads, for phones and without a key.
 struct LogoRoute: Sendable {
     let store: LogoStore
     /// The folder; nil serves uploaded logos only.
@@ -27,14 +27,15 @@ struct LogoRoute: Sendable {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }
 
-    /// The bytes of a logo, their media type and hash; nil without one.
+    /// The bytes of a logo, their media type and hash; nil without one. A small copy hides no logo of its name.
     func find(_ name: String) async throws -> (data: Data, type: String, hash: String)? {
         guard LogoRules.isPlainName(name) else { return nil }
         if let (logo, data) = try await store.find(name) { return (data, logo.type, logo.hash) }
-        if let (logo, data) = try await store.thumbnail(name) { return (data, logo.type, logo.hash) }
-        guard let folder, case .success(let data) = LogoFolder(path: folder).read(name),
+        if let folder, case .success(let data) = LogoFolder(path: folder).read(name),
             let type = LogoRules.contentType(data)
-        else { return nil }
-        return (data, type, Hexadecimal.text(SHA256.hash(data: data)))
+        {
+            return (data, type, Hexadecimal.text(SHA256.hash(data: data)))
+        }
+        return try await store.thumbnail(name).map { ($0.data, $0.logo.type, $0.logo.hash) }
     }
 }
