@@ -170,6 +170,7 @@ struct LogoUploadTests {
         ("photo.heic", "image/jpeg", "photo.jpg"), ("a b/ü.webp", "image/png", "-.png"),
         ("../../etc/passwd", "image/png", "passwd"), (".hidden.png", "image/png", "hidden.png"),
         ("", "image/jpeg", "logo.jpg"), ("acme.jpeg", "image/jpeg", "acme.jpeg"),
+        ("photo.png", "image/jpeg", "photo.jpg"), ("acme.JPG", "image/png", "acme.png"),
         ("C:\\Users\\x\\logo v2.AVIF", "image/png", "logo-v2.png"),
     ]) func `the name of a file becomes a plain name`(file: String, type: String, name: String) {
         #expect(LogoRules.name(fromFile: file, type: type) == name)

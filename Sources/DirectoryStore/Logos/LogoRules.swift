@@ -24,7 +24,8 @@ package enum LogoRules {
         let ending = type == "image/png" ? "png" : "jpg"
         guard let dot = plain.lastIndex(of: ".") else { return plain.isEmpty ? "logo.\(ending)" : String(plain) }
         let own = plain[plain.index(after: dot)...].lowercased()
-        let isConverted = LogoPicture.Format.names.contains(own) && !["png", "jpg", "jpeg"].contains(own)
+        let kept = type == "image/png" ? ["png"] : ["jpg", "jpeg"]
+        let isConverted = LogoPicture.Format.names.contains(own) && !kept.contains(own)
         return isConverted ? "\(plain[..<dot]).\(ending)" : String(plain)
     }
 
