@@ -57,19 +57,24 @@ class Signature(unittest.TestCase):
         with open(os.path.join(self.folder, name), "wb") as file:
             file.write(data)
 
+    def read(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
     def has(self, name):
         return os.path.exists(os.path.join(self.folder, name))
 
     def sign(self, key=ADDRESS):
         return self.run_command(SIGN, key, self.folder)
 
-    def check(self, printed):
-        """The command that a person copies, with the key of the release alone."""
+    def check(self, printed, signature_only=False):
+        """The command that a person copies, with the key of the release alone; gpgv alone on wish."""
         key = subprocess.run(["gpg", "--batch", "--export", ADDRESS], env=self.environment, check=True, capture_output=True)
         self.put("herald-release.gpg", key.stdout)
         lines = [line.strip() for line in printed.splitlines() if line.strip().startswith("gpgv ")]
         self.assertEqual(len(lines), 1, printed)
-        return self.run_command("bash", "-c", lines[0], folder=self.folder)
+        command = lines[0].split(" && ")[0] if signature_only else lines[0]
+        return self.run_command("bash", "-c", command, folder=self.folder)
 
     def test_the_printed_command_accepts_the_release(self):
         signed = self.sign()
@@ -91,6 +96,30 @@ class Signature(unittest.TestCase):
         signed = self.sign("other@herald.example")
         self.assertEqual(signed.returncode, 0, signed.stderr)
         self.assertNotEqual(self.check(signed.stdout).returncode, 0)
+
+    def test_gpgv_ends_with_0_only_for_this_key_and_these_checksums(self):
+        self.add_key("third@herald.example", "1d")
+        sums = self.read("SHA256SUMS")
+        for key, text, is_good in ((ADDRESS, sums, True), (ADDRESS, sums + b"\n", False),
+                                   ("third@herald.example", sums, False)):
+            self.put("SHA256SUMS", sums)
+            printed = self.sign(key).stdout
+            self.put("SHA256SUMS", text)
+            self.assertEqual(self.check(printed, signature_only=True).returncode == 0, is_good, (key, text))
+        signature = self.read("SHA256SUMS.asc")
+        self.put("SHA256SUMS.asc", signature[:len(signature) // 2])
+        self.assertNotEqual(self.check(printed, signature_only=True).returncode, 0)
+
+    def test_the_check_of_a_key_prints_no_line_of_an_installation(self):
+        tools = os.path.join(self.folder, "tools")
+        os.mkdir(tools)
+        for name, text in (("dpkg-query", "exit 1"), ("apt-get", "exit 0"), ("sudo", 'exec "$@"')):
+            self.put(f"tools/{name}", f"#!/bin/sh\n{text}\n".encode())
+            os.chmod(os.path.join(tools, name), 0o755)
+        path = f"{tools}:{os.environ['PATH']}"
+        checked = self.run_command("env", f"PATH={path}", SIGN, "--check", ADDRESS)
+        self.assertRegex(checked.stdout, "^[0-9A-F]{40}\n$")
+        self.assertIn("installing gpg", checked.stderr)
 
     def test_a_file_that_differs_from_its_sum_is_never_signed(self):
         self.put("herald.deb", b"damaged")
