@@ -41,6 +41,24 @@ struct TracedProbesTests {
         #expect(Self.summaries(call + inside) == ["INVITE", "200 OK", "OPTIONS", "200 OK"])
     }
 
+    /// RFC 3261 §12.2: a request within a dialog has the tag of the far end in To; a trace may begin within a call.
+    @Test(arguments: [
+        ("To: <sip:a@192.0.2.1>;tag=8f", true), ("t: \"A <b>\" <sip:a@192.0.2.1>; x ; TAG = 8f", true),
+        ("To: sip:a@192.0.2.1;tag=8f", true), ("To: <sip:a@192.0.2.1>", false), ("To: <sip:a@192.0.2.1;tag=8f>", false),
+        ("To: <sip:a@192.0.2.1>;tagged=8f", false), ("X-To: <sip:a@192.0.2.1>;tag=8f", false),
+    ]) func `an OPTIONS with a tag in To is within a dialog`(to: String, isShown: Bool) {
+        let text = "OPTIONS sip:192.0.2.10 SIP/2.0\r\n\(to)\r\nCall-ID: a\r\nCSeq: 1 OPTIONS\r\n\r\n"
+        let options = Example.line(.message(Example.message("OPTIONS", text: text)), callID: "a")
+        let response = Self.message("200 OK", "OPTIONS", callID: "a")
+        #expect(Self.summaries([options, response]) == (isShown ? ["OPTIONS", "200 OK"] : []))
+    }
+
+    @Test func `a request is what its first line says, whatever its CSeq has`() {
+        let text = "INVITE sip:192.0.2.10 SIP/2.0\r\nCall-ID: a\r\nCSeq: 1 OPTIONS\r\n\r\n"
+        let invite = Example.line(.message(Example.message("INVITE", text: text)), callID: "a")
+        #expect(Self.summaries([invite]) == ["INVITE"])
+    }
+
     @Test func `a message that cannot be read is shown`() {
         let broken = Example.line(.message(Example.message("no SIP", text: "\u{0}\u{1}CSeq")), callID: "")
         #expect(Self.summaries([broken]) == ["no SIP"])

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Leaves OPTIONS outside of calls out of a trace: health checks of the gateway, of its peers and of scanners.
+/// Leaves OPTIONS outside of calls and dialogs out of a trace: health checks of the gateway, of its peers and of scanners.
 ///
 /// Knows the newest 10,000 to 20,000 Call-IDs of calls. Not thread-safe.
 struct TracedProbes {
@@ -29,13 +29,34 @@ struct TracedProbes {
 }
 
 extension TracedMessage {
-    /// Whether the message is an OPTIONS or a response to one, by its CSeq (RFC 3261 §20.16).
+    /// Whether the message is an OPTIONS outside of a dialog, or a response to an OPTIONS.
+    ///
+    /// A request is what its first line says, whatever its CSeq has; one with a tag in To is within a dialog
+    /// (RFC 3261 §12.2). A response is known by its CSeq (§20.16).
     fileprivate var isOptions: Bool {
-        if summary == "OPTIONS" { return true }
-        let lines = String(decoding: bytes.prefix(8192), as: UTF8.self).split(whereSeparator: \.isNewline)
-        let field = lines.dropFirst().first { line in
-            line.prefix { $0 != ":" }.trimmingCharacters(in: .whitespaces).lowercased() == "cseq"
+        if summary == "OPTIONS" { return !hasToTag }
+        let fields = value("cseq")?.split(whereSeparator: \.isWhitespace)
+        return summary.first?.isNumber == true && fields?.last == "OPTIONS"
+    }
+
+    /// Parameters within `<…>` are those of the URI.
+    private var hasToTag: Bool {
+        let parameters =
+            value("to", "t")?.split(separator: ">", omittingEmptySubsequences: false).last?
+            .split(separator: ";", omittingEmptySubsequences: false).dropFirst() ?? []
+        return parameters.contains { parameter in
+            parameter.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased() == "tag"
         }
-        return field?.split(separator: " ").last == "OPTIONS"
+    }
+
+    /// The value of the first header field with one of these names, which are in lower case; nil without one.
+    private func value(_ names: String...) -> Substring? {
+        let lines = String(decoding: bytes.prefix(8192), as: UTF8.self).split(whereSeparator: \.isNewline)
+        for line in lines.dropFirst() {
+            let name = line.prefix { $0 != ":" }
+            guard names.contains(name.trimmingCharacters(in: .whitespaces).lowercased()) else { continue }
+            return line.dropFirst(name.count + 1)
+        }
+        return nil
     }
 }
