@@ -7,8 +7,8 @@ import Hummingbird
 ///
 /// A program, which does not accept `text/html`, gets the server's own response (RFC 9110 §12.5.1).
 struct MissingPages<Context: RequestContext>: RouterMiddleware {
-    /// The page of an address that no route has.
-    let page: @Sendable (Request) async -> Response
+    /// The page of an address that no route has; nil where the site shows this request no page.
+    let page: @Sendable (Request) async -> Response?
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -16,7 +16,7 @@ struct MissingPages<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as any HTTPResponseError where error.status == .notFound && Self.isForPeople(request) {
-            let whole = await page(request)
+            guard let whole = await page(request) else { throw error }
             return request.method == .head ? whole.createHeadResponse() : whole
         }
     }

@@ -34,10 +34,11 @@ extension PageSite {
         }
     }
 
-    /// The page of an address that has none. Without a login it has no entries.
-    func missingPage(_ request: Request) async -> Response {
-        if case .off(let text) = access { return problem(PageProblem(.forbidden, text), nil) }
-        if let refusal = refusalOfHost(request) { return refusal }
+    /// The page of an address that has none; nil where the pages are off or the name in `Host` is a foreign one. Without a
+    /// login it has no entries.
+    func missingPage(_ request: Request) async -> Response? {
+        if case .off = access { return nil }
+        guard access.accepts(host: request.head.authority) else { return nil }
         let missing = PageProblem(.notFound, "There is no page \(request.uri.path.prefix(200)).")
         guard let session = await session(of: request), !access.hasLogin || session.isLoggedIn else {
             return problem(missing, nil)

@@ -56,9 +56,19 @@ struct PageSiteTests {
             #expect(!page.text.contains(">Start</a>"))
         }
         try await TestSite(access: .off("Set admin.tls.")).test { client in
-            let page = try await client.get("/nowhere", Self.browser)
+            let missing = try await client.get("/nowhere", Self.browser)
+            #expect(missing.status == .notFound && !missing.text.contains("<"))
+            let page = try await client.get("/", Self.browser)
             #expect(page.status == .forbidden && page.text.contains("Set admin.tls."))
         }
+    }
+
+    @Test(arguments: [("127.0.0.1:9470", true), ("evil.example", false)])
+    func `a foreign name of the host gets no page for an unknown address`(host: String, hasPage: Bool) async throws {
+        let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/nowhere")
+        let page = try await TestSite.loopback.site().missingPage(
+            Request(head: head, body: RequestBody(buffer: ByteBuffer())))
+        #expect(page?.status == (hasPage ? .notFound : nil))
     }
 
     @Test func `blanks and plus signs of a search arrive`() async throws {

@@ -48,18 +48,22 @@ struct TestSite {
     }
 
     func test(_ body: @escaping @Sendable (Client) async throws -> Void) async throws {
+        let router = Router()
+        try site().add(to: router, address: { _ in "192.0.2.1" })
+        try await Application(router: router).test(.router) { try await body(Client(client: $0)) }
+    }
+
+    /// The site without a server.
+    func site() throws -> PageSite {
         let templates = try PageTemplates([
             "start": Array(
                 "{{<layout}}{{$content}}<p id=\"name\">{{content.name}}</p><p>{{content.number}}</p>{{/content}}{{/layout}}"
                     .utf8)
         ])
-        let site = PageSite(
+        return PageSite(
             name: "herald <1>", version: "1", templates: templates, access: access, pages: pages, masksNumbers: true,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { [clock] in clock.now },
             pause: { [pauses] in pauses.add("\($0)") })
-        let router = Router()
-        site.add(to: router, address: { _ in "192.0.2.1" })
-        try await Application(router: router).test(.router) { try await body(Client(client: $0)) }
     }
 
     private var pages: [Page] {
