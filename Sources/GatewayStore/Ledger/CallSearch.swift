@@ -201,8 +201,8 @@ extension CallSearch.Rest {
 
 /// The rows that calls of a time may have.
 ///
-/// Rows are in the order of their INVITEs but for adopted calls and steps of the clock. So a search reads a day more on both sides,
-/// and as much as the clock was set since.
+/// Rows are in the order of their INVITEs but for adopted calls and steps of the clock. So a search reads more on both sides: as
+/// much as a report may be late, and as the clock was set since.
 private struct CallSpan {
     let rows: ClosedRange<Int64>
     /// Microseconds since 1970: a piece in which every call began earlier is the last one; nil for no begin.
@@ -214,7 +214,8 @@ private struct CallSpan {
             var last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM call")
         else { return nil }
         let begin = filter.since ?? filter.until
-        let slack = try 86_400_000_000 + (begin.map { try LedgerClock.reach(since: $0 * 1_000_000, in: database) } ?? 0)
+        let slack =
+            try DoorCalls.latest + (begin.map { try LedgerClock.reach(since: $0 * 1_000_000, in: database) } ?? 0)
         earliest = filter.since.map { $0 * 1_000_000 - slack }
         if let until = filter.until {
             last = min(last, try Self.last(before: (until + 1) * 1_000_000 + slack, newest: last, in: database))
