@@ -37,10 +37,12 @@ struct ListSignerTests {
     }
 
     /// A gateway without the signer of lists; its host has the last of these states that was entered.
-    private func gateway(_ states: Signed..., at state: Stage = Stage()) async throws -> FetchFixture {
+    private func gateway(
+        _ states: Signed..., at state: Stage = Stage(), trust: String = FetchFixture.trust
+    ) async throws -> FetchFixture {
         let crl = try host.revocations(1, of: [])
         let regime = RegimeText(keys: host.keys, files: host.files)
-        let gateway = try await FetchFixture(regime: regime) { request, _ in
+        let gateway = try await FetchFixture(trust: trust, regime: regime) { request, _ in
             let signed = states[min(state.number, states.count - 1)]
             switch request.path {
             case "/crl": return crl
@@ -179,6 +181,19 @@ struct ListSignerTests {
         #expect((now - 4...now).contains(state.nextAt - fault.pause), "\(state.nextAt - now)")
         #expect(await gateway.service.lists.counts[fault.result] == 1)
         #expect(try gateway.call(gateway.signers.address("spc")).number == .passed(.a))
+    }
+
+    @Test func `a list whose signer has no space in the store is not stored`() async throws {
+        let gateway = try await gateway(signed(), trust: "{regimes: [private], fetch: on, signers: 100}")
+        let (chain, own) = (gateway.lab.file(["spc"]), gateway.signers.address("spc"))
+        try await gateway.take(
+            (1..<100).map { chain.replacing(own, with: "https://cert.example.net/\($0).pem") }.joined())
+        #expect(try gateway.signers.stored().signers.count == 100)
+        await gateway.settle()
+        #expect(try sequences(gateway).isEmpty && gateway.count("/signer-1.pem") == 1)
+        #expect(try gateway.signers.stored().signers.count == 100)
+        let state = try #require(try await gateway.state(of: gateway.listAddress))
+        #expect(state.reason.contains("its signer is not stored: the store has 100 signers"), "\(state.reason)")
     }
 
     @Test func `a list that is refused for itself fetches no certificate`() async throws {

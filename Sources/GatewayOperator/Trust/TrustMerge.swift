@@ -64,7 +64,7 @@ struct TrustMerge {
     /// Takes in the lists of the regimes' files and the fetched one of an address, which are among the sources.
     ///
     /// - Parameter signer: the fetched certificate of the list's signer, which becomes a signer as by an import; nil for none.
-    /// - Throws: `ListRefusal` if the fetched one is refused.
+    /// - Throws: `ListRefusal` if the fetched one or its signer is refused.
     mutating func takeLists(of address: String, signer: TrustMaterial.Chain?) async throws {
         let material = TrustMaterial(signer.map { [$0] } ?? [])
         await takeLists(material)
@@ -73,6 +73,10 @@ struct TrustMerge {
             throw ListRefusal(reason: refusal.detail, signer: missingSigners[address])
         }
         takeChains(material.chains)
+        // A list is stored with its signer or not at all: without it the next list fetches the certificate again.
+        if let refusal = changes.first(where: { $0.kind == "refused" && $0.subject == signer?.place }) {
+            throw ListRefusal(reason: "its signer is not stored: \(refusal.detail)")
+        }
         try await decide()
     }
 
