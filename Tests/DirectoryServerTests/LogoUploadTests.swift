@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import HTTPTypes
 import TestFixtures
 import Testing
 
