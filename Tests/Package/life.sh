@@ -87,6 +87,22 @@ follow_readme() {
     ok "a reload takes a changed file" inside systemctl reload herald
 }
 
+# takes_picture NAME FILE: the running directory decodes a picture, with the program and the libraries of its package.
+takes_picture() {
+    local status
+    status=$(in_ns curl -s -m 30 -o "$LOG/picture.json" -w '%{http_code}' -X PUT -H "X-Admin-Key: $admin_key" \
+        --data-binary "@$2" "http://127.0.0.1:8088/admin/v1/logos/$1")
+    [ "$status" = 200 ] || { echo "      $status $(head -c 500 "$LOG/picture.json")" >&2; return 1; }
+}
+
+pictures() {
+    local admin_key
+    admin_key=$(inside sudo -u herald herald-directory admin-keys add pictures --config /etc/herald/herald-directory.yaml)
+    ok "the directory takes a WebP" takes_picture package-webp.png "$ROOT/Tests/Fuzz/seeds/pictures/alpha-webp"
+    ok "the directory takes a HEIC" takes_picture package-heic.png "$ROOT/Tests/Fuzz/seeds/pictures/alpha-heic"
+    inside sudo -u herald herald-directory admin-keys remove pictures --config /etc/herald/herald-directory.yaml >/dev/null
+}
+
 first_call() {
     ok "a call shows the brand and its logo" branded_call
     ok "the ledger has the call as answered" calls_at_least 1 --outcome answered
