@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Lets a few pictures be decoded at once; some more wait for their turn, in the order of their arrival. Any thread.
+/// Lets a few pictures be decoded at once; some more wait, in the order of their arrival. Any thread.
 ///
 /// A decoder takes up to 256 MiB of memory and a processor, and a waiting picture up to 5 MiB.
 package final class DecoderTurns: Sendable {
