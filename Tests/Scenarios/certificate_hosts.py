@@ -103,6 +103,10 @@ def listed(testbed):
     return testbed.command(testbed.herald_binary, "trust", "list", "--wide", "--config", testbed.config)
 
 
+def shown(testbed, address):
+    return testbed.command(testbed.herald_binary, "trust", "show", address, "--config", testbed.config)
+
+
 def fetched(testbed, result):
     return testbed.metric(f'herald_trust_fetches_total{{result="{result}"}}') or 0
 
@@ -130,9 +134,8 @@ def faulty_hosts(testbed, folder, run):
         wait_until(lambda: all(fetched(testbed, result) == results.count(result) for result in results), 60,
                    "the fetches have not ended as expected")
         for host, (_, _, reason) in zip(hosts, FAULTS):
-            text = testbed.command(testbed.herald_binary, "trust", "show", host.address, "--config", testbed.config)
-            if reason not in text:
-                raise Failed(f"herald trust show has no '{reason}':\n{text}")
+            # A result is counted before it is stored.
+            wait_until(lambda: reason in shown(testbed, host.address), 10, f"herald trust show has no '{reason}'")
         carrier.address = good.address
         carrier.call(number, is_branded=False)
         known_signers(testbed, 1)

@@ -14,7 +14,7 @@ from .situations import SEEN, SUBSCRIBER, brand
 
 # Of the door; no other part of a run has it.
 PORT = 15083
-CALLER = brand(1092)
+CALLER = brand(1066)
 BASE, OTHER_BASE = "/StirShakenWeb/resources", "/sti"
 SHAPES = ("ATIS-1000082", "3GPP Annex V")
 PASSED, FAILED, NONE = "TN-Validation-Passed", "TN-Validation-Failed", "No-TN-Validation"
