@@ -137,25 +137,32 @@ struct LogoScalerTests {
     }
 
     @Test func `the kernel ends the decoder before its parent when memory runs out`() async throws {
-        let (decoder, input, output) = (Process(), Pipe(), Pipe())
-        decoder.executableURL = URL(fileURLWithPath: Self.program)
-        decoder.arguments = [
-            "--width", "512", "--height", "512", "--format", "bmp", "--max-pixels", "1", "--max-file", "99",
-        ]
-        (decoder.standardInput, decoder.standardOutput) = (input, output)
-        try decoder.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(Self.pixel))
-        try input.fileHandleForWriting.close()
-        // Nobody reads the result, which is longer than a pipe, so the confined process stays.
-        var score = ""
-        for _ in 0..<900 where score != "1000" {
-            let file = "/proc/\(decoder.processIdentifier)/oom_score_adj"
-            score = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingCharacters(in: .newlines) ?? ""
-            try await Task.sleep(for: .milliseconds(10))
+        var (input, output): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
+        try #require(pipe(&input) == 0 && pipe(&output) == 0)
+        for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (source, sink) = (FileDescriptor(rawValue: input[0]), FileDescriptor(rawValue: output[1]))
+        let reader = output[0]
+        try #require(write(input[1], Self.pixel, Self.pixel.count) == Self.pixel.count)
+        close(input[1])
+        let end = try await Subprocess.run(
+            .path(FilePath(Self.program)),
+            arguments: [
+                "--width", "512", "--height", "512", "--format", "bmp", "--max-pixels", "1", "--max-file", "99",
+            ],
+            input: .fileDescriptor(source, closeAfterSpawningProcess: true),
+            output: .fileDescriptor(sink, closeAfterSpawningProcess: true), error: .discarded
+        ) { decoder in
+            // Nobody reads the result, which is longer than a pipe, so the confined process stays.
+            let file = "/proc/\(decoder.processIdentifier.value)/oom_score_adj"
+            var score = ""
+            for _ in 0..<900 where score != "1000" {
+                score = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingCharacters(in: .newlines) ?? ""
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            close(reader)
+            return score
         }
-        #expect(score == "1000")
-        #expect(try output.fileHandleForReading.readToEnd()?.count ?? 0 > 65_536)
-        decoder.waitUntilExit()
+        #expect(end.closureResult == "1000")
     }
 
     @Test func `the program beside the running one is taken, else the one in libexec`() throws {

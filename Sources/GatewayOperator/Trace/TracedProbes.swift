@@ -31,7 +31,7 @@ struct TracedProbes {
 extension TracedMessage {
     /// Whether the message is an OPTIONS outside of a dialog, or a response to an OPTIONS.
     ///
-    /// A request is what its first line says, whatever its CSeq has; one with a tag in To is within a dialog
+    /// A request has the method of its first line, whatever its CSeq has; one with a tag in To is within a dialog
     /// (RFC 3261 §12.2). A response is known by its CSeq (§20.16).
     fileprivate var isOptions: Bool {
         if summary == "OPTIONS" { return !hasToTag }
