@@ -23,7 +23,7 @@ struct PageKeysTests {
     private static func isNoKey(_ name: String) -> Bool {
         let endings = [
             ".sqlite", ".yaml", ".ring", ".sock", ".xml", ".cfg", ".conf", ".crt", ".json", ".h", ".c", ".com",
-            ".invalid", ".service", ".signals", ".md", ".swift", ".pem", ".csv", ".txt", ".example",
+            ".invalid", ".service", ".signals", ".md", ".swift", ".pem", ".csv", ".txt", ".png", ".example",
         ]
         let others = [
             "memory.", "ledger.", "min.insync", "max.message", "auto.create", "advertised.", "account.", "net.",
