@@ -88,7 +88,7 @@ struct PictureFormatTests {
     @Test(arguments: samples) func `a picture is kept upright, in its own size, with its transparency and nothing else`(
         sample: Sample
     ) throws {
-        let kept = try LogoScaling.kept(sample.bytes, side: 1024, maxPixels: 2000, maxBytes: 1 << 20)
+        let kept = try LogoScaling.kept(sample.bytes, side: 1024, maxPixels: 4096, maxBytes: 1 << 20)
         #expect(try LogoPicture(kept).format == sample.kept)
         let seen = try Seen(kept)
         #expect(seen.size == (sample.isOnItsSide ? [32, 48] : [48, 32]))
@@ -99,7 +99,7 @@ struct PictureFormatTests {
     @Test(arguments: samples, PhoneFamily.allCases) func `every phone gets its form of every picture`(
         sample: Sample, family: PhoneFamily
     ) throws {
-        let made = try LogoScaling.picture(sample.bytes, as: family.form, maxPixels: 2000)
+        let made = try LogoScaling.picture(sample.bytes, as: family.form, maxPixels: 4096)
         guard family.form.encoding != .greyBMP else {
             #expect(made.starts(with: Array("BM".utf8)))
             return
@@ -109,18 +109,18 @@ struct PictureFormatTests {
     }
 
     @Test(arguments: samples) func `a small copy keeps the proportions`(sample: Sample) throws {
-        let seen = try Seen(try LogoScaling.kept(sample.bytes, side: 24, maxPixels: 2000, maxBytes: 1 << 20))
+        let seen = try Seen(try LogoScaling.kept(sample.bytes, side: 24, maxPixels: 4096, maxBytes: 1 << 20))
         #expect(seen.size == (sample.isOnItsSide ? [16, 24] : [24, 16]))
         #expect(seen.quarters == sample.quarters)
     }
 
     @Test func `a result that would be too long has smaller sides`() throws {
-        let whole = try LogoScaling.kept(PictureSample.deepPNG, side: 1024, maxPixels: 2000, maxBytes: 1 << 20)
-        let short = try LogoScaling.kept(PictureSample.deepPNG, side: 48, maxPixels: 2000, maxBytes: whole.count - 1)
+        let whole = try LogoScaling.kept(PictureSample.deepPNG, side: 1024, maxPixels: 4096, maxBytes: 1 << 20)
+        let short = try LogoScaling.kept(PictureSample.deepPNG, side: 48, maxPixels: 4096, maxBytes: whole.count - 1)
         #expect(short.count < whole.count)
         #expect(try LogoPicture(short).width <= 24)
         #expect(throws: LogoScalingError.tooLarge) {
-            try LogoScaling.kept(PictureSample.png, side: 64, maxPixels: 2000, maxBytes: 10)
+            try LogoScaling.kept(PictureSample.png, side: 64, maxPixels: 4096, maxBytes: 10)
         }
     }
 
@@ -130,7 +130,7 @@ struct PictureFormatTests {
         // Half of an animation lacks a part of the first frame.
         for count in stride(from: 1, to: sample.bytes.count / 2, by: 7) {
             #expect(throws: LogoScalingError.self, "\(count) bytes") {
-                try LogoScaling.kept(Array(sample.bytes.prefix(count)), side: 64, maxPixels: 2000, maxBytes: 1 << 20)
+                try LogoScaling.kept(Array(sample.bytes.prefix(count)), side: 64, maxPixels: 4096, maxBytes: 1 << 20)
             }
         }
     }
@@ -171,7 +171,7 @@ struct PictureFormatTests {
         for (turn, quarters) in zip(1..., expected) {
             var bytes = PictureSample.turnedJPEG
             bytes[place] = UInt8(turn)
-            let seen = try Seen(try LogoScaling.kept(bytes, side: 64, maxPixels: 2000, maxBytes: 1 << 20))
+            let seen = try Seen(try LogoScaling.kept(bytes, side: 64, maxPixels: 4096, maxBytes: 1 << 20))
             #expect(seen.quarters == quarters, "orientation \(turn)")
         }
     }
@@ -181,7 +181,7 @@ struct PictureFormatTests {
         "\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom",
     ]) func `another format is refused by its name`(text: String) {
         #expect(throws: LogoScalingError.refused) {
-            try LogoScaling.kept(Array(text.utf8), side: 64, maxPixels: 2000, maxBytes: 1 << 20)
+            try LogoScaling.kept(Array(text.utf8), side: 64, maxPixels: 4096, maxBytes: 1 << 20)
         }
     }
 }

@@ -4,18 +4,18 @@ import CLinux
 import Glibc
 
 /// A file in memory for a child program, closed on exec; holds at most what was written to it.
-package final class MemoryFile: Sendable {
+public final class MemoryFile: Sendable {
     /// The reason for which there is none.
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
     }
 
-    package let descriptor: CInt
+    public let descriptor: CInt
 
     /// Opens a file with this content, to be read from its start.
     ///
     /// - Parameter name: shown in `/proc` alone.
-    package init(_ bytes: [UInt8], _ name: String) throws(Failure) {
+    public init(_ bytes: [UInt8], _ name: String) throws(Failure) {
         descriptor = herald_memory_file(name)
         guard descriptor >= 0, write(bytes), lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw Failure(description: "no memory file: \(SystemError.text(errno))")
@@ -35,7 +35,7 @@ package final class MemoryFile: Sendable {
     }
 
     /// Returns the content, or nil if it is empty or longer than `limit`.
-    package func content(limit: Int) -> [UInt8]? {
+    public func content(limit: Int) -> [UInt8]? {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         guard (1...limit).contains(length) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
