@@ -75,6 +75,8 @@ package struct TestCallReport: Sendable {
 
     /// Whether the brand was found and not written, because trunk or route are in shadow.
     private var isInShadow: Bool { decision?.hasPrefix(PassThroughReason.shadow.description) ?? false }
+    /// Whether the decision of the gateway has come.
+    var hasDecision: Bool { decision != nil }
     /// Whether the gateway decided for the brand.
     private var isBranded: Bool { decision?.hasPrefix("matched") ?? false }
     /// A phone rang, or somebody answered.

@@ -61,6 +61,8 @@ package struct TestCallWish: Sendable {
 package struct TestCallRun: Sendable {
     /// Time for the last lines of the trace.
     private static let afterglow: UInt64 = 300
+    /// Longest wait for the decision in the trace, which comes late on a busy machine.
+    private static let patience: UInt64 = 5000
     /// Longest wait for a gateway that restarts, to end a call there.
     private static let restartPatience = Duration.seconds(30)
 
@@ -195,7 +197,7 @@ package struct TestCallRun: Sendable {
         var machine = machine
         var report = TestCallReport(plan, wish.expectation, callID: machine.messages.callID, form)
         var (isOpen, isTraced, hasBegun) = (false, false, false)
-        var end = UInt64.max
+        var (end, latest) = (UInt64.max, UInt64(0))
         func send(_ texts: [String]) { for text in texts { socket.send(text) } }
         for await event in events {
             let now = Moment.now().milliseconds
@@ -235,8 +237,8 @@ package struct TestCallRun: Sendable {
                 hasBegun = true
                 send(machine.begin(at: now))
             }
-            if machine.isOver, end == .max { end = now + Self.afterglow }
-            if now >= end { break }
+            if machine.isOver, end == .max { (end, latest) = (now + Self.afterglow, now + Self.patience) }
+            if now >= end, report.hasDecision || now >= latest { break }
         }
         report.result = machine.result
         return report
