@@ -83,6 +83,7 @@ NOT_EXECUTED = (
     ("herald trust show", SIGNERS),
     ("herald trust check", SIGNERS),
     ("herald simulate signed.txt", SIGNERS),
+    ("curl -sSf -H Content-Type: application/json --data-binary @sti-pa-user.json", LOGIN),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
     ("herald-directory keys add gateway --write", "the site has this key; the scenarios make theirs"),
 )
