@@ -35,8 +35,7 @@ enum FetchTimes {
     static func nextList(at now: Int64, lifetime: Int64?, end: Int64?, chance: Double) -> Int64 {
         let pause = min(max(lifetime ?? hour, hour), 6 * hour)
         let next = now + Int64(Double(pause) * (1 - 0.2 * chance))
-        guard let end else { return next }
-        if end <= now { return now - end < day ? min(next, now + 600) : next }
+        guard let end, now - end < day else { return next }
         return min(next, max(end - hour, now + 600))
     }
 

@@ -207,7 +207,7 @@ package struct TestCallRun: Sendable {
                 if hasBegun { send(machine.tick(at: now)) }
             case .interrupted where !hasBegun: throw CommandFailure("interrupted before the call")
             // The second Ctrl-C waits for no response.
-            case .interrupted where machine.result.interruption != nil: end = now
+            case .interrupted where machine.result.interruption != nil: (end, latest) = (now, now)
             case .interrupted: send(machine.interrupt("interrupted", at: now))
             case .away:
                 machine.isAdmitted = false
@@ -224,21 +224,21 @@ package struct TestCallRun: Sendable {
             case .untraced(let problem) where !hasBegun: throw CommandFailure(problem)
             case .failed(let problem):
                 send(machine.interrupt(problem, at: now))
-                end = now
+                (end, latest) = (now, now)
             case .untraced(let problem): report.gap = problem
             case .disconnected where !hasBegun:
                 throw CommandFailure("the gateway has closed the connection of the test call; see its log")
             case .disconnected where machine.isOver: break
             case .disconnected:
                 send(machine.interrupt("the connection to the gateway was closed", at: now))
-                end = now
+                (end, latest) = (now, now)
             }
             if isOpen, isTraced, !hasBegun {
                 hasBegun = true
                 send(machine.begin(at: now))
             }
             if machine.isOver, end == .max { (end, latest) = (now + Self.afterglow, now + Self.patience) }
-            if now >= end, report.hasDecision || now >= latest { break }
+            if now >= end, report.hasDecision || report.gap != nil || now >= latest { break }
         }
         report.result = machine.result
         return report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SIPCore
 
 /// Leaves OPTIONS outside of calls and dialogs out of a trace: health checks of the gateway, of its peers and of scanners.
 ///
@@ -34,29 +35,8 @@ extension TracedMessage {
     /// A request has the method of its first line, whatever its CSeq has; one with a tag in To is within a dialog
     /// (RFC 3261 §12.2). A response is known by its CSeq (§20.16).
     fileprivate var isOptions: Bool {
-        if summary == "OPTIONS" { return !hasToTag }
-        let fields = value("cseq")?.split(whereSeparator: \.isWhitespace)
-        return summary.first?.isNumber == true && fields?.last == "OPTIONS"
-    }
-
-    /// Parameters within `<…>` are those of the URI.
-    private var hasToTag: Bool {
-        let parameters =
-            value("to", "t")?.split(separator: ">", omittingEmptySubsequences: false).last?
-            .split(separator: ";", omittingEmptySubsequences: false).dropFirst() ?? []
-        return parameters.contains { parameter in
-            parameter.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased() == "tag"
-        }
-    }
-
-    /// The value of the first header field with one of these names, which are in lower case; nil without one.
-    private func value(_ names: String...) -> Substring? {
-        let lines = String(decoding: bytes.prefix(8192), as: UTF8.self).split(whereSeparator: \.isNewline)
-        for line in lines.dropFirst() {
-            let name = line.prefix { $0 != ":" }
-            guard names.contains(name.trimmingCharacters(in: .whitespaces).lowercased()) else { continue }
-            return line.dropFirst(name.count + 1)
-        }
-        return nil
+        guard let message = try? SIPMessage.index([UInt8](bytes)) else { return false }
+        if message.status == nil { return summary == "OPTIONS" && !message.isInDialog }
+        return message.sequence.map { message[$0.method].elementsEqual("OPTIONS".utf8) } ?? false
     }
 }
