@@ -257,7 +257,7 @@ struct DoctorTrust {
     }
 
     private var revocationLists: [DoctorFinding] {
-        RevocationEnd.latest(of: trust.revocationLists).filter { $0.next < now }.map { list in
+        RevocationEnd.earliest(of: trust.revocationLists).filter { $0.next < now }.map { list in
             Self.warning(
                 "the revocation list of \(list.issuer) ended at \(time(list.next)): \(effect(ofEnd: list.next)); "
                     + "import a new one with herald trust import FILE")

@@ -16,9 +16,9 @@ struct RevocationEnd: Equatable, Sendable {
         (issuer, self.next) = (list.name, next)
     }
 
-    /// The latest end of each issuer, by name: after a change of its key the last list of the former one ends for good.
-    static func latest(of lists: [StoredRevocationList]) -> [RevocationEnd] {
+    /// The earliest end of each issuer, by name. One with several keys has a list for each, and chains are judged by all of them.
+    static func earliest(of lists: [StoredRevocationList]) -> [RevocationEnd] {
         Dictionary(grouping: lists.compactMap(RevocationEnd.init), by: \.issuer).values
-            .compactMap { $0.max { $0.next < $1.next } }.sorted { $0.issuer < $1.issuer }
+            .compactMap { $0.min { $0.next < $1.next } }.sorted { $0.issuer < $1.issuer }
     }
 }

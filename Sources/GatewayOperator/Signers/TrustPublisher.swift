@@ -130,7 +130,7 @@ package actor TrustPublisher: Service {
             self.version = version
             let imports = try await reader.revocationImports()
             if imports != revocationImports {
-                revocations = RevocationEnd.latest(of: try await reader.authorities().revocationLists)
+                revocations = RevocationEnd.earliest(of: try await reader.authorities().revocationLists)
                 revocationImports = imports
             }
             report(present.figures)

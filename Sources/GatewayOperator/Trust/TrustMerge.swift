@@ -75,7 +75,10 @@ struct TrustMerge {
         takeChains(material.chains)
         // A list is stored with its signer or not at all: without it the next list fetches the certificate again.
         if let refusal = changes.first(where: { $0.kind == "refused" && $0.subject == signer?.place }) {
-            throw ListRefusal(reason: "its signer is not stored: \(refusal.detail)")
+            throw ListRefusal(
+                reason:
+                    "its signer is not stored: \(refusal.detail); raise trust.signers, or remove signers with herald trust remove"
+            )
         }
         try await decide()
     }
