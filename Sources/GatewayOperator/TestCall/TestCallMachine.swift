@@ -97,7 +97,8 @@ struct TestCallMachine: Sendable {
 
     /// Ends the call as it is: CANCEL or BYE.
     mutating func interrupt(_ reason: String, at now: UInt64) -> [String] {
-        if result.interruption == nil { result.interruption = reason }
+        // A call that is over was not ended early.
+        if result.interruption == nil, !isOver { result.interruption = reason }
         switch phase {
         case .calling: return cancel(at: now)
         case .talking: return hangUp(at: now)

@@ -206,8 +206,8 @@ package struct TestCallRun: Sendable {
             case .tick:
                 if hasBegun { send(machine.tick(at: now)) }
             case .interrupted where !hasBegun: throw CommandFailure("interrupted before the call")
-            // The second Ctrl-C waits for no response.
-            case .interrupted where machine.result.interruption != nil: (end, latest) = (now, now)
+            // The second Ctrl-C waits for no response, and one after the call for no decision.
+            case .interrupted where machine.isOver || machine.result.interruption != nil: (end, latest) = (now, now)
             case .interrupted: send(machine.interrupt("interrupted", at: now))
             case .away:
                 machine.isAdmitted = false
@@ -238,7 +238,8 @@ package struct TestCallRun: Sendable {
                 send(machine.begin(at: now))
             }
             if machine.isOver, end == .max { (end, latest) = (now + Self.afterglow, now + Self.patience) }
-            if now >= end, report.hasDecision || report.gap != nil || now >= latest { break }
+            let isTold = report.hasDecision || report.gap != nil || machine.result.isSilent
+            if now >= end, isTold || now >= latest { break }
         }
         report.result = machine.result
         return report
