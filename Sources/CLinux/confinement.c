@@ -71,7 +71,9 @@ int herald_confine(unsigned long memory, unsigned int seconds, unsigned long out
     int code;
     if ((code = limit(RLIMIT_CORE, 0)) != 0) return code;
     if ((code = limit(RLIMIT_AS, held + memory)) != 0) return code;
-    if ((code = limit(RLIMIT_CPU, seconds)) != 0) return code;
+    /* SIGXCPU ends the process, a second before the SIGKILL that also comes when memory runs out. */
+    const struct rlimit time = {.rlim_cur = seconds, .rlim_max = seconds + 1};
+    if (setrlimit(RLIMIT_CPU, &time) != 0) return errno;
     if ((code = limit(RLIMIT_FSIZE, output)) != 0) return code;
     alarm(seconds * 2); /* SIGALRM ends the process: the limit covers waiting too */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;

@@ -86,6 +86,8 @@ package struct ScaleProgram: Sendable {
     /// The exit codes are those of `LogoScalingError`.
     private static func failure(_ end: TerminationStatus) -> ScaleFailure {
         switch end {
+        // The kernel's way when memory runs out: its limits of time have other signals.
+        case .signaled(SIGKILL): .outOfMemory
         case .signaled(let signal): .stopped(signal: signal)
         case .exited(65): .tooLarge
         case .exited(66): .undecodable
@@ -114,7 +116,7 @@ package enum ScaleFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// True if a limit of time ended the child: of CPU time, or of waiting.
     package var isTimeout: Bool {
         guard case .stopped(let signal) = self else { return false }
-        return [SIGKILL, SIGALRM, SIGXCPU].contains(signal)
+        return signal == SIGALRM || signal == SIGXCPU
     }
 
     package var description: String {
