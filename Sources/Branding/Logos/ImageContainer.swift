@@ -29,14 +29,13 @@ enum ImageContainer {
         let whole = try boxes(of: bytes[...], isWhole: true)
         // The coded pixels (ISO/IEC 14496-12 §8.1.1).
         guard whole.contains(where: { $0.type == "mdat" }) else { throw .cut }
-        var inner = whole
         var content = bytes[...]
         // The properties of items: meta, which has four bytes of version and flags, then iprp and ipco.
         for (name, skipped) in [("meta", 4), ("iprp", 0), ("ipco", 0)] {
-            let found = inner.first { $0.type == name }
+            let boxes = name == "meta" ? whole : try boxes(of: content, isWhole: false)
+            let found = boxes.first { $0.type == name }
             guard let found, found.content.count >= skipped else { throw .noSize }
             content = found.content.dropFirst(skipped)
-            inner = try boxes(of: content, isWhole: false)
         }
         let sizes = try boxes(of: content, isWhole: true).filter { $0.type == "ispe" && $0.content.count >= 12 }.map {
             (number($0.content.dropFirst(4).prefix(4)), number($0.content.dropFirst(8).prefix(4)))

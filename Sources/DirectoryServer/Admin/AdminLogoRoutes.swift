@@ -36,8 +36,9 @@ struct AdminLogoRoutes: Sendable {
         else {
             throw Refusal.badRequest("Send multipart/form-data with a part file that has a filename")
         }
-        let picture = try await intake.kept(Data(file.bytes))
         let name = form["name"]
+        guard name.isEmpty || LogoRules.isPlainName(name) else { throw LogoStoreError.badName }
+        let picture = try await intake.kept(Data(file.bytes))
         return try await keep(
             picture, as: name.isEmpty ? LogoRules.name(fromFile: file.name, type: picture.type) : name, admin)
     }

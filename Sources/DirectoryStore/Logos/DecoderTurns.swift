@@ -4,7 +4,7 @@ import Synchronization
 
 /// Lets a few pictures be decoded at once; some more wait, in the order of their arrival. Any thread.
 ///
-/// A decoder takes up to 256 MiB of memory and a processor, and a waiting picture up to 5 MiB.
+/// A decoder takes up to 256 MiB of memory and a processor, and a waiting one up to 20 MiB: a form of 5 MiB and its copies.
 package final class DecoderTurns: Sendable {
     /// Those of this process: two at once, and thirty that wait.
     package static let shared = DecoderTurns(most: 2, waiting: 30)
