@@ -6,7 +6,7 @@ import time
 
 from heraldtest.child import Failed
 from .dataset import LISTED, brand, number
-from .subjects import CARRIER, HOST, PBX, SUBJECT
+from .subjects import CARRIER, HOST, PBX
 
 SENT_NAME = "WIRELESS CALLER"
 SDP = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 8\r\n"
@@ -45,7 +45,9 @@ def response(message, status, tag="", body=""):
 class Sides:
     """The sockets of the carrier and the PBX."""
 
-    def __init__(self):
+    def __init__(self, port):
+        """`port`: that of the subject."""
+        self.port = port
         self.carrier, self.pbx = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
         self.carrier.bind((HOST, CARRIER))
         self.pbx.bind((HOST, PBX))
@@ -58,7 +60,7 @@ class Sides:
         self.pbx.close()
 
     def send(self, message):
-        self.carrier.sendto(message, (HOST, SUBJECT))
+        self.carrier.sendto(message, (HOST, self.port))
 
     @staticmethod
     def received(side, pattern, call, seconds):
@@ -88,7 +90,7 @@ class Sides:
 def whole_call(sides, subject, caller, seconds):
     """Places the call; (monotonic time at which its INVITE came out, that INVITE)."""
     call, began = time.time_ns(), time.monotonic()
-    invite = request("INVITE", f"sip:+12025550142@{HOST}:{SUBJECT}", 1, "i", call, caller, body=SDP)
+    invite = request("INVITE", f"sip:+12025550142@{HOST}:{sides.port}", 1, "i", call, caller, body=SDP)
     found = None
     while not found:
         subject.child.must_run()
@@ -126,7 +128,7 @@ def shown(message):
 def prove(subject, seconds=120):
     """Seconds from the subject's start until it forwarded a first branded INVITE."""
     listed = brand(10)
-    with Sides() as sides:
+    with Sides(subject.port) as sides:
         end = time.monotonic() + seconds
         while True:
             came, forwarded = whole_call(sides, subject, number(10), seconds)

@@ -23,6 +23,7 @@ class Subject:
     """One program with all processes it starts; its session is its own."""
 
     brands = True
+    port = SUBJECT
     # Commands to start it under, such as taskset.
     under = ()
 
@@ -92,7 +93,7 @@ class Herald(Subject):
 
     # The laboratory whose signatures decide; without one the gateway verifies nothing.
     laboratory = None
-    port, admin = SUBJECT, ADMIN
+    admin = ADMIN
 
     def __init__(self, name, folder, binary, data, workers=1, environment=()):
         super().__init__(name, folder)
