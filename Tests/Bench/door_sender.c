@@ -5,7 +5,8 @@
 //
 // REQUESTS is a file of requests in turn, each behind its length in four bytes, lowest first. Each connection has one request
 // at a time. With a RATE, requests are due at fixed times, and latency counts from the due time: a stall shows in each request
-// behind it. With RATE 0 a connection sends its next request as soon as it has a response. MARK is counted in the responses.
+// behind it. RATE times SECONDS requests are sent, after a stall up to 3 s late. With RATE 0 a connection sends its next
+// request as soon as it has a response. MARK is counted in the responses.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPACE = 16384, LONGEST_US = 4000000, PATIENCE_US = 3000000, LOOK_US = 100000, STATUSES = 1000 };
+enum { SPACE = 16384, LONGEST_US = 4000000, PATIENCE_US = 3000000, LATE_US = 3000000, LOOK_US = 100000, STATUSES = 1000 };
 
 struct connection {
     int descriptor;
@@ -175,6 +176,10 @@ static void report(int64_t took) {
     printf("}}\n");
 }
 
+static bool has_more(uint64_t total, int64_t now, int64_t end) {
+    return total ? sent < total && now < end + LATE_US : now < end;
+}
+
 int main(int count, char **words) {
     if (count != 8) fail("usage: see the top of door_sender.c");
     is_stream = !strcmp(words[1], "stream");
@@ -192,10 +197,11 @@ int main(int count, char **words) {
     poll_descriptor = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned place = 0; place < connection_count; place++) open_connection(place);
     int64_t begin = microseconds(), end = begin + (int64_t)(seconds * 1e6), now = begin, looked = begin;
+    // 0 without a rate.
     uint64_t total = (uint64_t)(rate * seconds);
-    for (; now < end || idle_count < connection_count; now = microseconds()) {
+    for (; has_more(total, now, end) || idle_count < connection_count; now = microseconds()) {
         int64_t due = begin + (rate > 0 ? (int64_t)((double)sent / rate * 1e6) : 0);
-        while (idle_count && now < end && (rate > 0 ? sent < total && due <= now : true)) {
+        while (idle_count && has_more(total, now, end) && due <= now) {
             send_next(rate > 0 ? due : now, now);
             if (rate > 0) due = begin + (int64_t)((double)sent / rate * 1e6);
         }

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 from heraldtest.child import Failed
@@ -144,6 +145,24 @@ class Sender(unittest.TestCase):
         self.assertEqual((result["sent"], result["responses"], result["marked"], result["lost"]), (10, 10, 5, 0))
         self.assertEqual(result["statuses"], {"200": 10})
         self.assertGreater(result["max_us"], result["p50_us"] - 1)
+
+    def test_a_stall_delays_requests_and_leaves_none_out(self):
+        wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        wire.bind(("127.0.0.1", 0))
+        wire.settimeout(10)
+
+        def respond():
+            for number in range(10):
+                _, sender = wire.recvfrom(100)
+                time.sleep(0 if number else 0.8)
+                wire.sendto(b"SIP/2.0 302 Moved MARK\r\n\r\n", sender)
+        thread = threading.Thread(target=respond)
+        thread.start()
+        result = self.sent("datagram", wire.getsockname()[1], [b"a"], 1, 20, 0.5)
+        thread.join()
+        wire.close()
+        self.assertEqual((result["sent"], result["responses"], result["lost"]), (10, 10, 0))
+        self.assertGreater(result["p50_us"], 300_000)
 
     def test_datagrams_have_the_status_of_sip_or_of_dns_and_one_without_a_response_is_lost(self):
         wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
