@@ -23,7 +23,7 @@ import time
 from heraldtest.child import Failed
 from . import machine, report
 from .directory_responses import FullSync, FullSyncs
-from .directory_measured import BRANDS, ENGINES, GATEWAYS, Cost, Sender
+from .directory_measured import BRANDS, ENGINES, GATEWAYS, Cost, event_sender, poll_sender
 from .meanwhile import Meanwhile
 
 SCENARIOS = ("full", "quiet", "polls", "events", "both", "mixed", "crash")
@@ -110,8 +110,8 @@ class Bench:
 
     def quiet(self):
         cursor, cost = self.cursor(), Cost(self.directory)
-        sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
-        found = sender.result()
+        with poll_sender(self.sender, self.directory, self.options.seconds, self.options.interval, cursor) as sender:
+            found = sender.result()
         self.check("polls get 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"], json.dumps(found))
         self.check("every poll gets a response", found["responses"] == found["asked"], json.dumps(found))
         self.keep("quiet polls", **chosen(found), **self.each(found["responses"], cost, "request"))
@@ -120,8 +120,8 @@ class Bench:
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
             ends = time.monotonic() + self.options.seconds
-            sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
-            found = sender.result()
+            with poll_sender(self.sender, self.directory, self.options.seconds, self.options.interval, cursor) as sender:
+                found = sender.result()
         self.keep("polls", **self.judged_polls(found, changes, ends), **cost.end(),
                   **self.each(found["responses"], cost, "request"))
 
@@ -155,7 +155,8 @@ class Bench:
     def send_events(self, seconds, rate, batch):
         self.runs += 1
         self.prefix = f"{self.runs:04d}"
-        return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix, self.accepted).result()
+        with event_sender(self.sender, self.directory, seconds, rate, batch, self.prefix, self.accepted) as sender:
+            return sender.result()
 
     def judged_events(self, found):
         """Checks that the ledger has each key with a 200 once, and no other."""
@@ -206,15 +207,15 @@ class Bench:
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
             ends = time.monotonic() + seconds
-            polls = Sender.polls(self.sender, self.directory, seconds, self.options.interval, cursor)
-            if full:
-                with full(self.directory) as syncs:
+            with poll_sender(self.sender, self.directory, seconds, self.options.interval, cursor) as polls:
+                if full:
+                    with full(self.directory) as syncs:
+                        events = self.send_events(seconds, self.options.rate, 1)
+                    # The last sync may outlast the events, so the server's cost covers both.
+                    self.keep(f"{name}: full responses", **self.judged(syncs.done))
+                else:
                     events = self.send_events(seconds, self.options.rate, 1)
-                # The last sync may outlast the events, so the server's cost covers both.
-                self.keep(f"{name}: full responses", **self.judged(syncs.done))
-            else:
-                events = self.send_events(seconds, self.options.rate, 1)
-            found = polls.result()
+                found = polls.result()
         used = cost.end()
         self.keep(f"{name}: polls", **self.judged_polls(found, changes, ends))
         self.keep(f"{name}: events", rate=self.options.rate, **self.judged_events(events))

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A prepared directory, the load of `directory_sender.c`, and its cost by the kernel's counters."""
-import json
 import os
 import shutil
 import subprocess
 import time
 
-from heraldtest.child import Failed
 from heraldtest.directory import ADDRESS, Directory
 from heraldtest.postgres import Server
+from .sender import Sender
 
 HOST, PORT = ADDRESS.split(":")
 BRANDS = 50_000
@@ -115,25 +114,9 @@ class Cost:
         return {**found, "database_cpu_s": round(database, 2)} if self.server else found
 
 
-class Sender:
-    """One run of the sender in the background."""
+def event_sender(program, directory, seconds, rate, batch, prefix, accepted):
+    return Sender(program, "events", HOST, PORT, directory.keys, seconds, 64, rate, batch, 20, prefix, accepted)
 
-    def __init__(self, program, *words):
-        self.process = subprocess.Popen([program, *map(str, words)], stdout=subprocess.PIPE)
 
-    @classmethod
-    def events(cls, program, directory, seconds, rate, batch, prefix, accepted):
-        return cls(program, "events", HOST, PORT, directory.keys, seconds, 64, rate, batch, 20, prefix, accepted)
-
-    @classmethod
-    def polls(cls, program, directory, seconds, interval, cursor):
-        return cls(program, "polls", HOST, PORT, directory.keys, seconds, GATEWAYS, interval, cursor)
-
-    def result(self):
-        with self.process.stdout as output:
-            text = output.read()
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.process.returncode = status
-        if status:
-            raise Failed(f"the sender ended with {status}")
-        return {**json.loads(text), "sender_cpu_s": round(usage.ru_utime + usage.ru_stime, 2)}
+def poll_sender(program, directory, seconds, interval, cursor):
+    return Sender(program, "polls", HOST, PORT, directory.keys, seconds, GATEWAYS, interval, cursor)

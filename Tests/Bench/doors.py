@@ -10,10 +10,10 @@ from heraldtest.child import Failed
 from heraldtest.signing import Laboratory, Signer
 from . import door_calls, door_requests, machine, report
 from .compare import say
-from .directory_measured import Sender
 from .door_gateway import CORE, DoorHerald, OTHER_CORE
 from .door_tables import missed, tables
 from .proof import prove
+from .sender import Sender
 
 # Requests a second at which a delay is measured, of names, redirections and ENUM; a signature costs more.
 PACE, VERIFICATION_PACE = 2000, 1000

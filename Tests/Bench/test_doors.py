@@ -13,7 +13,7 @@ import time
 import unittest
 
 from heraldtest.child import Failed
-from . import door_requests, door_tables, doors
+from . import door_requests, door_tables, doors, sender
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLER = "+12025550100"
@@ -66,6 +66,20 @@ class Checks(unittest.TestCase):
         doors.check(verifications, found(marked=1000), 1000)
         with self.assertRaisesRegex(Failed, "repeated token"):
             doors.check(verifications, found(marked=1000), 999)
+
+
+class Senders(unittest.TestCase):
+    def test_a_sender_ends_with_its_block(self):
+        with self.assertRaisesRegex(Failed, "no sender"):
+            with sender.Sender("sleep", 60) as running:
+                raise Failed("no sender is waited for")
+        self.assertIsNotNone(running.process.returncode)
+
+    def test_a_sender_has_its_line_and_its_cpu(self):
+        with sender.Sender("echo", '{"sent": 3}') as ended:
+            self.assertEqual(ended.result(), {"sent": 3, "sender_cpu_s": 0.0})
+        with sender.Sender("false") as failed, self.assertRaisesRegex(Failed, "the sender ended with 1"):
+            failed.result()
 
 
 class Bounds(unittest.TestCase):
