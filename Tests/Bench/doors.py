@@ -5,6 +5,7 @@ The doors are names by HTTP, redirections, ENUM and verifications. The gateway h
 Half of the callers are listed; each token of a verification is a new one.
 """
 import os
+import shutil
 
 from heraldtest.child import Failed
 from heraldtest.signing import Laboratory, Signer
@@ -51,6 +52,23 @@ class Door:
             door_requests.write(path, door_requests.of_callers(self.make, bench.callers))
         return path, len(bench.callers)
 
+    def check(self, found, count, due=0):
+        """`Failed` unless the responses are those of the door: their statuses, and the share with a name or a verdict.
+
+        `count`: the requests of its file; `due`: the requests that a rate asks for, 0 without one.
+        """
+        if set(found["statuses"]) - self.statuses:
+            raise Failed(f"{self.name}: responses by status {found['statuses']}, expected {sorted(self.statuses)} alone")
+        if found["lost"]:
+            raise Failed(f"{self.name}: {found['lost']} of {found['sent']} requests have no response within 3 s")
+        if due and found["sent"] != due:
+            raise Failed(f"{self.name}: {found['sent']} of {due} requests are sent; the rate is too high")
+        if abs(found["marked"] - self.marked * found["responses"]) > CONNECTIONS:
+            raise Failed(f"{self.name}: {found['marked']} of {found['responses']} responses have {self.mark}, "
+                         f"expected {self.marked:.0%}")
+        if self.marked == 1 and found["sent"] > count:
+            raise Failed(f"{self.name}: {found['sent']} requests of {count} tokens; a repeated token costs no signature")
+
 
 class Redirections(Door):
     statuses = {"302", "404"}
@@ -76,6 +94,23 @@ DOORS = (
     Verifications("verifications", "stream", 9485, "TN-Validation-Passed"))
 
 
+class DoorSender(Sender):
+    """Requests to one door in the background; rate 0 for as many as come."""
+
+    def __init__(self, bench, door, rate, seconds, port=None, core=None):
+        self.door, self.due = door, int(rate * seconds)
+        path, self.count = door.requests(bench, int((rate or MOST_VERIFIED) * seconds) + 1)
+        pinned = ("taskset", "-c", str(core)) if core is not None else ()
+        super().__init__(*pinned, os.path.join(bench.options.cache, "door_sender"), door.kind, port or door.port, path,
+                         CONNECTIONS, rate, seconds, door.mark)
+
+    def result(self):
+        """The figures of responses that are those of the door."""
+        found = super().result()
+        self.door.check(found, self.count, self.due)
+        return found
+
+
 class Bench:
     """The gateway, the callers of all requests, and the laboratory that signs."""
 
@@ -83,47 +118,30 @@ class Bench:
         name, binary = options.herald[0]
         self.options = options
         self.folder = os.path.join(options.cache, "doors")
-        os.makedirs(self.folder, exist_ok=True)
-        for door in DOORS:
-            path = os.path.join(self.folder, door.make.__name__ if door.make else "verifications")
-            if os.path.exists(path):
-                os.remove(path)
+        # A run that was killed leaves its requests.
+        self.remove_requests()
+        os.makedirs(self.folder)
         self.laboratory = Laboratory(os.path.join(options.cache, "signers-doors")).make()
         self.signer = Signer(self.laboratory.path("leaf.key"))
         with open(options.data.callers, encoding="ascii") as file:
             self.callers = file.read().split()[1:]
         self.gateway = DoorHerald(name, options.cache, binary, options.data, self.laboratory)
 
-    def sender(self, door, rate, seconds, port=None, core=None):
-        """Starts the requests; rate 0 for as many as come."""
-        path, count = door.requests(self, int((rate or MOST_VERIFIED) * seconds) + 1)
-        pinned = ("taskset", "-c", str(core)) if core is not None else ()
-        return Sender(*pinned, os.path.join(self.options.cache, "door_sender"), door.kind, port or door.port, path,
-                      CONNECTIONS, rate, seconds, door.mark), count
+    def remove_requests(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def sender(self, door, rate, seconds, **where):
+        return DoorSender(self, door, rate, seconds, **where)
 
     def measure(self, door, rate, seconds):
         """One run of requests: the sender's figures, and µs of CPU of the gateway and of the sender for a request."""
-        sender, count = self.sender(door, rate, seconds, core=OTHER_CORE)
-        before = self.gateway.cpu_seconds()
-        found = sender.result()
-        used = self.gateway.cpu_seconds() - before
-        check(door, found, count)
+        with self.sender(door, rate, seconds, core=OTHER_CORE) as sender:
+            before = self.gateway.cpu_seconds()
+            found = sender.result()
+            used = self.gateway.cpu_seconds() - before
         responses = max(1, found["responses"])
         return {"door": door.name, "rate": rate, "a_second": found["responses"] / found["seconds"],
                 "cpu_us": used / responses * 1e6, "sender_us": found["sender_cpu_s"] / responses * 1e6, **found}
-
-
-def check(door, found, count):
-    """`Failed` unless the responses are those of the door: their statuses, and the share with a name."""
-    if set(found["statuses"]) - door.statuses:
-        raise Failed(f"{door.name}: responses by status {found['statuses']}, expected {sorted(door.statuses)} alone")
-    if found["lost"]:
-        raise Failed(f"{door.name}: {found['lost']} of {found['sent']} requests have no response within 3 s")
-    if abs(found["marked"] - door.marked * found["responses"]) > CONNECTIONS:
-        raise Failed(f"{door.name}: {found['marked']} of {found['responses']} responses have {door.mark}, "
-                     f"expected {door.marked:.0%}")
-    if door.marked == 1 and found["sent"] > count:
-        raise Failed(f"{door.name}: {found['sent']} requests of {count} tokens; a repeated token costs no signature")
 
 
 def doors(bench):
@@ -149,9 +167,12 @@ def doors(bench):
 
 def run(options):
     bench = Bench(options)
-    results = {"mode": "doors", "machine": machine.description(), "rate": options.rate, "names": options.names,
-               "seconds": options.seconds, "call_seconds": options.call_seconds,
-               "doors": doors(bench) if options.only != "calls" else [],
-               "calls": door_calls.measure(bench, NAMES) if options.only != "doors" else []}
+    try:
+        results = {"mode": "doors", "machine": machine.description(), "rate": options.rate, "names": options.names,
+                   "seconds": options.seconds, "call_seconds": options.call_seconds,
+                   "doors": doors(bench) if options.only != "calls" else [],
+                   "calls": door_calls.measure(bench, NAMES) if options.only != "doors" else []}
+    finally:
+        bench.remove_requests()
     results["errors"] = missed(results)
     report.write(options, "doors", results, tables(results))

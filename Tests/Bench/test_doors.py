@@ -55,17 +55,18 @@ def found(**other):
 
 class Checks(unittest.TestCase):
     def test_responses_that_are_not_those_of_the_door_are_no_figure(self):
-        doors.check(doors.NAMES, found(), 100)
+        doors.NAMES.check(found(), 100, 1000)
         for wrong, cause in (({"statuses": {"200": 999, "403": 1}}, "status"), ({"lost": 1}, "no response"),
-                             ({"marked": 0}, "expected 50%"), ({"marked": 1000}, "expected 50%")):
+                             ({"marked": 0}, "expected 50%"), ({"marked": 1000}, "expected 50%"),
+                             ({"sent": 999}, "999 of 1000 requests are sent")):
             with self.assertRaisesRegex(Failed, cause):
-                doors.check(doors.NAMES, found(**wrong), 100)
+                doors.NAMES.check(found(**wrong), 100, 1000)
 
     def test_a_repeated_token_is_no_figure(self):
         verifications = doors.DOORS[-1]
-        doors.check(verifications, found(marked=1000), 1000)
+        verifications.check(found(marked=1000), 1000)
         with self.assertRaisesRegex(Failed, "repeated token"):
-            doors.check(verifications, found(marked=1000), 999)
+            verifications.check(found(marked=1000), 999)
 
 
 class Senders(unittest.TestCase):
