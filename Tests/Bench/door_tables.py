@@ -4,8 +4,11 @@ import statistics
 
 from .door_calls import ALONE, BESIDE, OTHER, WAYS
 
-# Names a second on one core, the slowest 1 % of names and of redirections, and what names may add to a call.
-NAMES_A_SECOND, SLOWEST_US, ADDED = 20_000, 1000, 0.02
+# Names a second on one core, and the slowest 1 % of names and of redirections.
+NAMES_A_SECOND, SLOWEST_US = 20_000, 1000
+# The share that 5,000 names a second may add to the CPU of a call by the process they share. It is judged against names of
+# another gateway, which take the same caches and cores: against no names it would be the load of the machine as well.
+ADDED = 0.02
 
 
 def of(results, door, is_paced):
@@ -36,9 +39,11 @@ def missed(results):
             if slowest > SLOWEST_US:
                 errors.append(f"{door}: p99 {slowest / 1000:.2f} ms, wanted {SLOWEST_US / 1000:g} ms")
     if results["calls"]:
-        added, low, high = changes(results, BESIDE, ALONE, "calls_us")
+        added, low, high = changes(results, BESIDE, OTHER, "calls_us")
         if added > ADDED:
-            errors.append(f"calls beside names take {added:+.1%} CPU ({low:+.1%} to {high:+.1%}), wanted {ADDED:.0%} at most")
+            whole, _, _ = changes(results, BESIDE, ALONE, "calls_us")
+            errors.append(f"calls beside names of their gateway take {added:+.1%} CPU ({low:+.1%} to {high:+.1%}) compared with "
+                          f"names of another one, wanted {ADDED:.0%} at most; compared with no names {whole:+.1%}")
     return errors
 
 
