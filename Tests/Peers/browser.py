@@ -37,6 +37,11 @@ def named(width, dark):
     return f"{'phone' if width < 600 else 'wide'}-{'dark' if dark else 'light'}"
 
 
+def quiet(report, browser, name, but=()):
+    """Checks that the browser has no complaint since the last check, except those that contain one of the texts."""
+    report.equal(f"{name}: complaints of the browser", browser.heard(but), [])
+
+
 def is_gone(element):
     """True once another page has replaced the one of the element."""
     try:

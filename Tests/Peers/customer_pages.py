@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from Peers.browser import LOOKS, named
+from Peers.browser import LOOKS, named, quiet
 from heraldtest.child import wait_until
 from heraldtest.directory import ADDRESS, Directory
 from heraldtest.gateway import ADMIN, BRAND, CALLER, CARRIER, GATEWAY, PBX, Gateway
@@ -153,7 +153,7 @@ def preview(report, browser):
     report.check("a customer whose key is refused has no brand", browser.text(".ring .name") == CALLER, browser.main)
     browser.open(BASE + f"/preview?number={CALLER.replace('+', '%2B')}&customer=acmee")
     report.check("an unknown customer is explained", "did you mean \"acme\"?" in browser.main, browser.main[:300])
-    browser.heard(but=("400",))
+    quiet(report, browser, "customers and their preview", but=("status of 400",))
 
 
 def commands(report, gateway):
@@ -184,8 +184,7 @@ def every_look(report, browser, call):
             report.check(f"{look}: axe-core, captions, width", not found, "; ".join(found[:4]))
             browser.shoot(look)
     browser.look()
-    heard = browser.heard()
-    report.check("the browser refused nothing of these pages", not heard, "; ".join(heard[:3]))
+    quiet(report, browser, "every look of the pages with customers")
 
 
 def walk(report, browser, folder):
