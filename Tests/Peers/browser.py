@@ -7,7 +7,7 @@ import base64
 import os
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, WebDriverException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -225,12 +225,18 @@ class Browser:
 
     def press(self, text):
         """A button or a link by its text; returns when the next page is there."""
-        # One step of the browser, because a page that renews itself replaces its elements.
-        element = self.driver.execute_script(
-            "return [...document.querySelectorAll('button, a')].find(e => e.innerText?.trim() === arguments[0]) || null", text)
-        if element is None:
-            raise Failed(f"there is no button or link {text!r} on {self.path}")
-        self.leave(element.click)
+        def click():
+            # One step of the browser, because a page that renews itself replaces its elements.
+            element = self.driver.execute_script("""return [...document.querySelectorAll('button, a')]
+                .find(e => e.innerText?.trim() === arguments[0]) || null""", text)
+            if element is None:
+                raise Failed(f"there is no button or link {text!r} on {self.path}")
+            try:
+                element.click()
+            except StaleElementReferenceException:
+                # The page has replaced it before the click.
+                click()
+        self.leave(click)
 
     def link(self, text):
         """A link by a part of its text."""
