@@ -47,7 +47,7 @@ class Hosts:
         self.laboratory = Laboratory(os.path.join(folder, "trust-signers")).make()
         self.signer = Signer(self.laboratory.path("leaf.key"))
         self.roots = self.laboratory.read("root.pem")
-        self.responding = RespondingHost(self.laboratory.read("leaf.pem") + self.laboratory.read("intermediate.pem"))
+        self.responding = RespondingHost(self.laboratory.signer_chain())
         self.dead = DeadHost()
 
     def requests(self, situation):

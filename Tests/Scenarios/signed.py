@@ -14,6 +14,7 @@ from Bench import signer_chains
 from heraldtest import ROOT
 from heraldtest.child import Failed, wait_until
 from heraldtest.signing import ADDRESS, Laboratory, Signer
+from .fetched_hosts import FETCHING, REACHABLE, CertificateHost, Host
 from .situations import NO_BRAND, SEEN, SUBSCRIBER, brand, step
 
 OTHER = "+61255502001"
@@ -44,79 +45,20 @@ class Carrier:
         self.run.place(step(*scripts, identity=identity, **names), number, os.path.join(self.folder, str(self.calls)))
 
 
-class CertificateHost:
-    """An HTTP server on loopback with the chain of a laboratory's signer, while `is_up`."""
-
-    def __init__(self, laboratory):
-        self.requests, self.is_up = 0, True
-        body = (laboratory.read("leaf.pem") + laboratory.read("intermediate.pem")).encode()
-        host = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                host.requests += 1
-                self.send_response(200 if host.is_up else 503)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}/shaken.pem"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class ListHost:
-    """An HTTP server on loopback with a signed list of authorities and the certificate of its signer.
-
-    Of the path `held` it sends the first half, and then nothing.
-    """
+class ListHost(Host):
+    """A host with a signed list of authorities and the certificate of its signer; of the path `held` it sends half."""
 
     def __init__(self, administrator, authority):
-        self.administrator, self.held, self.requests, self.ended = administrator, None, [], threading.Event()
-        host = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                body = host.bodies[self.path]
-                half = self.path == host.held
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body[:len(body) // 2] if half else body)
-                self.wfile.flush()
-                host.requests.append(self.path)
-                if half:
-                    host.ended.wait(60)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.origin = f"http://127.0.0.1:{self.server.server_port}"
+        super().__init__()
+        self.held = None
         token = Signer(administrator.path("leaf.key")).signed(
             {"alg": "ES256", "typ": "JWT", "x5u": self.origin + "/signer.pem"},
             {"version": "1.0", "sequence": 1, "exp": int(time.time()) + 86400, "trustList": [authority]})
-        self.bodies = {
-            "/ca-list": json.dumps({"status": "success", "caList": token}).encode(),
-            "/signer.pem": (administrator.read("leaf.pem") + administrator.read("intermediate.pem")).encode()}
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.bodies = {"/ca-list": json.dumps({"status": "success", "caList": token}).encode(),
+                       "/signer.pem": administrator.signer_chain().encode()}
 
-    def holds(self, path):
-        """Whether it has sent the first half of a path, and holds the rest."""
-        return self.held == path and self.requests[-1:] == [path]
-
-    def stop(self):
-        self.ended.set()
-        self.server.shutdown()
-        self.server.server_close()
+    def way_of(self, path):
+        return "half" if path == self.held else "good"
 
 
 def prepared(testbed, folder, run, mode, regime="", trunk=""):
@@ -152,6 +94,19 @@ def known_signers(testbed, count):
                f"the gateway does not know {count} signers")
 
 
+def listed(testbed, *words):
+    return testbed.command(testbed.herald_binary, "trust", "list", "--wide", *words, "--config", testbed.config)
+
+
+def shown(testbed, address):
+    return testbed.command(testbed.herald_binary, "trust", "show", address, "--config", testbed.config)
+
+
+def fetches(testbed, result):
+    """How many fetches of certificates ended so."""
+    return testbed.metric(f'herald_trust_fetches_total{{result="{result}"}}') or 0
+
+
 def latest(testbed, number):
     return ([call for call in testbed.calls() if call.get("caller") == number] or [{}])[-1]
 
@@ -173,9 +128,7 @@ def signed_call(testbed, folder, run):
     carrier = prepared(testbed, folder, run, "decide")
     try:
         carrier.call(number, is_branded=False)
-        wait_until(lambda: ADDRESS in testbed.command(
-            testbed.herald_binary, "trust", "list", "--unknown", "--wide", "--config", testbed.config), 60,
-            "the unknown signer is not listed")
+        wait_until(lambda: ADDRESS in listed(testbed, "--unknown"), 60, "the unknown signer is not listed")
         wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["signer_not_yet_known"], 60,
                    "the call has not the cause of an unknown signer")
         carrier.laboratory.install(testbed.herald_binary, testbed.config)
@@ -183,11 +136,11 @@ def signed_call(testbed, folder, run):
         carrier.call(number, is_branded=True)
         wait_until(lambda: field(latest(testbed, number), "signature") == "passed", 60, "no call passed")
         expect(latest(testbed, number), attestation="A", provider="700B", signature_counts=True, diversions=0)
-        shown = testbed.command(testbed.herald_binary, "calls", "show", field(latest(testbed, number), "call_id"),
+        story = testbed.command(testbed.herald_binary, "calls", "show", field(latest(testbed, number), "call_id"),
                                 "--config", testbed.config)
         for part in ("700B", "Bench leaf", "checked here"):
-            if part not in shown:
-                raise Failed(f"herald calls show has no '{part}':\n{shown}")
+            if part not in story:
+                raise Failed(f"herald calls show has no '{part}':\n{story}")
         carrier.call(number, is_branded=False, signed_for=OTHER)
         carrier.call(number, is_branded=False, age=7200)
         wait_until(lambda: field(latest(testbed, number), "signature_causes") == ["stale"], 60, "no call is stale")
@@ -287,41 +240,37 @@ def wrong_clock(testbed, folder, run):
 def fetched_signer(testbed, folder, run):
     """With fetch: on the certificate of an unknown signer is fetched beside its call, once, and is kept over a kill."""
     number = brand(1086)
-    carrier = prepared(testbed, folder, run, "decide",
-                       "fetch: on\nx5u_ports: [any]\nx5u_http: true\nx5u_private: true\n")
-    host = CertificateHost(carrier.laboratory)
+    carrier = prepared(testbed, folder, run, "decide", FETCHING)
+    host = CertificateHost(carrier.laboratory, way="503")
     carrier.address = host.address
     try:
-        host.is_up = False
         carrier.call(number, is_branded=False)
-        wait_until(lambda: testbed.metric('herald_trust_fetches_total{result="status"}') == 1, 60, "nothing is fetched")
-        wait_until(lambda: "certificate_unreachable" in testbed.command(
-            testbed.herald_binary, "trust", "list", "--unknown", "--wide", "--config", testbed.config), 60,
-            "the failed fetch is not listed")
-        host.is_up = True
+        wait_until(lambda: fetches(testbed, "status") == 1, 60, "nothing is fetched")
+        wait_until(lambda: "certificate_unreachable" in listed(testbed, "--unknown"), 60, "the failed fetch is not listed")
+        host.way = "good"
 
         def fetched():
             # A pause of 30 s runs, spread by a fifth; the first call after it fetches again.
-            if testbed.metric('herald_trust_fetches_total{result="fetched"}') == 1:
+            if fetches(testbed, "fetched") == 1:
                 return True
             carrier.call(number, is_branded=False)
             return False
         wait_until(fetched, 120, "the certificate is not fetched after the pause")
         known_signers(testbed, 1)
-        if host.requests != 2:
-            raise Failed(f"the host got {host.requests} requests instead of 2")
+        if len(host.requests) != 2:
+            raise Failed(f"the host got {len(host.requests)} requests instead of 2")
         carrier.call(number, is_branded=True)
-        why = testbed.command(testbed.herald_binary, "trust", "show", host.address, "--config", testbed.config)
+        why = shown(testbed, host.address)
         for part in ("fetched", "kept until", "next fetch"):
             if part not in why:
                 raise Failed(f"herald trust show has no '{part}':\n{why}")
-        host.is_up = False
+        host.way = "503"
         testbed.gateway.kill()
         testbed.start_gateway()
         known_signers(testbed, 1)
         carrier.call(number, is_branded=True)
         run.expect_events(testbed, number, SEEN * 2)
-        if host.requests != 2:
+        if len(host.requests) != 2:
             raise Failed("a known certificate is fetched again")
     finally:
         host.stop()
@@ -337,21 +286,18 @@ def fetched_list(testbed, folder, run):
     host = ListHost(administrator, authority.read("root.pem"))
     authority.write("administrator.pem", administrator.read("root.pem"))
     authority.write("lab.yaml", authority.read("lab.yaml").replace("[root.pem]", f'["{host.origin}/ca-list"]') + (
-        "list_root: administrator.pem\nx5u_ports: [any]\nx5u_http: true\nx5u_private: true\n"))
+        "list_root: administrator.pem\n" + REACHABLE))
     testbed.gateway.stop()
     testbed.write_config(trunk="    policy: strict\n    signatures: decide\n", more=authority.configuration() + "\n")
     authority.install(testbed.herald_binary, testbed.config)
     carrier = Carrier(authority, folder, run)
-
-    def listed():
-        return testbed.command(testbed.herald_binary, "trust", "list", "--wide", "--config", testbed.config)
     try:
         for path in host.bodies:
             host.held = path
             testbed.start_gateway()
             wait_until(lambda path=path: host.holds(path), 60, f"{path} is not fetched")
             testbed.gateway.kill()
-            text = listed()
+            text = listed(testbed)
             if "sequence" in text or "/signer.pem" in text or "not fetched yet" not in text:
                 raise Failed(f"the half of {path} has left something:\n{text}")
         host.held = None
@@ -360,8 +306,8 @@ def fetched_list(testbed, folder, run):
                    "the list is not fetched after the kills")
         # The signer of the call and that of the list.
         known_signers(testbed, 2)
-        if "list of authorities of regime lab: 1, sequence 1, until" not in listed():
-            raise Failed(f"the list is not in force:\n{listed()}")
+        if "list of authorities of regime lab: 1, sequence 1, until" not in listed(testbed):
+            raise Failed(f"the list is not in force:\n{listed(testbed)}")
         carrier.call(number, is_branded=True)
         testbed.gateway.kill()
         fetched = len(host.requests)

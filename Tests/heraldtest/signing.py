@@ -75,7 +75,7 @@ class Laboratory:
 
     def bundle(self):
         """Writes the chain for an import, with the address of the signer's certificate."""
-        self.write("chain.pem", f"x5u: {self.address}\n" + self.read("leaf.pem") + self.read("intermediate.pem"))
+        self.write("chain.pem", f"x5u: {self.address}\n" + self.signer_chain())
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="ascii") as file:
@@ -84,6 +84,10 @@ class Laboratory:
     def read(self, name):
         with open(self.path(name), encoding="ascii") as file:
             return file.read()
+
+    def signer_chain(self):
+        """The certificate of its signer and the one above it, in PEM."""
+        return self.read("leaf.pem") + self.read("intermediate.pem")
 
     def certify(self, name, issuer=None, keys="p256"):
         """A key and its certificate, by an earlier one or by itself."""
