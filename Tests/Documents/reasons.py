@@ -45,6 +45,7 @@ PROGRAMS = (
     ("README.md", "apt-get", "Deploy/lib.sh installs the same packages"),
     ("README.md", "install", "Deploy/test-package runs the steps of README.md"),
     ("README.md", "systemctl", "Deploy/test-package runs the steps of README.md"),
+    ("docs/install.md", "gpg", "shows the fingerprint of a key"),
     ("docs/install.md", "gpgv", "Deploy/test-package checks the signature of a release"),
     ("docs/install.md", "sha256sum", "Deploy/test-package checks the sums of a release"),
     ("docs/install.md", "*", "Deploy/test-package runs the steps of this page"),
