@@ -41,7 +41,7 @@ class Sibling:
         config = os.path.join(self.folder, "herald.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{id: sibling, state: {self.folder}, runtime: {self.runtime}, drain: 0s}}
+gateway: {{id: sibling, state: "{self.folder}", runtime: "{self.runtime}", drain: 0s}}
 listen: [{{name: sip, address: "{SIBLING_HOST}:{SUBJECT}"}}]
 trunks: [{{name: carrier, sources: ["{HOST}:5060"], next_hop: "{HOST}:5060", region: US, trusted: true}}]
 pbx: [{{name: office, address: "{HOST}:5080", sources: ["{HOST}:5080"], probe: false}}]

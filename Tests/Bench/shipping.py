@@ -71,7 +71,7 @@ class Shipper:
         config = os.path.join(self.folder, "herald.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{id: shipper-{number}, state: {self.folder}, runtime: {self.runtime}, drain: 0s}}
+gateway: {{id: shipper-{number}, state: "{self.folder}", runtime: "{self.runtime}", drain: 0s}}
 listen: [{{name: sip, address: "{own}:5070"}}]
 trunks: [{{name: carrier, sources: ["127.0.0.1:5060"], next_hop: "127.0.0.1:5060", region: US, trusted: true}}]
 pbx: [{{name: office, address: "127.0.0.1:5080", sources: ["127.0.0.1:5080"], probe: false}}]

@@ -115,7 +115,7 @@ class Herald(Subject):
         config = os.path.join(self.folder, "herald.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
+gateway: {{state: "{self.folder}", runtime: "{self.runtime}", workers: {self.workers}, drain: 0s}}
 listen:
   - {{name: sip, address: "{HOST}:{self.port}"}}
   - {{name: stream, address: "{HOST}:{self.port}", transport: tcp}}

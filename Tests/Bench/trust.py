@@ -70,7 +70,7 @@ def subjects(options, roots):
     name, binary = options.herald[0]
     chosen = [VerifyingHerald(name, options.cache, binary, roots)]
     if options.fetch:
-        chosen.append(FetchingHerald(f"{name}, fetching", options.cache, binary, roots))
+        chosen.append(FetchingHerald(f"{name}-fetching", options.cache, binary, roots))
     if options.only != "herald":
         tree = os.path.join(os.environ.get("PEERS", "/tmp/herald-peers"), "asterisk-22")
         if not os.path.isdir(tree) or not shutil.which("kamailio"):

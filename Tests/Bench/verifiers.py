@@ -30,7 +30,7 @@ class VerifyingHerald(Herald):
         keys = "region: US, trusted: true, signatures: decide, limits: {calls_per_second: 100000, calls: 1000000}"
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{state: {self.folder}, runtime: {self.runtime}, drain: 0s}}
+gateway: {{state: "{self.folder}", runtime: "{self.runtime}", drain: 0s}}
 listen:
   - {{name: sip, address: "{HOST}:{SUBJECT}"}}
 trunks:
