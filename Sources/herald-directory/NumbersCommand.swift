@@ -83,7 +83,7 @@ struct NumbersCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let numbers = BrandNumbers(database, account: account)
-            try reportingRefusals { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
+            _ = try reportingRefusals { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
             if result.json {
                 return try Output.write(json: ["number_e164": "\(number)", "brand_id": brand])
             }

@@ -53,7 +53,10 @@ struct AdminAPI: Sendable {
             ("accounts/:account/brands", [(.get, routes.brands), (.post, routes.createBrand)]),
             ("accounts/:account/brands/:brand", [(.get, routes.brand), (.patch, routes.changeBrand)]),
             ("accounts/:account/numbers", [(.get, routes.numbers)]),
-            ("accounts/:account/numbers/:number", [(.put, routes.setNumber), (.delete, routes.deactivateNumber)]),
+            (
+                "accounts/:account/numbers/:number",
+                [(.get, routes.number), (.put, routes.setNumber), (.delete, routes.deactivateNumber)]
+            ),
             ("accounts/:account/deactivate", [(.post, routes.deactivate)]),
         ]
     }

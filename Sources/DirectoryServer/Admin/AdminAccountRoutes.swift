@@ -62,24 +62,25 @@ struct AdminAccountRoutes: Sendable {
             let accounts = AccountList(admin.database)
             return try accounts.summary(of: accounts.create(name: name, change, now: now), now: now)
         }
-        return try JSONBody.response(created, status: .created)
+        return try JSONBody.response(created, created.version, status: .created)
     }
 
     func show(_ admin: AdminRequest) async throws -> Response {
-        try await summary(admin, try await admin.account())
+        let account = try await summary(admin, try await admin.account())
+        return try JSONBody.response(account, account.version, to: admin.request)
     }
 
     func change(_ admin: AdminRequest) async throws -> Response {
-        let account = try await admin.account()
+        let (account, condition) = (try await admin.account(), try VersionCondition(admin.request))
         let change = try await JSONBody.read(Settings.self, of: admin.request, fields: Settings.fields).change
-        try await admin.blocking { try AccountStore(admin.database, account: account).change(change) }
-        return try await summary(admin, account)
+        try await admin.blocking { try AccountStore(admin.database, account: account).change(change, if: condition) }
+        return try await changed(admin, account)
     }
 
     func close(_ admin: AdminRequest) async throws -> Response {
-        let (account, now) = (try await admin.account(), now())
-        try await admin.blocking { try AccountList(admin.database).close(account, now: now) }
-        return try await summary(admin, account)
+        let (account, condition, now) = (try await admin.account(), try VersionCondition(admin.request), now())
+        try await admin.blocking { try AccountList(admin.database).close(account, if: condition, now: now) }
+        return try await changed(admin, account)
     }
 
     func keys(_ admin: AdminRequest) async throws -> Response {
@@ -122,10 +123,14 @@ struct AdminAccountRoutes: Sendable {
         return try JSONBody.response(AdminDone())
     }
 
-    private func summary(_ admin: AdminRequest, _ account: AccountID) async throws -> Response {
+    private func changed(_ admin: AdminRequest, _ account: AccountID) async throws -> Response {
+        let account = try await summary(admin, account)
+        return try JSONBody.response(account, account.version)
+    }
+
+    private func summary(_ admin: AdminRequest, _ account: AccountID) async throws -> AccountList.Summary {
         let now = now()
-        return try JSONBody.response(
-            try await admin.blocking { try AccountList(admin.database).summary(of: account, now: now) })
+        return try await admin.blocking { try AccountList(admin.database).summary(of: account, now: now) }
     }
 
     /// No cache may store a key.

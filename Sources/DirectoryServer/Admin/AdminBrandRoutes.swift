@@ -56,20 +56,23 @@ struct AdminBrandRoutes: Sendable {
         let brand = try await admin.blocking {
             try BrandList(admin.database, account: account).create(id: id, change, now: now)
         }
-        return try JSONBody.response(brand, status: .created)
+        return try JSONBody.response(brand, brand.version, status: .created)
     }
 
     func brand(_ admin: AdminRequest) async throws -> Response {
         let (account, id) = (try await admin.account(), try admin.pathPart("brand"))
-        return try JSONBody.response(
-            try await admin.blocking { try BrandList(admin.database, account: account).brand(id) })
+        let brand = try await admin.blocking { try BrandList(admin.database, account: account).brand(id) }
+        return try JSONBody.response(brand, brand.version, to: admin.request)
     }
 
     func changeBrand(_ admin: AdminRequest) async throws -> Response {
         let (account, id, now) = (try await admin.account(), try admin.pathPart("brand"), now())
+        let condition = try VersionCondition(admin.request)
         let change = try await JSONBody.read(BrandBody.self, of: admin.request, fields: BrandBody.fields).change()
-        return try JSONBody.response(
-            try await admin.blocking { try BrandList(admin.database, account: account).change(id, change, now: now) })
+        let brand = try await admin.blocking {
+            try BrandList(admin.database, account: account).change(id, change, if: condition, now: now)
+        }
+        return try JSONBody.response(brand, brand.version)
     }
 
     func numbers(_ admin: AdminRequest) async throws -> Response {
@@ -83,24 +86,34 @@ struct AdminBrandRoutes: Sendable {
         return try JSONBody.response(AdminPage(numbers, next: numbers.count == limit ? numbers.last?.number : nil))
     }
 
+    func number(_ admin: AdminRequest) async throws -> Response {
+        let (account, number) = (try await admin.account(), try admin.number())
+        let found = try await admin.blocking { try BrandNumbers(admin.database, account: account).find(number) }
+        guard let found else { throw Refusal.notFound("The account never had \(number)") }
+        return try JSONBody.response(found, found.version, to: admin.request)
+    }
+
     func setNumber(_ admin: AdminRequest) async throws -> Response {
         let (account, number, now) = (try await admin.account(), try admin.number(), now())
+        let condition = try VersionCondition(admin.request)
         let body = try await JSONBody.read(
             NumberBody.self, of: admin.request, fields: ["brand_id", "call_reason"])
         let (brand, reason) = (body.brand_id, body.call_reason.flatMap { $0.isEmpty ? nil : $0 })
-        try await admin.blocking {
-            try BrandNumbers(admin.database, account: account).set(number, brandID: brand, reason: reason, now: now)
+        let stored = try await admin.blocking {
+            try BrandNumbers(admin.database, account: account).set(
+                number, brandID: brand, reason: reason, if: condition, now: now)
         }
-        return try JSONBody.response(AdminDone(changed: 1))
+        return try JSONBody.response(AdminDone(changed: 1), stored.version)
     }
 
     func deactivateNumber(_ admin: AdminRequest) async throws -> Response {
         let (account, number, now) = (try await admin.account(), try admin.number(), now())
-        let changed = try await admin.blocking {
-            try BrandNumbers(admin.database, account: account).deactivate([number], now: now)
+        let condition = try VersionCondition(admin.request)
+        let stored = try await admin.blocking {
+            try BrandNumbers(admin.database, account: account).deactivate(number, if: condition, now: now)
         }
-        guard changed > 0 else { throw Refusal.notFound("\(number) is not in use") }
-        return try JSONBody.response(AdminDone(changed: changed))
+        guard let stored else { throw Refusal.notFound("\(number) is not in use") }
+        return try JSONBody.response(AdminDone(changed: 1), stored.version)
     }
 
     /// Deactivates many numbers, or all numbers of some brands, in one transaction.

@@ -95,12 +95,12 @@ struct AccountPages: Sendable {
 
     private func show(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
-        return try await page(request, account, form: Self.settings(account))
+        return try await page(request, account, AccountForm(account.summary))
     }
 
     private func page(
-        _ request: OperatorRequest, _ account: OperatorRequest.Account, form: EntryForm,
-        status: HTTPResponse.Status = .ok
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, _ form: AccountForm,
+        _ conflict: EditConflict? = nil, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
     ) async throws -> PageResult {
         let (database, now) = (request.database, request.now)
         let feed = try await request.blocking { try FeedSummary(database, account: account.id, now: now) }
@@ -121,8 +121,9 @@ struct AccountPages: Sendable {
                     PageLink(
                         href: PagePath.with("/report", ["account": account.name]), linkText: "Month report")
                 ])),
-            PagePart(heading: "State and gates", form: form),
+            PagePart(heading: "State and gates", form: form.form(account)),
         ]
+        if let conflict { parts.insert(conflict.part(page: account.path), at: 0) }
         if summary.status != "closed" {
             parts.append(
                 PagePart(
@@ -131,102 +132,55 @@ struct AccountPages: Sendable {
                     linkList: .init(links: [PageLink(href: account.path + "/remove", linkText: "Remove this account…")])
                 ))
         }
-        return request.result(account.name, of: account, parts: parts, status: status)
-    }
-
-    private static func settings(_ account: OperatorRequest.Account) -> EntryForm {
-        let summary = account.summary
-        return settings(
-            account, status: summary.status, mode: summary.mode, isBranding: summary.brandingEnabled,
-            isDialer: summary.voipDialerEnabled, cap: summary.cap.map { "\($0)" } ?? "",
-            included: "\(summary.includedImprints)", problems: [:])
-    }
-
-    private static func settings(
-        _ account: OperatorRequest.Account, status: String, mode: String, isBranding: Bool, isDialer: Bool,
-        cap: String, included: String, problems: [String: String]
-    ) -> EntryForm {
-        EntryForm(
-            account.path,
-            [
-                .choice(
-                    "status", "Status", status, statuses(account.summary.status),
-                    hint: "active and trial brand calls, every other status stops them", problem: problems["status"]),
-                .choice(
-                    "mode", "Mode", mode, [("live", "live"), ("testing", "testing")],
-                    problem: problems["mode"]),
-                .tick("branding", "Branding enabled", isBranding, hint: "off stops all brands of the account"),
-                .tick("dialer", "VoIP dialer enabled", isDialer, hint: "shown to phones"),
-                .text(
-                    "cap", "Counted events a month, at most", cap, hint: "empty for no cap", problem: problems["cap"]),
-                .text("included", "Imprints included in the plan", included, problem: problems["included"]),
-            ], button: "Save")
-    }
-
-    /// The states to choose from, with one of an earlier version as long as the account has it.
-    private static func statuses(_ present: String) -> [(String, String)] {
-        let known = AccountState.allCases.map { ($0.rawValue, $0.rawValue) }
-        return AccountState(rawValue: present) == nil
-            ? [(present, "\(present) (unknown, stops branding)")] + known : known
+        return request.result(account.name, of: account, parts: parts, status: status, notice: notice)
     }
 
     private func change(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
-        let form = request.form
-        var change = AccountStore.Change()
-        change.status = form["status"] == account.summary.status ? nil : form["status"]
-        change.mode = form["mode"]
-        (change.brandingEnabled, change.voipDialerEnabled) = (form.isTicked("branding"), form.isTicked("dialer"))
-        var problems: [String: String] = [:]
-        change.cap = form["cap"].isEmpty ? -1 : Self.count("cap", form["cap"], &problems)
-        change.includedImprints = Self.count("included", form["included"], &problems)
-        if problems.isEmpty {
-            do {
-                let (database, id, asked) = (request.database, account.id, change)
-                try await request.blocking { try AccountStore(database, account: id).change(asked) }
-                return .redirect(
-                    to: account.path,
-                    notice: PageNotice(.done, "Saved. Gateways and phones receive it with their next sync or event."))
-            } catch let error as AccountStoreError {
-                problems[Self.field(of: error)] = PageDesk.sentence(error)
-            }
+        var form = AccountForm(request.form)
+        let change = form.change(of: account.summary)
+        guard form.problems.isEmpty else {
+            return try await page(request, account, form, status: .unprocessableContent)
         }
-        let again = Self.settings(
-            account, status: form["status"], mode: form["mode"], isBranding: form.isTicked("branding"),
-            isDialer: form.isTicked("dialer"), cap: form["cap"], included: form["included"], problems: problems)
-        return try await page(request, account, form: again, status: .unprocessableContent)
-    }
-
-    private static func field(of error: AccountStoreError) -> String {
-        switch error {
-        case .badStatus: "status"
-        case .badMode: "mode"
-        case .badCap: "cap"
-        default: "included"
+        do {
+            let (database, id, condition) = (request.database, account.id, VersionCondition.from(form.version))
+            try await request.blocking { try AccountStore(database, account: id).change(change, if: condition) }
+            return .redirect(
+                to: account.path,
+                notice: PageNotice(.done, "Saved. Gateways and phones receive it with their next sync or event."))
+        } catch let error as AccountStoreError {
+            form.take(error)
+            return try await page(request, account, form, status: .unprocessableContent)
+        } catch is VersionConflict {
+            let present = try await request.account()
+            let conflict = form.compare(with: present.summary)
+            return try await page(
+                request, present, form, conflict, status: .conflict, notice: EditConflict.notice("this account"))
         }
     }
 
-    private static func count(_ field: String, _ text: String, _ problems: inout [String: String]) -> Int? {
-        guard let count = Int(text), count >= 0 else {
-            problems[field] = "Write a whole number, 0 or more, in digits only."
-            return nil
-        }
-        return count
-    }
-
-    private func askRemove(_ request: OperatorRequest) async throws -> PageResult {
+    private func askRemove(
+        _ request: OperatorRequest, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+    ) async throws -> PageResult {
         let account = try await request.account()
         let form = EntryForm(
-            account.path + "/remove", [], button: "Remove \(account.name)", isDanger: true, cancel: account.path)
+            account.path + "/remove", [.hidden("version", account.summary.version.text)],
+            button: "Remove \(account.name)", isDanger: true, cancel: account.path)
         let text =
             "All keys of \(account.name) end at once. Its gateways stop branding calls; calls go on without brands."
-        return request.result("Remove \(account.name)?", of: account, parts: [PagePart(texts: [text], form: form)])
+        return request.result(
+            "Remove \(account.name)?", of: account, parts: [PagePart(texts: [text], form: form)], status: status,
+            notice: notice)
     }
 
     private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let account = try await request.account()
-        let (database, now) = (request.database, request.now)
-        try await request.blocking { try AccountList(database).close(account.id, now: now) }
+        let (database, now, condition) = (request.database, request.now, VersionCondition.from(request.form["version"]))
+        do {
+            try await request.blocking { try AccountList(database).close(account.id, if: condition, now: now) }
+        } catch is VersionConflict {
+            return try await askRemove(request, status: .conflict, notice: EditConflict.notice("this account"))
+        }
         return .redirect(
             to: account.path,
             notice: PageNotice(.done, "\(account.name) and its keys are removed. Its status is closed."))

@@ -103,13 +103,29 @@ package struct AccountList: Sendable {
 
     /// Closes an account: sets its status to `closed` and revokes all its keys, so its gateways stop branding.
     ///
-    /// - Parameter now: seconds since 1970.
-    package func close(_ account: AccountID, now: Int64) throws {
+    /// - Parameters:
+    ///   - condition: on the present `Summary.version`.
+    ///   - now: seconds since 1970.
+    /// - Throws: `VersionConflict`, or a database error.
+    package func close(_ account: AccountID, if condition: VersionCondition = .none, now: Int64) throws {
         try database.pool.write { database in
+            try Self.check(condition, account, database)
             try database.execute("UPDATE account SET status = ? WHERE id = ?", [AccountStore.closed, account.row])
             try database.execute(
                 "UPDATE api_key SET revoked = ? WHERE account = ? AND revoked IS NULL", [now, account.row])
         }
+    }
+
+    /// Checks a condition in the transaction of a change.
+    ///
+    /// - Throws: `VersionConflict`, or a database error.
+    static func check(_ condition: VersionCondition, _ account: AccountID, _ database: any SQLConnection) throws {
+        if condition == .none { return }
+        let row = try database.row("SELECT * FROM account WHERE id = ?", [account.row])
+        guard let row else { throw AccountStoreError.noAccount("\(account.row)") }
+        // The events of the month are no part of the version.
+        let present = summary(row, used: 0)
+        try condition.check(present.version, .account, present.name)
     }
 
     private static func row(_ reference: String, _ database: any SQLConnection) throws -> Int64? {
@@ -118,13 +134,16 @@ package struct AccountList: Sendable {
     }
 
     private static func summary(_ row: SQLRow, now: Int64, _ database: any SQLConnection) throws -> Summary {
+        summary(row, used: try MonthUsage.counted(by: AccountID(row: row["id"]), now: now, database))
+    }
+
+    private static func summary(_ row: SQLRow, used: Int) -> Summary {
         let created: Int64 = row["created"]
         return Summary(
             id: row["client_id"], name: row["name"], status: row["status"], mode: row["mode"],
             brandingEnabled: row["branding_enabled"], voipDialerEnabled: row["voip_dialer_enabled"],
             cap: row["cap_this_month"], includedImprints: row["included_imprints"],
-            used: try MonthUsage.counted(by: AccountID(row: row["id"]), now: now, database),
-            created: created > 0 ? Timestamp.string(from: created) : nil)
+            used: used, created: created > 0 ? Timestamp.string(from: created) : nil)
     }
 }
 

@@ -41,10 +41,14 @@ package struct AccountStore: Sendable {
 
     /// Changes the account's state; gateways receive it with their next sync or event.
     ///
-    /// - Throws: `AccountStoreError`, or a database error.
-    package func change(_ change: Change) throws {
+    /// - Parameter condition: on the present `AccountList.Summary.version`.
+    /// - Throws: `AccountStoreError`, `VersionConflict`, or a database error.
+    package func change(_ change: Change, if condition: VersionCondition = .none) throws {
         try change.check()
-        try database.pool.write { [account] database in try Self.apply(change, to: account, database) }
+        try database.pool.write { [account] database in
+            try AccountList.check(condition, account, database)
+            try Self.apply(change, to: account, database)
+        }
     }
 
     /// Lets the feed's change numbers begin a new epoch: clients sync once by the time of their cursors.

@@ -91,16 +91,18 @@ package struct BrandList: Sendable {
     /// numbers again.
     ///
     /// - Parameters:
-    ///   - version: the `Brand.version` that the change is made from; nil changes any.
+    ///   - condition: on the present `Brand.version`.
     ///   - now: seconds since 1970.
-    /// - Throws: `BrandListError`, or a database error.
-    package func change(_ id: String, _ change: Change, from version: String? = nil, now: Int64) throws -> Brand {
+    /// - Throws: `BrandListError`, `VersionConflict`, or a database error.
+    package func change(
+        _ id: String, _ change: Change, if condition: VersionCondition = .none, now: Int64
+    ) throws -> Brand {
         try change.check()
         return try database.pool.writeFeed(of: account) { [account] database in
             guard let before = try Self.find(id, account, database) else {
                 throw try Self.unknown(id, account, database)
             }
-            if let version, version != before.version { throw BrandListError.moved(id) }
+            try condition.check(before.version, .brand, id)
             try Self.apply(change, to: id, account, now: now, database)
             try Self.passOn(
                 before, try Self.detail(id, account, database), givesLogoAgain: change.logo != nil, account, now: now,
@@ -232,13 +234,11 @@ package enum BrandListError: OperatorError, Hashable {
     case badField(String)
     case taken(String)
     case unknown(String, similar: String? = nil)
-    /// Another person has changed the brand meanwhile.
-    case moved(String)
 
     package var kind: OperatorMistakeKind {
         switch self {
         case .badField: .invalid
-        case .taken, .moved: .conflict
+        case .taken: .conflict
         case .unknown: .missing
         }
     }
@@ -247,8 +247,6 @@ package enum BrandListError: OperatorError, Hashable {
         switch self {
         case .badField(let problem): problem
         case .taken(let id): "there is a brand \"\(id)\" already; change it, or choose another brand_id"
-        case .moved(let id):
-            "the brand \"\(id)\" was changed meanwhile; nothing was saved; compare its present values, then save again"
         case .unknown(let id, let similar):
             "there is no brand \"\(id)\"\(SimilarName.hint(similar)); list the brands to see their identifiers"
         }

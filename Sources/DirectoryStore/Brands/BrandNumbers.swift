@@ -73,10 +73,24 @@ package struct BrandNumbers: Sendable {
     ///
     /// - Parameters:
     ///   - reason: a call reason of its own; nil uses the brand's.
+    ///   - condition: on the present `NumberRow.version`.
     ///   - now: seconds since 1970.
-    /// - Throws: `BrandListError`, or a database error.
-    package func set(_ number: E164Number, brandID: String, reason: String?, now: Int64) throws {
-        _ = try set([number], brandID: brandID, reason: reason, now: now)
+    /// - Returns: the number as it is stored.
+    /// - Throws: `BrandListError`, `VersionConflict`, or a database error.
+    @discardableResult
+    package func set(
+        _ number: E164Number, brandID: String, reason: String?, if condition: VersionCondition = .none, now: Int64
+    ) throws -> NumberRow {
+        try Self.check(reason)
+        return try database.pool.writeFeed(of: account) { [account] database in
+            let brand = try Self.brand(brandID, account, database)
+            try condition.check(Self.find(number, account, database)?.version, .number, "\(number)")
+            try Self.put([number], brand, reason: reason, account, now: now, database)
+            guard let stored = try Self.find(number, account, database) else {
+                throw InconsistentStore(description: "a number that was stored is not there")
+            }
+            return stored
+        }
     }
 
     /// Assigns numbers to a brand in one transaction and activates them; parameters and errors as above.
@@ -86,22 +100,40 @@ package struct BrandNumbers: Sendable {
     package func set(
         _ numbers: [E164Number], brandID: String, reason: String?, now: Int64
     ) throws -> [NumberRow] {
+        try Self.check(reason)
+        return try database.pool.writeFeed(of: account) { [account] database in
+            let brand = try Self.brand(brandID, account, database)
+            let moved = try Self.others(numbers, than: brandID, account, database)
+            try Self.put(numbers, brand, reason: reason, account, now: now, database)
+            return moved
+        }
+    }
+
+    private static func check(_ reason: String?) throws {
         if let reason, let problem = EntryRules.problem("call_reason", reason) {
             throw BrandListError.badField(problem)
         }
-        return try database.pool.writeFeed(of: account) { [account] database in
-            guard let brand = try BrandList.find(brandID, account, database) else {
-                throw try BrandList.unknown(brandID, account, database)
-            }
-            let moved = try Self.others(numbers, than: brandID, account, database)
-            let entries = numbers.map { number in
-                BrandEntries.Entry(
-                    number: number, name: brand.name, brandID: brandID, logoURL: brand.logo,
-                    callReason: reason ?? brand.reason)
-            }
-            _ = try BrandEntries.put(entries, account, now: now, database)
-            return moved
+    }
+
+    private static func brand(
+        _ id: String, _ account: AccountID, _ database: any SQLConnection
+    ) throws -> BrandList.Brand {
+        guard let brand = try BrandList.find(id, account, database) else {
+            throw try BrandList.unknown(id, account, database)
         }
+        return brand
+    }
+
+    private static func put(
+        _ numbers: [E164Number], _ brand: BrandList.Brand, reason: String?, _ account: AccountID, now: Int64,
+        _ database: any SQLConnection
+    ) throws {
+        let entries = numbers.map { number in
+            BrandEntries.Entry(
+                number: number, name: brand.name, brandID: brand.id, logoURL: brand.logo,
+                callReason: reason ?? brand.reason)
+        }
+        _ = try BrandEntries.put(entries, account, now: now, database)
     }
 
     /// The rows of numbers that are active or held for another brand.
@@ -126,15 +158,34 @@ package struct BrandNumbers: Sendable {
     /// - Returns: the count of numbers that were active or held.
     package func deactivate(_ numbers: [E164Number], now: Int64) throws -> Int {
         try database.pool.writeFeed(of: account) { [account] database in
-            try numbers.reduce(0) { count, number in
-                let arguments: SQLArguments = ["number": Int64(number.digits)]
-                try Registrations.withdraw(where: "number = :number", arguments, account, database)
-                return try count
-                    + ChangeCounter.apply(
-                        "active = FALSE, held = FALSE", where: "number = :number AND (active OR held)", arguments,
-                        account, now: now, database)
-            }
+            try numbers.reduce(0) { try $0 + Self.deactivate($1, account, now: now, database) }
         }
+    }
+
+    /// Deactivates a number as above, under a condition on its present `NumberRow.version`.
+    ///
+    /// - Returns: the number as it is stored; nil for one that was neither active nor held.
+    /// - Throws: `VersionConflict`, or a database error.
+    package func deactivate(
+        _ number: E164Number, if condition: VersionCondition, now: Int64
+    ) throws -> NumberRow? {
+        try database.pool.writeFeed(of: account) { [account] database in
+            guard let before = try Self.find(number, account, database), before.state != .inactive else { return nil }
+            try condition.check(before.version, .number, "\(number)")
+            _ = try Self.deactivate(number, account, now: now, database)
+            return try Self.find(number, account, database)
+        }
+    }
+
+    private static func deactivate(
+        _ number: E164Number, _ account: AccountID, now: Int64, _ database: any SQLConnection
+    ) throws -> Int {
+        let arguments: SQLArguments = ["number": Int64(number.digits)]
+        try Registrations.withdraw(where: "number = :number", arguments, account, database)
+        return try ChangeCounter.apply(
+            "active = FALSE, held = FALSE", where: "number = :number AND (active OR held)", arguments, account,
+            now: now,
+            database)
     }
 
     /// The brand of a number, and the reason for which an event of it would not count.

@@ -44,10 +44,14 @@ extension BrandNumbers {
 
     /// The number in the list, in any state; nil if the account never had it.
     package func find(_ number: E164Number) throws -> NumberRow? {
-        try database.pool.read { [account] database in
-            try database.row(
-                "SELECT * FROM brand_number WHERE account = ? AND number = ?", [account.row, Int64(number.digits)]
-            ).map(Self.numberRow)
-        }
+        try database.pool.read { [account] in try Self.find(number, account, $0) }
+    }
+
+    static func find(
+        _ number: E164Number, _ account: AccountID, _ database: any SQLConnection
+    ) throws -> NumberRow? {
+        try database.row(
+            "SELECT * FROM brand_number WHERE account = ? AND number = ?", [account.row, Int64(number.digits)]
+        ).map(numberRow)
     }
 }

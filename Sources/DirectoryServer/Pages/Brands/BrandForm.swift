@@ -13,6 +13,7 @@ struct BrandForm: Sendable {
     var isNew = true
     /// `BrandList.Brand.version` of the values that the form began with.
     var version = ""
+    private var isConflict = false
     /// By the field's name.
     var problems: [String: String] = [:]
 
@@ -20,7 +21,7 @@ struct BrandForm: Sendable {
 
     init(_ brand: BrandList.Brand) {
         (id, name, reason) = (brand.id, brand.name, brand.reason ?? "")
-        (logo, owner, isNew, version) = (LogoChoice(brand.logo), brand.owner.rawValue, false, brand.version)
+        (logo, owner, isNew, version) = (LogoChoice(brand.logo), brand.owner.rawValue, false, brand.version.text)
     }
 
     init(_ form: PageForm, isNew: Bool) {
@@ -58,17 +59,17 @@ struct BrandForm: Sendable {
         return change
     }
 
-    /// Names the present values of a brand that another person has saved, beside the fields that differ.
-    mutating func compare(with brand: BrandList.Brand) {
-        version = brand.version
-        func mark(_ field: String, _ written: String?, _ present: String) {
-            if written != present { problems[field] = "Saved meanwhile: \(present.isEmpty ? "nothing" : present)" }
-        }
-        mark("brand_name", name, brand.name)
+    /// Compares with the values that another person has saved; the next save replaces them.
+    mutating func compare(with brand: BrandList.Brand) -> EditConflict {
+        var conflict = EditConflict()
+        (version, isConflict) = (brand.version.text, true)
+        problems["brand_name"] = conflict.compare("Name", mine: name, theirs: brand.name)
         // A new picture has no address yet.
-        if logo.upload == nil { mark("logo_url", logo.text, brand.logo ?? "") }
-        mark("call_reason", reason, brand.reason ?? "")
-        mark("owner_state", owner, brand.owner.rawValue)
+        problems["logo_url"] = conflict.compare(
+            "Logo", mine: logo.text ?? "the new picture", theirs: brand.logo ?? "")
+        problems["call_reason"] = conflict.compare("Call reason", mine: reason, theirs: brand.reason ?? "")
+        problems["owner_state"] = conflict.compare("Owner", mine: owner, theirs: brand.owner.rawValue)
+        return conflict
     }
 
     /// The card of a phone with the written values.
@@ -104,7 +105,8 @@ struct BrandForm: Sendable {
                     problem: problems["owner_state"]),
             ]
         let path = account.path + (isNew ? "/brands" : "/brand")
-        var form = EntryForm(path, fields, button: isNew ? "Add brand" : "Save brand")
+        var form = EntryForm(
+            path, fields, button: isConflict ? EditConflict.button : isNew ? "Add brand" : "Save brand")
         form.other = .init(otherAction: path + "/preview", otherButton: "Preview")
         return form
     }

@@ -211,8 +211,8 @@ struct BrandPages: Sendable {
 
     private func show(
         _ request: OperatorRequest, _ account: OperatorRequest.Account, _ brand: BrandList.Brand,
-        form: BrandForm? = nil, numbers: NumberLines = NumberLines(), status: HTTPResponse.Status = .ok,
-        notice: PageNotice? = nil
+        form: BrandForm? = nil, conflict: EditConflict? = nil, numbers: NumberLines = NumberLines(),
+        status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
     ) async throws -> PageResult {
         let (database, id, place) = (request.database, account.id, place)
         let after = NumberSearch.position(request)
@@ -238,7 +238,7 @@ struct BrandPages: Sendable {
         let remove = PagePath.with(account.path + "/brand/remove", ["id": brand.id])
         let parts =
             [
-                first, list,
+                conflict?.part(page: PagePath.with(account.path + "/brand", ["id": brand.id])), first, list,
                 PagePart(
                     heading: "Add numbers",
                     form: numbers.form(account.path + "/brand/numbers", brand: .hidden("id", brand.id))),
@@ -259,25 +259,24 @@ struct BrandPages: Sendable {
         do {
             let changed = try await withLogo(of: form, brand: brand.id, request) { logo in
                 try BrandList(database, account: id).change(
-                    brand.id, form.change(from: brand, logo: logo), from: form.version, now: now)
+                    brand.id, form.change(from: brand, logo: logo), if: .from(form.version), now: now)
             }
             let text = "Saved. \(Amount.count(changed.numbers ?? 0)) numbers are delivered with it by the next sync."
             return .redirect(
                 to: PagePath.with(account.path + "/brand", ["id": brand.id]), notice: PageNotice(.done, text))
-        } catch BrandListError.moved {
+        } catch is VersionConflict {
             return try await moved(request, form)
         }
     }
 
-    /// The form of a person whose brand another one has changed: nothing is saved, and the other values are beside the fields.
+    /// The form of a person whose brand another one has changed: nothing is saved, and both values are shown.
     private func moved(_ request: OperatorRequest, _ asked: BrandForm) async throws -> PageResult {
         let (account, brand) = try await find(request, asked.id)
         var form = asked
-        form.compare(with: brand)
-        let text =
-            "Another person has changed this brand since you opened it, so nothing was saved. Their values are beside the fields. Save again to replace them by yours."
+        let conflict = form.compare(with: brand)
         return try await show(
-            request, account, brand, form: form, status: .conflict, notice: PageNotice(.error, text))
+            request, account, brand, form: form, conflict: conflict, status: .conflict,
+            notice: EditConflict.notice("this brand"))
     }
 
     private func addNumbers(_ request: OperatorRequest) async throws -> PageResult {

@@ -98,16 +98,44 @@ struct NumberPages: Sendable {
             throw PageProblem(.badRequest, "The form has no number. Nothing was changed. Open the page again.")
         }
         let (database, id, now) = (request.database, account.id, request.now)
-        let count = try await request.blocking {
-            try BrandNumbers(database, account: id).deactivate([number], now: now)
+        let condition = VersionCondition.from(request.form["version"])
+        let removed: BrandNumbers.NumberRow?
+        do {
+            removed = try await request.blocking {
+                try BrandNumbers(database, account: id).deactivate(number, if: condition, now: now)
+            }
+        } catch is VersionConflict {
+            return try await moved(request, account, number)
         }
         let notice =
-            count > 0
+            removed != nil
             ? PageNotice(
                 .done, "\(request.shown("\(number)")) is removed: it rings without a brand from the next sync on.")
             : PageNotice(.warning, "\(request.shown("\(number)")) was removed already.")
         return .redirect(
             to: PagePath.with(account.path + "/brand", ["id": request.form["id"]]), notice: notice)
+    }
+
+    /// A number that another person has changed: nothing is removed, and its present values are shown.
+    private func moved(
+        _ request: OperatorRequest, _ account: OperatorRequest.Account, _ number: E164Number
+    ) async throws -> PageResult {
+        let (database, id) = (request.database, account.id)
+        let found = try await request.blocking { try BrandNumbers(database, account: id).find(number) }
+        guard let row = found else { throw PageProblem(.notFound, "The account never had this number.") }
+        var conflict = EditConflict()
+        _ = conflict.compare("State", mine: BrandNumbers.State.inactive.rawValue, theirs: row.state.rawValue)
+        _ = conflict.compare("Brand", mine: "", theirs: row.name)
+        _ = conflict.compare("Call reason", mine: "", theirs: row.reason ?? "")
+        let back = PagePath.with(account.path + "/brand", ["id": row.brandID])
+        let form = EntryForm(
+            account.path + "/numbers/remove",
+            [.hidden("number", row.number), .hidden("id", row.brandID), .hidden("version", row.version.text)],
+            button: "Remove it all the same", isDanger: true, cancel: back)
+        return request.result(
+            "Remove \(request.shown(row.number))?", of: account, tab: "/numbers",
+            parts: [conflict.part(page: back), PagePart(form: form)], status: .conflict,
+            notice: EditConflict.notice("this number"))
     }
 }
 
@@ -171,7 +199,8 @@ enum NumberSearch {
         guard row.state != .inactive else { return .text(nil) }
         return PageTable.Cell(
             cellForm: .init(
-                account.path + "/numbers/remove", ["number": row.number, "id": row.brandID],
+                account.path + "/numbers/remove",
+                ["number": row.number, "id": row.brandID, "version": row.version.text],
                 button: "Remove"))
     }
 }
