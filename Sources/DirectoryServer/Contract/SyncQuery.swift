@@ -11,6 +11,8 @@ struct SyncQuery: Sendable {
     let device: String?
     /// True if the client asks for deactivated entries.
     let includesInactive: Bool
+    /// The fields of each entry.
+    let fields: Set<EntryField>
     /// The parameters that change the response.
     let parts: [String]
 
@@ -30,7 +32,9 @@ struct SyncQuery: Sendable {
         case "true": includesInactive = true
         default: throw Refusal.badRequest("include_inactive must be true or false")
         }
-        parts = [text ?? "", device ?? "", "\(includesInactive)"]
+        fields = try EntryFieldQuery.read(request)
+        let names = fields == EntryField.all ? [] : [fields.map(\.rawValue).sorted().joined(separator: ",")]
+        parts = [text ?? "", device ?? "", "\(includesInactive)"] + names
     }
 }
 

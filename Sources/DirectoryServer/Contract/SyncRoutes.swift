@@ -29,6 +29,7 @@ struct SyncRoutes: Sendable {
         var parameters = ChangeFeed.Parameters(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
+        parameters.fields = query.fields
         parameters.blanksInactive = context.caller.kind == .phone && clients().blanksRemovedNumbers
         var (state, start) = try await ChangeFeed.begin(
             parameters, logos: logos, in: database, context.polled

@@ -20,6 +20,7 @@ package struct ChangeFeed: Sendable {
     private let includesInactive: Bool
     private let blanksInactive: Bool
     private let isFull: Bool
+    private let fields: Set<EntryField>
 
     private static let pageSize = 1000
     /// Seconds by which a change may be ahead of the request that delivers it: the time of a long poll, and the
@@ -36,6 +37,8 @@ package struct ChangeFeed: Sendable {
         /// True if an incremental response has deactivated entries with an empty name, for a client that does not ask
         /// for them.
         package var blanksInactive = false
+        /// The fields of each entry; those that are not optional are always there.
+        package var fields = EntryField.all
         /// Seconds since 1970.
         package let now: Int64
 
@@ -80,6 +83,7 @@ package struct ChangeFeed: Sendable {
             seconds: Self.seconds(parameters.now, with: polled.changed), change: head.last, epoch: head.epoch)
         (start, since) = Self.beginning(parameters, polled)
         isFull = parameters.since == nil
+        fields = parameters.fields
     }
 
     private static func beginning(
@@ -127,7 +131,8 @@ package struct ChangeFeed: Sendable {
         let activity = isFull || !(includesInactive || blanksInactive) ? "AND active" : ""
         let query = Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?"))
         let bounds = [account.row, previous?.last ?? start] + (since.map { [$0] } ?? [])
-        var (page, last, text) = (Page(), Int64(0), EntryJSONWriter(logos: logos, blanksInactive: blanksInactive))
+        var text = EntryJSONWriter(logos: logos, blanksInactive: blanksInactive, fields: fields)
+        var (page, last) = (Page(), Int64(0))
         try database.forEach(query, SQLArguments(bounds.map { .integer($0) })) { row in
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)

@@ -15,15 +15,19 @@ struct EntryJSONWriter {
 
     private let logos: LogoURLs
     private let blanksInactive: Bool
+    private let hasLogo: Bool
+    private let hasReason: Bool
     /// The last time written: most entries of a page have the same one.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
     /// - Parameters:
     ///   - logos: the URLs of logos that are files of this server.
     ///   - blanksInactive: true writes an inactive entry with an empty name and without `is_active`.
-    init(logos: LogoURLs, blanksInactive: Bool = false) {
+    ///   - fields: optional fields that are not among these are left out.
+    init(logos: LogoURLs, blanksInactive: Bool = false, fields: Set<EntryField> = EntryField.all) {
         self.logos = logos
         self.blanksInactive = blanksInactive
+        (hasLogo, hasReason) = (fields.contains(.logoURL), fields.contains(.callReason))
     }
 
     mutating func write(_ row: SQLRow, to text: inout [UInt8]) {
@@ -42,11 +46,11 @@ struct EntryJSONWriter {
         text += time.text.utf8
         text += "\"".utf8
         if isBlank { return text.append(UInt8(ascii: "}")) }
-        if let logo = logos.url(of: row[3]) {
+        if hasLogo, let logo = logos.url(of: row[3]) {
             text += #","logo_url":"#.utf8
             Self.write(logo, to: &text)
         }
-        if let reason: String = row[4] {
+        if hasReason, let reason: String = row[4] {
             text += #","call_reason":"#.utf8
             Self.write(reason, to: &text)
         }
