@@ -2,7 +2,7 @@
 
 /// The body of `POST mobile/sync/batch`: operations that the directory executes one by one, in order.
 ///
-/// The resource is always `event`. Source: mobile-api, "Batch Operations".
+/// Herald sends events alone. Source: mobile-api, "Batch Operations".
 package struct BatchRequest: Codable, Hashable, Sendable {
     /// One operation of a batch.
     package struct Operation: Codable, Hashable, Sendable {
@@ -34,9 +34,9 @@ package struct BatchResponse: Codable, Hashable, Sendable {
         ///
         /// The published example omits it. Then 200 means success and 0 an error.
         package var statusCode: Int
-        /// The identifier of the event; only on success.
+        /// The identifier of the event, the imprint or the device; only on success.
         package var resourceID: String?
-        /// The response of the event endpoint; only on success.
+        /// The response of the event endpoint; only on success of an event.
         package var data: EventResponse?
         /// Only on error.
         package var error: ErrorEnvelope?
@@ -54,19 +54,6 @@ package struct BatchResponse: Codable, Hashable, Sendable {
             resourceID = fields.tolerantString(.resourceID)
             data = fields.tolerant(EventResponse.self, .data)
             error = fields.tolerant(ErrorEnvelope.self, .error)
-        }
-
-        package init(success response: EventResponse) {
-            status = "success"
-            statusCode = response.partial == true ? 202 : 200
-            resourceID = response.eventID
-            data = response
-        }
-
-        package init(status code: Int, error envelope: ErrorEnvelope) {
-            status = "error"
-            statusCode = code
-            error = envelope
         }
 
         package var isSuccess: Bool { status == "success" }

@@ -6,14 +6,11 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// `POST mobile/sync/batch`: up to 500 events in one request and one transaction, each with a result of its own.
+/// `POST mobile/sync/batch`: up to 500 operations in one request, each with a result of its own.
 struct BatchRoute: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
     let counters: ServerCounters
-
-    /// An event, or its refusal.
-    private typealias Judged = Result<ReportedEvent, Refusal>
 
     func batch(_ request: Request, _ context: AccountContext) async throws -> Response {
         let body = try await JSONBody.object(of: request, levels: .max)
@@ -23,63 +20,84 @@ struct BatchRoute: Sendable {
         guard (1...FieldLimit.batch).contains(operations.count) else {
             throw Refusal.badRequest("operations must have 1 to \(FieldLimit.batch) entries")
         }
-        let judged = operations.map(Self.judge)
-        var stored = try await EventLedger(database, account: context.account).record(
-            judged.compactMap { try? $0.get() }, now: now())[...]
-        for response in stored { counters.addEvent(response.outcome, isCounted: response.counted) }
-        let results = judged.map { judged in
-            switch judged {
-            case .success: stored.popFirst().map { BatchResponse.Result(success: $0) }
-            case .failure(let refusal): BatchResponse.Result(status: refusal.status.code, error: refusal.envelope)
-            }
-        }
-        return JSONBody.response(try Self.text(results.compactMap { $0 }))
-    }
-
-    /// The text of a `BatchResponse`.
-    private static func text(_ results: [BatchResponse.Result]) throws -> JSONText {
+        let now = now()
+        let results = try await results(of: operations.map { Self.judge($0, now: now) }, context.account, now: now)
         var text = JSONText()
         try text.object { response in
-            try response.add("results") { list in
-                try list.list(results) { result, text in try write(result, to: &text) }
-            }
+            try response.add("results") { list in try list.list(results) { try $0.write(to: &$1) } }
         }
-        return text
+        return JSONBody.response(text)
     }
 
-    private static func write(_ result: BatchResponse.Result, to text: inout JSONText) throws {
-        typealias Key = BatchResponse.Result.CodingKeys
-        try text.object { object in
-            object.add(Key.status.rawValue, result.status)
-            object.add(Key.statusCode.rawValue, result.statusCode)
-            object.add(Key.resourceID.rawValue, result.resourceID)
-            if let data = result.data { object.add(Key.data.rawValue) { data.write(to: &$0) } }
-            if let error = result.error {
-                let bytes = try JSONBody.encoder().encode(error)
-                object.add(Key.error.rawValue) { $0.raw(bytes) }
-            }
-        }
-    }
-
-    private static func judge(_ operation: JSONValue) -> Judged {
+    /// The operation, or its refusal.
+    private static func judge(_ operation: JSONValue, now: Int64) -> Result<BatchOperation, Refusal> {
         do {
-            guard case .object(let fields) = operation else {
-                throw Refusal.badRequest("An operation must be a JSON object")
-            }
-            if let unknown = fields.keys.filter({ !["type", "resource", "data"].contains($0) }).min() {
-                throw Refusal.unknownField(unknown)
-            }
-            guard fields["type"] == .string("create"), fields["resource"] == .string("event") else {
-                throw Refusal.badRequest("Operations create an event: type must be create, and resource event")
-            }
-            guard case .object(let data) = fields["data"] else {
-                throw Refusal.badRequest("The body must be a JSON object")
-            }
-            return .success(ReportedEvent(data))
+            return .success(try BatchOperation(operation, now: now))
         } catch let refusal as Refusal {
             return .failure(refusal)
         } catch {
             return .failure(.badRequest("The operation cannot be read"))
         }
+    }
+
+    /// Executes the operations, those of a kind in one transaction and in order.
+    ///
+    /// Events come last. An event without a key is stored again when the client repeats the batch, so nothing that can
+    /// fail follows them. Imprints and updates can be repeated.
+    private func results(
+        of judged: [Result<BatchOperation, Refusal>], _ account: AccountID, now: Int64
+    ) async throws -> [BatchResult] {
+        let operations = judged.compactMap { try? $0.get() }
+        var devices = try await update(operations, account, now: now)[...]
+        var imprints = try await store(operations, account, now: now)[...]
+        var events = try await record(operations, account, now: now)[...]
+        return judged.compactMap { judged in
+            switch judged {
+            case .success(.device): devices.popFirst()
+            case .success(.imprint): imprints.popFirst()
+            case .success(.event): events.popFirst()
+            case .failure(let refusal): .refused(refusal)
+            }
+        }
+    }
+
+    private func update(
+        _ operations: [BatchOperation], _ account: AccountID, now: Int64
+    ) async throws -> [BatchResult] {
+        let updates = operations.compactMap { if case .device(let update) = $0 { update } else { nil } }
+        if updates.isEmpty { return [] }
+        let known = try await DeviceList(database, account: account).update(updates, now: now)
+        let time = Timestamp.string(from: now)
+        return zip(updates, known).map { update, isKnown in
+            isKnown ? .device(update.deviceID, updated: time) : .refused(.deviceUnknown)
+        }
+    }
+
+    private func store(
+        _ operations: [BatchOperation], _ account: AccountID, now: Int64
+    ) async throws -> [BatchResult] {
+        let imprints = operations.compactMap { if case .imprint(let imprint) = $0 { imprint } else { nil } }
+        if imprints.isEmpty { return [] }
+        let stored = try await ImprintLedger(database, account: account).store(imprints, now: now)
+        return try zip(imprints, stored).map { imprint, result -> BatchResult in
+            switch result {
+            case .success(let id):
+                return .imprint(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
+            case .failure(let error):
+                // Every error of the store has a refusal.
+                guard let refusal = Refusal(of: error) else { throw error }
+                return .refused(refusal)
+            }
+        }
+    }
+
+    private func record(
+        _ operations: [BatchOperation], _ account: AccountID, now: Int64
+    ) async throws -> [BatchResult] {
+        let events = operations.compactMap { if case .event(let event) = $0 { event } else { nil } }
+        if events.isEmpty { return [] }
+        let responses = try await EventLedger(database, account: account).record(events, now: now)
+        for response in responses { counters.addEvent(response.outcome, isCounted: response.counted) }
+        return responses.map { .event($0) }
     }
 }

@@ -25,7 +25,7 @@ extension Imprint {
     /// A missing time means the present, because some clients omit it. `now` is seconds since 1970.
     ///
     /// - Throws: `Refusal` (400) without a `device_id`.
-    fileprivate init(_ object: [String: JSONValue], now: Int64) throws {
+    init(_ object: [String: JSONValue], now: Int64) throws {
         let fields = RequestFields<CodingKeys>(object)
         let number = fields.clean(.phoneNumber, atMost: FieldLimit.number) ?? ""
         let time: String? = if case .string(let text) = object["displayed_at"] { text } else { nil }

@@ -43,13 +43,13 @@ struct ReportRoutes: Sendable {
     func update(_ request: Request, _ context: AccountContext) async throws -> Response {
         let device = try DeviceUpdate(try await JSONBody.object(of: request, levels: .max))
         let now = now()
-        guard try await devices(context).update(device, now: now) else { throw unknown }
+        guard try await devices(context).update(device, now: now) else { throw Refusal.deviceUnknown }
         return try JSONBody.response(Done(updated_at: Timestamp.string(from: now)))
     }
 
     func presence(_ request: Request, _ context: AccountContext) async throws -> Response {
         let presence = try Presence(try await JSONBody.object(of: request, levels: .max))
-        guard try await devices(context).recordPresence(presence, now: now()) else { throw unknown }
+        guard try await devices(context).recordPresence(presence, now: now()) else { throw Refusal.deviceUnknown }
         return try JSONBody.response(Done())
     }
 
@@ -66,6 +66,8 @@ struct ReportRoutes: Sendable {
     }
 
     private func devices(_ context: AccountContext) -> DeviceList { DeviceList(database, account: context.account) }
+}
 
-    private var unknown: Refusal { Refusal(.notFound, "The device is not registered", code: "not_registered") }
+extension Refusal {
+    static let deviceUnknown = Refusal(.notFound, "The device is not registered", code: "not_registered")
 }

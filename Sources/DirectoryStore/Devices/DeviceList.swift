@@ -54,19 +54,26 @@ package struct DeviceList: Sendable {
 
     /// Updates a device; false for an unregistered one.
     package func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
-        let capabilities = try Self.text(device.capabilities)
+        try await update([device], now: now).first ?? false
+    }
+
+    /// Updates several devices in one transaction, in order; false for each unregistered one.
+    package func update(_ devices: [DeviceUpdate], now: Int64) async throws -> [Bool] {
+        let updates = try devices.map { ($0, try Self.text($0.capabilities)) }
         return try await database.commits.write { [account] database in
-            try database.execute(
-                """
-                UPDATE device SET platform = coalesce(nullif(?, ''), platform),
-                os_version = coalesce(?, os_version), app_version = coalesce(?, app_version),
-                sdk_version = coalesce(?, sdk_version), capabilities = coalesce(?, capabilities), last_seen = ?
-                WHERE account = ? AND device_id = ?
-                """,
-                [
-                    device.platform, device.osVersion, device.appVersion, device.sdkVersion, capabilities, now,
-                    account.row, device.deviceID,
-                ]) > 0
+            try updates.map { device, capabilities in
+                try database.execute(
+                    """
+                    UPDATE device SET platform = coalesce(nullif(?, ''), platform),
+                    os_version = coalesce(?, os_version), app_version = coalesce(?, app_version),
+                    sdk_version = coalesce(?, sdk_version), capabilities = coalesce(?, capabilities), last_seen = ?
+                    WHERE account = ? AND device_id = ?
+                    """,
+                    [
+                        device.platform, device.osVersion, device.appVersion, device.sdkVersion, capabilities, now,
+                        account.row, device.deviceID,
+                    ]) > 0
+            }
         }
     }
 
