@@ -53,16 +53,16 @@ struct BrandListTests {
 
     @Test func `a change of a brand that another person has changed is refused`() async throws {
         try await Self.run { directory, brands, _ in
-            let version = try brands.brand("acme").version
+            let version = VersionCondition.from(try brands.brand("acme").version.text)
             let now = directory.time.now
             // In the same second, with no new number.
-            _ = try brands.change("acme", Self.change { $0.name = "First" }, from: version, now: now)
-            #expect(throws: BrandListError.moved("acme")) {
-                try brands.change("acme", Self.change { $0.name = "Second" }, from: version, now: now)
+            _ = try brands.change("acme", Self.change { $0.name = "First" }, if: version, now: now)
+            #expect(throws: VersionConflict.self) {
+                try brands.change("acme", Self.change { $0.name = "Second" }, if: version, now: now)
             }
             #expect(try brands.brand("acme").name == "First")
             _ = try brands.change(
-                "acme", Self.change { $0.name = "Second" }, from: try brands.brand("acme").version, now: now)
+                "acme", Self.change { $0.name = "Second" }, if: .from(try brands.brand("acme").version.text), now: now)
             #expect(try brands.brand("acme").name == "Second")
             // A number more is no change of the brand.
             let before = try brands.brand("acme").version

@@ -30,8 +30,9 @@ struct PageFormTests {
             #expect(changed.status == 303)
             let sync = try await visitor.directory.sync()
             #expect(sync.branding.map(\.brandName) == ["Acme"] && sync.branding.map(\.callReason) == ["Your card"])
-            let gone = try await visitor.post(
-                "/accounts/main/numbers/remove", ["number": "+61255501001", "id": "acme-bank"])
+            _ = try await visitor.post("/numbers")
+            let gone = try await visitor.submit(
+                try await visitor.get("/accounts/main/numbers"), "/accounts/main/numbers/remove")
             #expect(gone.status == 303)
             #expect(try BrandNumbers(visitor.directory.database).page(after: nil, limit: 9).map(\.state) == [.inactive])
         }
@@ -257,11 +258,17 @@ struct PageFormTests {
 
     @Test func `the state of an account is changed, with problems beside the fields`() async throws {
         try await PageVisitor.run { visitor in
+            let version = try await visitor.version(in: "/accounts/main", of: "/accounts/main")
             let bad = try await visitor.post(
-                "/accounts/main", ["status": "On Hold", "mode": "live", "cap": "", "included": "0"])
+                "/accounts/main",
+                ["version": version, "status": "On Hold", "mode": "live", "cap": "", "included": "0"])
             #expect(bad.status == 422 && bad.problem("status")?.contains("There is no status") == true)
             let good = try await visitor.post(
-                "/accounts/main", ["status": "trial", "mode": "testing", "cap": "10", "included": "5", "dialer": "on"])
+                "/accounts/main",
+                [
+                    "version": version, "status": "trial", "mode": "testing", "cap": "10", "included": "5",
+                    "dialer": "on",
+                ])
             #expect(good.status == 303)
             let summary = try AccountList(visitor.directory.database).summary(of: .first, now: 0)
             #expect(summary.status == "trial" && summary.mode == "testing" && summary.cap == 10)
@@ -300,6 +307,7 @@ struct PageFormTests {
                 try await visitor.post(
                     "/accounts/main",
                     [
+                        "version": try await visitor.version(in: "/accounts/main", of: "/accounts/main"),
                         "status": status, "mode": "live", "cap": "7", "included": "0", "branding": "on", "dialer": "on",
                     ])
             }

@@ -130,6 +130,11 @@ struct PageVisitor: Sendable {
         return try await send(path ?? action, fields, files: file.map { [$0.field: $0.bytes] } ?? [:])
     }
 
+    /// The version that a form of a page was shown with.
+    func version(in page: String, of action: String) async throws -> String {
+        try #require(PageFields(try await get(page).text, action: action)?["version"])
+    }
+
     /// Follows a redirect of the site.
     func follow(_ response: ReceivedResponse) async throws -> ReceivedResponse {
         #expect(response.status == 303, "\(response.text)")

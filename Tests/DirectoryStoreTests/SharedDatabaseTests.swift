@@ -98,6 +98,27 @@ struct SharedDatabaseTests {
         #expect(report.counted == 30 && report.reasons == ["cap_reached": 20])
     }
 
+    @Test func `of changes from one version at two nodes exactly one is made`() async throws {
+        let nodes = try Self.nodes(2)
+        _ = try BrandEntries(nodes[0]).put([entry("+61491570156")], now: 1)
+        let brand = VersionCondition.from(try BrandList(nodes[1]).brand("acme").version.text)
+        let account = VersionCondition.from(try AccountList(nodes[1]).summary(of: .first, now: 1).version.text)
+        let made = await withTaskGroup { group in
+            for number in 0..<16 {
+                group.addTask {
+                    let node = nodes[number % 2]
+                    var (name, cap) = (BrandList.Change(), AccountStore.Change())
+                    (name.name, cap.cap) = ("Name \(number)", number)
+                    let isBrand = (try? BrandList(node).change("acme", name, if: brand, now: 2)) != nil
+                    let isAccount = (try? AccountStore(node).change(cap, if: account)) != nil
+                    return [isBrand, isAccount]
+                }
+            }
+            return await group.reduce(into: [Bool]()) { $0 += $1 }
+        }
+        #expect(made.count { $0 } == 2)
+    }
+
     @Test func `a replacement reads the file once, not once for each number of the account`() throws {
         let node = try Self.nodes(1)[0]
         let plan = try node.pool.session { session in
