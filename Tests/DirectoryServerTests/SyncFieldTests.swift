@@ -33,7 +33,8 @@ struct SyncFieldTests {
             ("?fields=call_reason,logo_url,call_reason", ["logo_url", "call_reason"]),
             ("?fields=logo_url&fields=call_reason", ["logo_url", "call_reason"]),
             ("?fields=logo%5Furl", ["logo_url"]), ("?lightweight=true", []),
-            ("?lightweight=false", ["logo_url", "call_reason"]), ("?fields=is_active", []),
+            ("?lightweight=true&fields=logo_url", ["logo_url"]), ("?lightweight=false", ["logo_url", "call_reason"]),
+            ("?fields=is_active", []),
         ] as [(String, [String])])
     func `an entry has the fields asked for, and those that are always there`(
         query: String, optional: [String]
@@ -48,7 +49,7 @@ struct SyncFieldTests {
 
     @Test(arguments: [
         "fields=title", "fields=", "fields=logo_url,", "fields=,logo_url", "fields=Logo_URL", "fields=logo_url,%00",
-        "fields=logo_url&lightweight=true", "lightweight=yes", "fields=logo_url&fields=",
+        "lightweight=yes", "fields=logo_url&fields=",
     ])
     func `an unknown name is refused, and the known ones are named`(query: String) async throws {
         try await Self.run { directory in

@@ -9,13 +9,14 @@ import Hummingbird
 ///
 /// Source: mobile-api, "List Stories with Field Filtering" and "Lightweight List Mode".
 enum EntryFieldQuery {
-    /// - Throws: `Refusal` (400) for an unknown or empty name, and for both parameters at once.
+    /// Of both parameters, `fields` counts. A name twice counts once.
+    ///
+    /// - Throws: `Refusal` (400) for an unknown or empty name.
     static func read(_ request: Request) throws -> Set<EntryField> {
         let always = Set(EntryField.allCases.filter { !$0.isOptional })
         let lists = request.uri.queryParameters[values: "fields"]
         let isLight = try isLight(request)
         if lists.isEmpty { return isLight ? always : EntryField.all }
-        if isLight { throw Refusal.badRequest("fields and lightweight exclude each other: send one of them") }
         return try lists.reduce(into: always) { fields, list in
             for name in list.split(separator: ",", omittingEmptySubsequences: false) {
                 fields.insert(try field(name))
