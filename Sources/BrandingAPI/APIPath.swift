@@ -32,6 +32,8 @@ package enum APIPath {
     package static let uploadChunk = "mobile/uploads/chunked/chunk"
     /// Completes a chunked upload.
     package static let uploadComplete = "mobile/uploads/chunked/complete"
+    /// Checks a link into an app, for developers of apps.
+    package static let testDeepLink = "mobile/test/deep-link"
     /// Issues tokens for an API key and a registered device.
     package static let token = "mobile/auth/token"
     /// Exchanges a refresh token for a new access token.

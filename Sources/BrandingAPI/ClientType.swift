@@ -9,5 +9,8 @@ package enum ClientType: String, Hashable, Sendable, CaseIterable {
     case mobileAndroid = "mobile-android"
     case herald
 
+    /// True for apps on phones, whose responses have links into the app.
+    package var isMobile: Bool { self == .mobileIOS || self == .mobileAndroid }
+
     package static let header = "X-Client-Type"
 }

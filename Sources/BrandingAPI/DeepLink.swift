@@ -31,7 +31,10 @@ package struct DeepLink: Hashable, Sendable {
     package init(number: E164Number) { (kind, id) = (.number, number.description) }
 
     /// The link in an app's scheme, without `://`.
-    package func text(scheme: String) -> String { "\(scheme)://\(kind.rawValue)/\(Self.segment(id))" }
+    package func text(scheme: String) -> String {
+        let plus = kind == .number && id.hasPrefix("+") ? "+" : ""
+        return "\(scheme)://\(kind.rawValue)/\(plus)\(Self.segment(String(id.dropFirst(plus.count))))"
+    }
 
     /// The scheme of the project's own apps.
     package static let standardScheme = "herald"
@@ -54,7 +57,7 @@ package struct DeepLink: Hashable, Sendable {
     static func segment(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            if isLetterOrDigit(byte) || "-._~+".utf8.contains(byte) {
+            if isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -76,7 +79,30 @@ package enum CardURL {
     ///
     /// - Parameter base: the directory's `public_url`, with or without a slash at its end.
     package static func text(base: String, brandID: String) -> String? {
-        guard DeepLink(.brand, brandID) != nil else { return nil }
-        return "\(base)\(base.hasSuffix("/") ? "" : "/")b/\(DeepLink.segment(brandID))"
+        text(template: template(base: base), brandID: brandID)
     }
+
+    /// The template of all cards: a URL with `{brand_id}` (RFC 6570 level 1).
+    package static func template(base: String) -> String {
+        "\(base)\(base.hasSuffix("/") ? "" : "/")b/\(variable)"
+    }
+
+    /// The URL that a template gives a brand; nil for an identifier that no path segment can have.
+    package static func text(template: String, brandID: String) -> String? {
+        guard DeepLink(.brand, brandID) != nil else { return nil }
+        return template.replacing(variable, with: DeepLink.segment(brandID))
+    }
+
+    /// True for a template of a directory that a header field can carry: `http` or `https`, one variable, and no
+    /// character that ends a URL in angle brackets.
+    package static func isTemplate(_ text: String) -> Bool {
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= FieldLimit.logoURL,
+            text.ranges(of: variable).count == 1
+        else { return false }
+        return text.replacing(variable, with: "").utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0)
+        }
+    }
+
+    private static let variable = "{brand_id}"
 }

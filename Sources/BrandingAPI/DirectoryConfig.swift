@@ -24,6 +24,8 @@ package struct DirectoryConfig: Hashable, Sendable {
     package var capThisMonth: MonthlyCap?
     /// Events included in the account's plan.
     package var includedImprintsMonthly: Int?
+    /// The public cards of brands, as a template with `{brand_id}` (RFC 6570 level 1); gateways alone get it.
+    package var cardURL: String?
 
     /// Creates a configuration without any field.
     package init() {}
@@ -80,6 +82,7 @@ extension DirectoryConfig: Codable {
         case usedThisMonth = "used_this_month"
         case capThisMonth = "cap_this_month"
         case includedImprintsMonthly = "included_imprints_monthly"
+        case cardURL = "card_url"
     }
 
     /// Decodes the readable fields; a field of a wrong type counts as absent.
@@ -98,6 +101,7 @@ extension DirectoryConfig: Codable {
             capThisMonth = container.tolerantInt(.capThisMonth).map { .events($0) }
         }
         includedImprintsMonthly = container.tolerantInt(.includedImprintsMonthly)
+        cardURL = container.tolerantString(.cardURL)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -115,6 +119,7 @@ extension DirectoryConfig: Codable {
         case nil: break
         }
         try container.encodeIfPresent(includedImprintsMonthly, forKey: .includedImprintsMonthly)
+        try container.encodeIfPresent(cardURL, forKey: .cardURL)
     }
 }
 

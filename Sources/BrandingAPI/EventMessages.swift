@@ -63,6 +63,8 @@ package struct EventResponse: Codable, Hashable, Sendable {
     package var partial: Bool?
     /// The reason for `partial`, such as `invalid_phone_number_e164`.
     package var warningCode: String?
+    /// The link to the call in an app; mobile client types alone get it.
+    package var deepLink: String?
     package var config: DirectoryConfig?
 
     package enum CodingKeys: String, CodingKey {
@@ -71,6 +73,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
         case displayedAt = "displayed_at"
         case imprintID = "imprint_id"
         case warningCode = "warning_code"
+        case deepLink = "deep_link"
     }
 
     package init(success: Bool) { self.success = success }
@@ -98,6 +101,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
         accepted = container.tolerantBool(.accepted)
         partial = container.tolerantBool(.partial)
         warningCode = container.tolerantString(.warningCode)
+        deepLink = container.tolerantString(.deepLink)
         config = container.tolerant(DirectoryConfig.self, .config)
     }
 }

@@ -130,6 +130,7 @@ extension EventResponse {
             object.add(CodingKeys.accepted.rawValue, accepted)
             object.add(CodingKeys.partial.rawValue, partial)
             object.add(CodingKeys.warningCode.rawValue, warningCode)
+            object.add(CodingKeys.deepLink.rawValue, deepLink)
             if let config { object.add(CodingKeys.config.rawValue) { config.write(to: &$0) } }
         }
     }
@@ -152,6 +153,7 @@ extension DirectoryConfig {
             case nil: break
             }
             object.add(CodingKeys.includedImprintsMonthly.rawValue, includedImprintsMonthly)
+            object.add(CodingKeys.cardURL.rawValue, cardURL)
         }
     }
 }

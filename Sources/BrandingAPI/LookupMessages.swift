@@ -11,9 +11,12 @@ package struct LookupResponse: Codable, Hashable, Sendable {
     package var brandID: String?
     package var updatedAt: String?
     package var config: DirectoryConfig?
+    /// The link to the brand, or without one to the number; mobile client types alone get it.
+    package var deepLink: String?
 
     package enum CodingKeys: String, CodingKey {
         case success, e164, config
+        case deepLink = "deep_link"
         case brandName = "brand_name"
         case logoURL = "logo_url"
         case callReason = "call_reason"
@@ -47,6 +50,7 @@ package struct LookupResponse: Codable, Hashable, Sendable {
         brandID = container.tolerantString(.brandID)
         updatedAt = container.tolerantString(.updatedAt)
         config = container.tolerant(DirectoryConfig.self, .config)
+        deepLink = container.tolerantString(.deepLink)
     }
 
     private enum PublicKeys: CodingKey { case brand }
@@ -67,6 +71,7 @@ package struct LookupResponse: Codable, Hashable, Sendable {
         try container.encode(brandID, forKey: .brandID)
         try container.encodeIfPresent(updatedAt, forKey: .updatedAt)
         try container.encodeIfPresent(config, forKey: .config)
+        try container.encodeIfPresent(deepLink, forKey: .deepLink)
     }
 }
 
@@ -92,9 +97,12 @@ package struct PublicLookupResponse: Codable, Hashable, Sendable {
     package var callReason: String?
     /// `cache`, `live` or `none`.
     package var source: String
+    /// The link to the brand, or without one to the number; mobile client types alone get it.
+    package var deepLink: String?
 
     package enum CodingKeys: String, CodingKey {
         case matched, displayed, brand, source
+        case deepLink = "deep_link"
         case callReason = "call_reason"
     }
 
@@ -118,5 +126,6 @@ package struct PublicLookupResponse: Codable, Hashable, Sendable {
         try container.encode(brand, forKey: .brand)
         try container.encode(callReason, forKey: .callReason)
         try container.encode(source, forKey: .source)
+        try container.encodeIfPresent(deepLink, forKey: .deepLink)
     }
 }

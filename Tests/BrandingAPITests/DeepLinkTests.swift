@@ -32,6 +32,18 @@ struct DeepLinkTests {
         #expect(CardURL.text(base: "https://cards.example", brandID: id) == "https://cards.example/b/\(segment)")
     }
 
+    @Test(arguments: [
+        ("https://cards.example/b/{brand_id}", true), ("http://127.0.0.1:8088/b/{brand_id}", true),
+        ("https://cards.example/?id={brand_id}&x", true), ("https://cards.example/b/", false), ("", false),
+        ("https://cards.example/{brand_id}/{brand_id}", false), ("https://cards.example/{other}/{brand_id}", false),
+        ("javascript:alert({brand_id})", false), ("https://cards.example/b/{brand_id}>;x=", false),
+        ("https://cards.example/b/{brand_id}\r\nX: y", false), ("https://c\u{E4}rds.example/{brand_id}", false),
+        ("https://cards.example/" + String(repeating: "a", count: 2048) + "{brand_id}", false),
+    ])
+    func `a template of a foreign directory is checked before a header field has it`(text: String, isTaken: Bool) {
+        #expect(CardURL.isTemplate(text) == isTaken)
+    }
+
     @Test(arguments: ["", ".", ".."])
     func `no link has an identifier that clients resolve away`(id: String) {
         #expect(DeepLink(.brand, id) == nil)

@@ -20,6 +20,8 @@ package struct AccountList: Sendable {
         /// Counted events a month; nil for no cap.
         package let cap: Int?
         package let includedImprints: Int
+        /// True if each brand of the account has a public card.
+        package let hasCards: Bool
         /// Events counted in this calendar month.
         package let used: Int
         /// ISO 8601; nil for the first account of the database.
@@ -37,6 +39,7 @@ package struct AccountList: Sendable {
             case voipDialerEnabled = "voip_dialer_enabled"
             case cap = "cap_this_month"
             case includedImprints = "included_imprints_monthly"
+            case hasCards = "card_enabled"
             case used = "used_this_month"
             case created = "created_at"
         }
@@ -142,7 +145,7 @@ package struct AccountList: Sendable {
         return Summary(
             id: row["client_id"], name: row["name"], status: row["status"], mode: row["mode"],
             brandingEnabled: row["branding_enabled"], voipDialerEnabled: row["voip_dialer_enabled"],
-            cap: row["cap_this_month"], includedImprints: row["included_imprints"],
+            cap: row["cap_this_month"], includedImprints: row["included_imprints"], hasCards: row["card"],
             used: used, created: created > 0 ? Timestamp.string(from: created) : nil)
     }
 }

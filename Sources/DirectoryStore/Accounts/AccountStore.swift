@@ -24,6 +24,8 @@ package struct AccountStore: Sendable {
         package var cap: Int?
         /// Counted events a month that the account's plan includes.
         package var includedImprints: Int?
+        /// True gives each brand of the account a public card.
+        package var hasCards: Bool?
 
         package init() {}
 
@@ -65,11 +67,12 @@ package struct AccountStore: Sendable {
             """
             UPDATE account SET branding_enabled = coalesce(?, branding_enabled),
             voip_dialer_enabled = coalesce(?, voip_dialer_enabled), status = coalesce(?, status),
-            mode = coalesce(?, mode), included_imprints = coalesce(?, included_imprints) WHERE id = ?
+            mode = coalesce(?, mode), included_imprints = coalesce(?, included_imprints), card = coalesce(?, card)
+            WHERE id = ?
             """,
             [
                 change.brandingEnabled, change.voipDialerEnabled, change.status, change.mode, change.includedImprints,
-                account.row,
+                change.hasCards, account.row,
             ])
         if let cap = change.cap {
             try database.execute(

@@ -33,7 +33,7 @@ enum DirectorySchema {
                 .integer("id"), .text("client_id", .unique), .text("mode"), .boolean("branding_enabled"),
                 .boolean("voip_dialer_enabled"), .text("status"), .integer("cap_this_month", .optional),
                 .integer("included_imprints"), .text("name", .standard(.text(""))),
-                .integer("created", .standard(.integer(0))),
+                .integer("created", .standard(.integer(0))), .boolean("card", .standard(.boolean(false))),
             ]),
         SchemaTable(
             "feed_head", key: "account", columns: [.account(.kept), .integer("epoch"), .integer("last_change")]),

@@ -71,7 +71,7 @@ enum PostgreSQLSchema {
 
     /// The first makes the present tables. The others bring those of an earlier program to them, and find them made in a
     /// new database.
-    private static let migrations = [DirectorySchema.script(.postgreSQL) + own, calls, registrations]
+    private static let migrations = [DirectorySchema.script(.postgreSQL) + own, calls, registrations, cards]
 
     // Brand and outcome of an event, and calls by their end.
     private static let calls = """
@@ -100,6 +100,9 @@ enum PostgreSQLSchema {
             account bigint NOT NULL, number bigint NOT NULL, registration text COLLATE "C", released bigint,
             PRIMARY KEY (account, number));
         """
+
+    // The switch of public cards.
+    private static let cards = "ALTER TABLE account ADD COLUMN IF NOT EXISTS card boolean NOT NULL DEFAULT false;"
 
     // The bytes of logos and uploads, and the work that one node does for all.
     private static let own = """

@@ -16,6 +16,7 @@ enum SQLiteMigrations {
         migrator.registerMigration("engines 6") { try $0.execute(sql: shards) }
         migrator.registerMigration("calls 7") { try $0.execute(sql: calls) }
         migrator.registerMigration("registrations 8") { try $0.execute(sql: registrations) }
+        migrator.registerMigration("cards 9") { try $0.execute(sql: cards) }
         return migrator
     }()
 
@@ -68,6 +69,9 @@ enum SQLiteMigrations {
             account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, number INTEGER NOT NULL,
             registration TEXT, released INTEGER, PRIMARY KEY (account, number)) WITHOUT ROWID;
         """
+
+    // The switch of public cards.
+    private static let cards = "ALTER TABLE account ADD COLUMN card INTEGER NOT NULL DEFAULT 0"
 
     // The heads of the feeds, and counters by shard. SQLite cannot change a primary key, so the counters are copied.
     private static let shards = """

@@ -21,6 +21,7 @@ package struct ChangeFeed: Sendable {
     private let blanksInactive: Bool
     private let isFull: Bool
     private let fields: Set<EntryField>
+    private let linkScheme: String?
 
     private static let pageSize = 1000
     /// Seconds by which a change may be ahead of the request that delivers it: the time of a long poll, and the
@@ -39,6 +40,10 @@ package struct ChangeFeed: Sendable {
         package var blanksInactive = false
         /// The fields of each entry; those that are not optional are always there.
         package var fields = EntryField.all
+        /// The scheme of the links to each entry's brand; nil for none.
+        package var linkScheme: String?
+        /// The directory's `public_url` for a client that gets the template of cards; nil for none.
+        package var cardBase: String?
         /// Seconds since 1970.
         package let now: Int64
 
@@ -78,12 +83,14 @@ package struct ChangeFeed: Sendable {
         blanksInactive = parameters.blanksInactive && !parameters.includesInactive
         var config = polled.config
         config.debugUI = try DebugRequests.debugUI(account, device: parameters.device, now: parameters.now, database)
+        if polled.hasCards { config.cardURL = parameters.cardBase.map { CardURL.template(base: $0) } }
         self.config = config.forClients
         cursor = SyncCursor(
             seconds: Self.seconds(parameters.now, with: polled.changed), change: head.last, epoch: head.epoch)
         (start, since) = Self.beginning(parameters, polled)
         isFull = parameters.since == nil
         fields = parameters.fields
+        linkScheme = parameters.linkScheme
     }
 
     private static func beginning(
@@ -131,8 +138,9 @@ package struct ChangeFeed: Sendable {
         let activity = isFull || !(includesInactive || blanksInactive) ? "AND active" : ""
         let query = Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?"))
         let bounds = [account.row, previous?.last ?? start] + (since.map { [$0] } ?? [])
-        var text = EntryJSONWriter(logos: logos, blanksInactive: blanksInactive, fields: fields)
         var (page, last) = (Page(), Int64(0))
+        var text = EntryJSONWriter(
+            logos: logos, blanksInactive: blanksInactive, fields: fields, linkScheme: linkScheme)
         try database.forEach(query, SQLArguments(bounds.map { .integer($0) })) { row in
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)

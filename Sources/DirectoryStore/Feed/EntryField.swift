@@ -9,10 +9,11 @@ package enum EntryField: String, Hashable, Sendable, CaseIterable {
     case logoURL = "logo_url"
     case callReason = "call_reason"
     case isActive = "is_active"
+    case deepLink = "deep_link"
 
     /// True for a field that a client can leave out; the others are in each entry of the published schema, and a
     /// deactivated entry is known by the last.
-    package var isOptional: Bool { self == .logoURL || self == .callReason }
+    package var isOptional: Bool { self == .logoURL || self == .callReason || self == .deepLink }
 
     package static let all = Set(allCases)
 }

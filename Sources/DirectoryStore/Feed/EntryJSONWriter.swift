@@ -17,6 +17,7 @@ struct EntryJSONWriter {
     private let blanksInactive: Bool
     private let hasLogo: Bool
     private let hasReason: Bool
+    private let linkScheme: String?
     /// The last time written: most entries of a page have the same one.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
@@ -24,10 +25,15 @@ struct EntryJSONWriter {
     ///   - logos: the URLs of logos that are files of this server.
     ///   - blanksInactive: true writes an inactive entry with an empty name and without `is_active`.
     ///   - fields: optional fields that are not among these are left out.
-    init(logos: LogoURLs, blanksInactive: Bool = false, fields: Set<EntryField> = EntryField.all) {
+    ///   - linkScheme: the scheme of the link to the entry's brand; nil writes none.
+    init(
+        logos: LogoURLs, blanksInactive: Bool = false, fields: Set<EntryField> = EntryField.all,
+        linkScheme: String? = nil
+    ) {
         self.logos = logos
         self.blanksInactive = blanksInactive
         (hasLogo, hasReason) = (fields.contains(.logoURL), fields.contains(.callReason))
+        self.linkScheme = fields.contains(.deepLink) ? linkScheme : nil
     }
 
     mutating func write(_ row: SQLRow, to text: inout [UInt8]) {
@@ -53,6 +59,10 @@ struct EntryJSONWriter {
         if hasReason, let reason: String = row[4] {
             text += #","call_reason":"#.utf8
             Self.write(reason, to: &text)
+        }
+        if let linkScheme, let link = DeepLink(.brand, row[2]) {
+            text += #","deep_link":"#.utf8
+            Self.write(link.text(scheme: linkScheme), to: &text)
         }
         text += (isActive ? "}" : #","is_active":false}"#).utf8
     }

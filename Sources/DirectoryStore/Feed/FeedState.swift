@@ -66,6 +66,7 @@ package struct FeedState: Sendable {
         hash.update(data: try encoder.encode(polled.requests))
         hash.update(data: Data("\(polled.uploads)".utf8))
         if polled.head.epoch != 0 { hash.update(data: Data("\nepoch \(polled.head.epoch)".utf8)) }
+        if polled.hasCards { hash.update(data: Data("\ncards".utf8)) }
         return Data(hash.finalize())
     }
 

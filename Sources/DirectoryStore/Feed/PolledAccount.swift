@@ -21,6 +21,8 @@ package struct PolledAccount: Sendable {
     let seen: Int64?
     /// The account's state, without the gates of a debug upload.
     let config: DirectoryConfig
+    /// True if each brand of the account has a public card.
+    let hasCards: Bool
     /// The debug requests that have not expired.
     let requests: [DebugRequests.Open]
     /// The count of their uploads.
@@ -62,6 +64,7 @@ package struct PolledAccount: Sendable {
         self.changed = changed ?? 0
         seen = row["seen"]
         config = AccountStore.config(row, used: used ?? 0)
+        hasCards = row["card"]
         (requests, uploads) = DebugRequests.openWithUploads(rows)
         let (digest, modified): (Data?, Int64?) = (row["digest"], row["modified"])
         stored = digest.flatMap { digest in

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// The public cards of brands: what anybody may read who has the link.
+package struct BrandCards: Sendable {
+    private let database: DirectoryDatabase
+
+    package init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// The contents of a card; nothing of it says who was called.
+    package struct Card: Hashable, Sendable {
+        package let id: String
+        package let name: String
+        /// A URL, or the plain name of a logo of this server.
+        package let logo: String?
+        package let reason: String?
+        /// The first numbers in use, in numeric order.
+        package let numbers: [Number]
+        /// True if the brand has more numbers.
+        package let hasMore: Bool
+    }
+
+    /// A number of a card.
+    package struct Number: Hashable, Sendable {
+        package let number: E164Number
+        /// The number's own call reason; nil if it has none or the brand's.
+        package let reason: String?
+    }
+
+    /// Numbers on a card.
+    package static let most = 20
+
+    /// The card of a brand; nil if it is not public.
+    ///
+    /// A card needs the account's switch, an account that may brand calls, an active owner and a number in use. An
+    /// identifier that several such accounts have gives no card, because neither name may stand for the other. The cap
+    /// of the month does not matter.
+    ///
+    /// - Parameter account: the account whose link was asked for; nil for any.
+    package func card(of id: String, account: AccountID? = nil) async throws -> Card? {
+        try await database.pool.read { database in try Self.find(id, account, database) }
+    }
+
+    static func find(_ id: String, _ account: AccountID?, _ database: any SQLConnection) throws -> Card? {
+        guard id.utf8.count <= 256, !id.utf8.contains(0) else { return nil }
+        let brands = try database.rows(
+            """
+            SELECT brand.* FROM account JOIN brand ON brand.account = account.id AND brand.id = ?
+            WHERE account.card AND account.branding_enabled AND account.status IN (\(open)) AND brand.owner = 'active'
+            AND EXISTS (SELECT 1 FROM brand_number WHERE brand_number.account = brand.account
+                AND brand_number.brand_id = brand.id AND brand_number.active)
+            LIMIT 2
+            """, [id])
+        guard brands.count == 1, let row = brands.first else { return nil }
+        let owner: Int64 = row["account"]
+        if let account, account.row != owner { return nil }
+        let reason: String? = row["reason"]
+        let numbers = try database.rows(
+            """
+            SELECT number, call_reason FROM brand_number WHERE account = ? AND brand_id = ? AND active
+            ORDER BY number LIMIT ?
+            """, [owner, id, most + 1]
+        ).compactMap { row -> Number? in
+            let (digits, own): (Int64, String?) = (row["number"], row["call_reason"])
+            return E164Number("+\(digits)").map { Number(number: $0, reason: own == reason ? nil : own) }
+        }
+        return Card(
+            id: row["id"], name: row["name"], logo: row["logo"], reason: reason,
+            numbers: Array(numbers.prefix(most)), hasMore: numbers.count > most)
+    }
+
+    private static let open = AccountState.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+}
