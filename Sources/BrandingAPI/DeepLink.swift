@@ -36,23 +36,6 @@ package struct DeepLink: Hashable, Sendable {
         return "\(scheme)://\(kind.rawValue)/\(plus)\(Self.segment(String(id.dropFirst(plus.count))))"
     }
 
-    /// The scheme of the project's own apps.
-    package static let standardScheme = "herald"
-
-    /// True for a scheme of RFC 3986 §3.1 in lower case that browsers do not open themselves.
-    package static func isScheme(_ text: String) -> Bool {
-        guard let first = text.utf8.first, (97...122).contains(first), (2...32).contains(text.utf8.count) else {
-            return false
-        }
-        return !foreign.contains(text) && text.utf8.allSatisfy { isLetterOrDigit($0) || "+-.".utf8.contains($0) }
-            && text.utf8.allSatisfy { !(65...90).contains($0) }
-    }
-
-    private static let foreign: Set = [
-        "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto", "sip", "sips", "sms", "tel",
-        "ws", "wss",
-    ]
-
     /// A text as one path segment.
     static func segment(_ text: String) -> String {
         var bytes: [UInt8] = []

@@ -9,6 +9,8 @@ package struct ServerPolicies: Hashable, Sendable {
     package var rateLimits = RateLimits.none
     /// The settings in `GET mobile/config`.
     package var clients = ClientSettings()
+    /// The apps that open the links of this server.
+    package var links = AppLinks()
     /// Days after which events, imprints and debug uploads are removed.
     package var keepDays = 400
 

@@ -9,7 +9,7 @@ extension ServerPolicies {
     /// The settings of a configuration that a reload changes.
     init(_ configuration: DirectoryConfiguration) {
         self.init()
-        (rateLimits, clients) = (configuration.rateLimits, configuration.clients)
+        (rateLimits, clients, links) = (configuration.rateLimits, configuration.clients, configuration.links)
         keepDays = configuration.keepDays
     }
 }

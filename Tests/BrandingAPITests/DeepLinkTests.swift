@@ -54,14 +54,4 @@ struct DeepLinkTests {
         #expect(
             CardURL.text(base: "https://cards.example/x/", brandID: "acme") == "https://cards.example/x/b/acme")
     }
-
-    @Test(arguments: [
-        ("herald", true), ("acme.app", true), ("a1+b-c", true), ("Herald", false), ("1herald", false), ("a", false),
-        ("javascript", false), ("https", false), ("tel", false), ("herald:", false), ("h\u{E4}rald", false),
-        ("", false),
-        (String(repeating: "a", count: 33), false),
-    ])
-    func `a scheme is one of RFC 3986, and none of the browser's`(text: String, isScheme: Bool) {
-        #expect(DeepLink.isScheme(text) == isScheme)
-    }
 }

@@ -16,6 +16,8 @@ package struct ClientSettings: Hashable, Sendable {
     package var blanksRemovedNumbers = false
     /// Devices of an account; 0 means no limit.
     package var devicesPerAccount = 1_000_000
+    /// The scheme of links into the operator's apps, such as `herald` in `herald://brand/acme`.
+    package var linkScheme = "herald"
 
     package init() {}
 

@@ -23,6 +23,8 @@ package struct DirectoryConfiguration: Sendable {
     package var responseTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits.usual
     package var clients = ClientSettings()
+    /// The apps that open the links of this server.
+    package var links = AppLinks()
 
     /// A database on a PostgreSQL server, which several nodes can share.
     package struct Database: Hashable, Sendable {
@@ -87,6 +89,7 @@ package struct DirectoryConfiguration: Sendable {
                 "answer_timeout", default: configuration.responseTimeout, in: .seconds(60) ... .seconds(86_400))
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
+            root.within("links") { configuration.links = LinksSchema.read($0) }
             root.within("admin") { AdminSchema.read($0, file, into: &configuration) }
             root.within("camara") { configuration.offersRegistrations = $0.bool("enabled", default: false) }
             root.within("events") { section in
@@ -147,6 +150,7 @@ package struct DirectoryConfiguration: Sendable {
         limits.mobileAndroid = section.integer("mobile_android", default: usual.mobileAndroid, in: range)
         limits.herald = section.integer("herald", default: usual.herald, in: range)
         limits.key = section.integer("key", default: usual.key, in: range)
+        limits.cards = section.integer("cards", default: usual.cards, in: range)
         limits.wrongKeys = section.integer("wrong_keys", default: usual.wrongKeys, in: range)
         return limits
     }
@@ -166,6 +170,8 @@ package struct DirectoryConfiguration: Sendable {
         clients.blanksRemovedNumbers = section.bool("blank_removed_numbers", default: clients.blanksRemovedNumbers)
         clients.devicesPerAccount = section.integer(
             "devices_per_account", default: clients.devicesPerAccount, in: 0...100_000_000)
+        clients.linkScheme =
+            section.string("link_scheme", form: LinksSchema.schemeForm, LinksSchema.isScheme) ?? clients.linkScheme
         return clients
     }
 

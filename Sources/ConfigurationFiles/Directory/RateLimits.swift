@@ -14,15 +14,20 @@ package struct RateLimits: Hashable, Sendable {
     package var key: Int
     /// Wrong keys and tokens per address.
     package var wrongKeys: Int
+    /// Public cards per address.
+    package var cards: Int
 
-    package init(web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, key: Int = 0, wrongKeys: Int) {
+    package init(
+        web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, key: Int = 0, wrongKeys: Int, cards: Int = 0
+    ) {
         (self.web, self.mobileIOS, self.mobileAndroid) = (web, mobileIOS, mobileAndroid)
-        (self.herald, self.key, self.wrongKeys) = (herald, key, wrongKeys)
+        (self.herald, self.key, self.wrongKeys, self.cards) = (herald, key, wrongKeys, cards)
     }
 
     /// The limits of a configuration without the section.
     static let usual = RateLimits(
-        web: 200, mobileIOS: 300, mobileAndroid: 300, herald: 600_000, key: 600_000, wrongKeys: 30)
+        web: 200, mobileIOS: 300, mobileAndroid: 300, herald: 600_000, key: 600_000, wrongKeys: 30,
+        cards: 120)
 
     /// No limits.
     package static let none = RateLimits(web: 0, mobileIOS: 0, mobileAndroid: 0, herald: 0, wrongKeys: 0)
