@@ -199,6 +199,7 @@ let package = Package(
                 .embedInCode("Pages/Templates/fieldstate.mustache"), .embedInCode("Pages/Templates/form.mustache"),
                 .embedInCode("Pages/Templates/part.mustache"), .embedInCode("Pages/Templates/partbody.mustache"),
                 .embedInCode("Pages/Templates/plot.mustache"), .embedInCode("Pages/Templates/table.mustache"),
+                .embedInCode("Cards/Templates/card.mustache"), .embedInCode("Cards/Templates/nocard.mustache"),
             ], swiftSettings: strict),
 
         // Parts: the way of one message, the storage of the directory, the files of both programs.

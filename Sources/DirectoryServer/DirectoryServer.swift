@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConfigurationFiles
 package import DirectoryStore
 import Foundation
 import HTTPTypes
@@ -141,12 +142,13 @@ package final class DirectoryServer: Service {
         // receive.
         await logos.round()
         await watch.look()
+        let cards = try CardPage()
         let site = options.pages == .off || options.admin == .off ? nil : try pages.site()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(pages: site),
+                router: router(pages: site, cards: cards),
                 server: options.connections.server(now: options.now, counters: counters, logger: logger),
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
@@ -228,7 +230,18 @@ package final class DirectoryServer: Service {
         return CamaraRoutes(database: database, gate: gate, now: options.now)
     }
 
-    private func router(pages site: PageSite?) -> Router<KeyedContext> {
+    /// The public cards, and the files of apps that open them.
+    private func addCards(_ page: CardPage, to group: RouterGroup<KeyedContext>) {
+        let card = CardRoute(
+            BrandCards(database), page: page, base: options.publicURL, logos: { [logos] in logos.urls },
+            policies: policies, now: options.now)
+        group.route("b/:brand", isOpenToHead: true) { try await card.card($0, $1) }
+        let files = AppLinkFiles(links: { [policies] in policies.value.links }, base: options.publicURL)
+        group.route(".well-known/apple-app-site-association", isOpenToHead: true) { _, _ in try files.apple() }
+        group.route(".well-known/assetlinks.json", isOpenToHead: true) { _, _ in try files.android() }
+    }
+
+    private func router(pages site: PageSite?, cards: CardPage) -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorResponses(logger: logger)
         router.add(middleware: MetricsMiddleware())
@@ -248,6 +261,7 @@ package final class DirectoryServer: Service {
         open.route("logos/:file", isOpenToHead: true) { request, context in
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
+        addCards(cards, to: open)
         if options.admin == .beside { addAdmin(to: router, pages: site) }
         // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(
@@ -255,6 +269,7 @@ package final class DirectoryServer: Service {
             now: options.now)
         let contract = ContractRoutes(
             database: database, logos: { [logos] in logos.urls }, clients: { [policies] in policies.value.clients },
+            links: ClientLinks(scheme: { [policies] in policies.value.clients.linkScheme }, base: options.publicURL),
             now: options.now,
             lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters)
         for mount in ["", "api"] {

@@ -9,6 +9,7 @@ import Hummingbird
 /// `POST mobile/sync/batch`: up to 500 operations in one request, each with a result of its own.
 struct BatchRoute: Sendable {
     let database: DirectoryDatabase
+    let links: ClientLinks
     let now: @Sendable () -> Int64
     let counters: ServerCounters
 
@@ -21,7 +22,8 @@ struct BatchRoute: Sendable {
             throw Refusal.badRequest("operations must have 1 to \(FieldLimit.batch) entries")
         }
         let now = now()
-        let results = try await results(of: operations.map { Self.judge($0, now: now) }, context.account, now: now)
+        let judged = operations.map { Self.judge($0, now: now) }
+        let results = try await results(of: judged, context.account, scheme: links.scheme(for: request), now: now)
         var text = JSONText()
         try text.object { response in
             try response.add("results") { list in try list.list(results) { try $0.write(to: &$1) } }
@@ -45,12 +47,12 @@ struct BatchRoute: Sendable {
     /// Events come last. An event without a key is stored again when the client repeats the batch, so nothing that can
     /// fail follows them. Imprints and updates can be repeated.
     private func results(
-        of judged: [Result<BatchOperation, Refusal>], _ account: AccountID, now: Int64
+        of judged: [Result<BatchOperation, Refusal>], _ account: AccountID, scheme: String?, now: Int64
     ) async throws -> [BatchResult] {
         let operations = judged.compactMap { try? $0.get() }
         var devices = try await update(operations, account, now: now)[...]
         var imprints = try await store(operations, account, now: now)[...]
-        var events = try await record(operations, account, now: now)[...]
+        var events = try await record(operations, account, scheme: scheme, now: now)[...]
         return judged.compactMap { judged in
             switch judged {
             case .success(.device): devices.popFirst()
@@ -92,12 +94,16 @@ struct BatchRoute: Sendable {
     }
 
     private func record(
-        _ operations: [BatchOperation], _ account: AccountID, now: Int64
+        _ operations: [BatchOperation], _ account: AccountID, scheme: String?, now: Int64
     ) async throws -> [BatchResult] {
         let events = operations.compactMap { if case .event(let event) = $0 { event } else { nil } }
         if events.isEmpty { return [] }
         let responses = try await EventLedger(database, account: account).record(events, now: now)
         for response in responses { counters.addEvent(response.outcome, isCounted: response.counted) }
-        return responses.map { .event($0) }
+        return responses.map { response in
+            var response = response
+            if let scheme { response.link(scheme: scheme) }
+            return .event(response)
+        }
     }
 }

@@ -11,6 +11,7 @@ struct ContractRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
     let clients: @Sendable () -> ClientSettings
+    let links: ClientLinks
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -18,16 +19,20 @@ struct ContractRoutes: Sendable {
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
         let sync = SyncRoutes(
-            database: database, logos: logos, clients: clients, now: now, lost: lost, counters: counters)
+            database: database, logos: logos, clients: clients, links: links, now: now, lost: lost,
+            counters: counters)
         group.route(APIPath.sync, get: sync.sync, post: sync.acknowledge)
         group.route(APIPath.lookup, get: sync.lookup)
-        let reports = ReportRoutes(database: database, clients: clients, now: now, lost: lost, counters: counters)
+        let reports = ReportRoutes(
+            database: database, clients: clients, links: links, now: now, lost: lost, counters: counters)
         group.route(APIPath.event, post: reports.event)
         group.route(APIPath.register, post: reports.register)
         group.route(APIPath.update, post: reports.update)
         group.route(APIPath.presence, post: reports.presence)
         group.route(APIPath.deviceLog, post: reports.log)
-        group.route(APIPath.batch, post: BatchRoute(database: database, now: now, counters: counters).batch)
+        group.route(
+            APIPath.batch, post: BatchRoute(database: database, links: links, now: now, counters: counters).batch)
+        group.route(APIPath.testDeepLink, get: DeepLinkRoute(database: database, links: links).check)
         group.route(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
         group.route(APIPath.configuration, get: ConfigurationRoute(current: clients).configuration)
         group.route(APIPath.token, post: TokenRoutes(database: database, now: now).token)

@@ -10,6 +10,7 @@ import Hummingbird
 struct ReportRoutes: Sendable {
     let database: DirectoryDatabase
     let clients: @Sendable () -> ClientSettings
+    let links: ClientLinks
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -27,8 +28,9 @@ struct ReportRoutes: Sendable {
 
     func event(_ request: Request, _ context: AccountContext) async throws -> Response {
         let event = ReportedEvent(try await JSONBody.object(of: request, levels: .max))
-        let response = try await EventLedger(database, account: context.account).record(event, now: now())
+        var response = try await EventLedger(database, account: context.account).record(event, now: now())
         counters.addEvent(response.outcome, isCounted: response.counted)
+        if let scheme = links.scheme(for: request) { response.link(scheme: scheme) }
         var text = JSONText()
         response.write(to: &text)
         return JSONBody.response(text, status: response.partial == true ? .accepted : .ok)

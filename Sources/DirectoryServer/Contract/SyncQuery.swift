@@ -14,7 +14,7 @@ struct SyncQuery: Sendable {
     /// The fields of each entry.
     let fields: Set<EntryField>
     /// The parameters that change the response.
-    let parts: [String]
+    var parts: [String]
 
     /// - Throws: `Refusal` (400) for an invalid value.
     init(_ request: Request) throws {

@@ -14,6 +14,7 @@ struct SyncRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
     let clients: @Sendable () -> ClientSettings
+    let links: ClientLinks
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
@@ -24,17 +25,21 @@ struct SyncRoutes: Sendable {
     /// `is_active`, which the published schema does not have; their next full response leaves such entries out. Until
     /// then phones can get such an entry with an empty name (`blanksRemovedNumbers`).
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let query = try SyncQuery(request)
+        var query = try SyncQuery(request)
         let (now, logos) = (now(), logos())
         var parameters = ChangeFeed.Parameters(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
         parameters.fields = query.fields
         parameters.blanksInactive = context.caller.kind == .phone && clients().blanksRemovedNumbers
+        (parameters.linkScheme, parameters.cardBase) = (links.scheme(for: request), links.cardBase(for: request))
+        // Responses to other clients keep their tags.
+        query.parts += [parameters.linkScheme, parameters.cardBase].compactMap(\.self)
+        let asked = query
         var (state, start) = try await ChangeFeed.begin(
             parameters, logos: logos, in: database, context.polled
         ) { state in
-            state.isSaved && state.isHeld(by: request, query, now: now)
+            state.isSaved && state.isHeld(by: request, asked, now: now)
         }
         if !state.isSaved {
             let saved = await lost.attempt("the time of a new state") { [state] in
@@ -45,7 +50,8 @@ struct SyncRoutes: Sendable {
         // Clients may store the response and must revalidate it each time, because a closed gate must take effect at
         // once.
         var headers: HTTPFields = [
-            .eTag: state.tag(query: query.parts), .cacheControl: "private, no-cache", .vary: "Accept-Encoding",
+            .eTag: state.tag(query: query.parts), .cacheControl: "private, no-cache",
+            .vary: "Accept-Encoding, X-Client-Type",
         ]
         headers[.lastModified] = state.visibleTime(now: now).map(HTTPDate.text)
         let deliveries = SyncDeliveries(database, account: context.account)
@@ -129,10 +135,16 @@ struct SyncRoutes: Sendable {
         let item = found.map(logos().resolved)
         await count(item == nil ? .notMatched : .matched, context)
         let isAllowed = config.brandingEnabled == true
+        let shown = isAllowed ? item : nil
+        let link = shown?.brandID.flatMap { DeepLink(.brand, $0) } ?? DeepLink(number: number)
+        let deepLink = links.scheme(for: request).map { link.text(scheme: $0) }
         if request.uri.queryParameters["format"] == "public" {
-            return try JSONBody.response(PublicLookupResponse(item, isDisplayed: isAllowed))
+            var response = PublicLookupResponse(item, isDisplayed: isAllowed)
+            response.deepLink = deepLink
+            return try JSONBody.response(response)
         }
-        return try JSONBody.response(
-            LookupResponse(e164: number.description, item: isAllowed ? item : nil, config: config))
+        var response = LookupResponse(e164: number.description, item: shown, config: config)
+        response.deepLink = deepLink
+        return try JSONBody.response(response)
     }
 }

@@ -8,7 +8,7 @@ package struct BrandCards: Sendable {
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// The contents of a card; nothing of it says who was called.
+    /// The contents of a card; no callee is among them.
     package struct Card: Hashable, Sendable {
         package let id: String
         package let name: String
@@ -34,7 +34,7 @@ package struct BrandCards: Sendable {
     /// The card of a brand; nil if it is not public.
     ///
     /// A card needs the account's switch, an account that may brand calls, an active owner and a number in use. An
-    /// identifier that several such accounts have gives no card, because neither name may stand for the other. The cap
+    /// identifier that several such accounts have gives no card, because neither name may appear for the other. The cap
     /// of the month does not matter.
     ///
     /// - Parameter account: the account whose link was asked for; nil for any.
@@ -43,7 +43,7 @@ package struct BrandCards: Sendable {
     }
 
     static func find(_ id: String, _ account: AccountID?, _ database: any SQLConnection) throws -> Card? {
-        guard id.utf8.count <= 256, !id.utf8.contains(0) else { return nil }
+        guard id.utf8.count <= 4096, !id.utf8.contains(0) else { return nil }
         let brands = try database.rows(
             """
             SELECT brand.* FROM account JOIN brand ON brand.account = account.id AND brand.id = ?
