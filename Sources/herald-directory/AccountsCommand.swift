@@ -45,13 +45,23 @@ struct AccountsCommand: ParsableCommand {
             help: ArgumentHelp("Counted events a month that the plan includes.", valueName: "number"))
         var includedImprints: Int?
 
+        @Option(
+            help: ArgumentHelp(
+                "on gives each brand a public card at public_url/b/BRAND, off takes the cards away.",
+                valueName: "on|off"))
+        var card: CardSwitch?
+
         var change: AccountStore.Change {
             var change = AccountStore.Change()
             (change.brandingEnabled, change.voipDialerEnabled, change.status) = (branding, voip, status)
             (change.mode, change.cap, change.includedImprints) = (mode, cap, includedImprints)
+            change.hasCards = card.map { $0 == .on }
             return change
         }
     }
+
+    /// The switch of public cards.
+    enum CardSwitch: String, ExpressibleByArgument, CaseIterable { case on, off }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -72,12 +82,13 @@ struct AccountsCommand: ParsableCommand {
                 [
                     account.name, account.id, account.status, account.mode, account.brandingEnabled ? "on" : "off",
                     account.voipDialerEnabled ? "on" : "off", "\(account.used)", account.cap.map(String.init),
-                    "\(account.includedImprints)",
+                    "\(account.includedImprints)", account.hasCards ? "on" : "off",
                 ]
             }
             Output.write(
-                table: ["NAME", "ID", "STATUS", "MODE", "BRANDING", "VOIP", "USED", "CAP", "INCLUDED"], list.form,
-                wideOnly: ["ID", "VOIP", "INCLUDED"], rows)
+                table: ["NAME", "ID", "STATUS", "MODE", "BRANDING", "VOIP", "USED", "CAP", "INCLUDED", "CARD"],
+                list.form,
+                wideOnly: ["ID", "VOIP", "INCLUDED", "CARD"], rows)
         }
     }
 
@@ -220,6 +231,7 @@ struct AccountArgument: ParsableArguments {
             ("branding", account.brandingEnabled ? "on" : "off"), ("voip", account.voipDialerEnabled ? "on" : "off"),
             ("used", "\(account.used) counted events this month"),
             ("cap", account.cap.map { "\($0) a month" } ?? "none"), ("included", "\(account.includedImprints) a month"),
+            ("card", account.hasCards ? "on" : "off"),
         ])
     }
 }

@@ -44,6 +44,16 @@ struct CommandTests {
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
+    @Test func `public cards are switched on and off`() async throws {
+        #expect(try await run("accounts", "add", "acme").code == 0)
+        #expect(try await run("accounts", "show").output.contains("\ncard      off\n"))
+        #expect(try await run("accounts", "set", "--card", "on").output.contains("\ncard      on\n"))
+        let kept = try await run("accounts", "set", "--cap", "5", "--json")
+        #expect(kept.output.contains(#""card_enabled":true"#), "\(kept)")
+        #expect(try await run("accounts", "set", "--card", "maybe").code != 0)
+        #expect(try await run("accounts", "set", "--card", "off").output.contains("\ncard      off\n"))
+    }
+
     @Test func `a status is one of a list, and a mistyped one changes nothing`() async throws {
         #expect(try await run("accounts", "add", "acme").code == 0)
         let refused = try await run("accounts", "set", "acme", "--status", "actve")

@@ -267,12 +267,13 @@ struct PageFormTests {
                 "/accounts/main",
                 [
                     "version": version, "status": "trial", "mode": "testing", "cap": "10", "included": "5",
-                    "dialer": "on",
+                    "dialer": "on", "card": "on",
                 ])
             #expect(good.status == 303)
             let summary = try AccountList(visitor.directory.database).summary(of: .first, now: 0)
             #expect(summary.status == "trial" && summary.mode == "testing" && summary.cap == 10)
             #expect(!summary.brandingEnabled && summary.voipDialerEnabled && summary.includedImprints == 5)
+            #expect(summary.hasCards)
         }
     }
 

@@ -57,6 +57,7 @@ struct UpgradeTests {
         #expect(second.row == 2)
         let config = try AccountStore(database).config(now: ManualTime.start)
         #expect(config.usedThisMonth == 1 && config.capThisMonth == .events(100))
+        #expect(try AccountList(database).all(now: ManualTime.start).allSatisfy { !$0.hasCards })
         #expect(try await database.pool.read { try ChangeCounter.head(.first, $0) }.last == 3)
         let retry = EventRequest(phoneNumber: "+61491570156", outcome: "displayed", eventKey: "displayed:1")
         #expect(try await EventLedger(database).record(retry, now: ManualTime.start).eventID == "event-1")

@@ -17,10 +17,11 @@ struct AdminAccountRoutes: Sendable {
         /// -1 for no cap.
         var cap_this_month: Int?
         var included_imprints_monthly: Int?
+        var card_enabled: Bool?
 
         static let fields: Set = [
             "branding_enabled", "voip_dialer_enabled", "status", "mode", "cap_this_month",
-            "included_imprints_monthly",
+            "included_imprints_monthly", "card_enabled",
         ]
 
         var change: AccountStore.Change {
@@ -28,6 +29,7 @@ struct AdminAccountRoutes: Sendable {
             (change.brandingEnabled, change.voipDialerEnabled) = (branding_enabled, voip_dialer_enabled)
             (change.status, change.mode) = (status, mode)
             (change.cap, change.includedImprints) = (cap_this_month, included_imprints_monthly)
+            change.hasCards = card_enabled
             return change
         }
     }

@@ -9,6 +9,7 @@ struct AccountForm: Sendable {
     private var mode: String
     private var isBranding: Bool
     private var isDialer: Bool
+    private var hasCards: Bool
     /// Empty for no cap.
     private var cap: String
     private var included: String
@@ -21,6 +22,7 @@ struct AccountForm: Sendable {
     init(_ account: AccountList.Summary) {
         (status, mode) = (account.status, account.mode)
         (isBranding, isDialer) = (account.brandingEnabled, account.voipDialerEnabled)
+        hasCards = account.hasCards
         (cap, included) = (Self.text(account.cap), "\(account.includedImprints)")
         version = account.version.text
     }
@@ -28,6 +30,7 @@ struct AccountForm: Sendable {
     init(_ form: PageForm) {
         (status, mode) = (form["status"], form["mode"])
         (isBranding, isDialer) = (form.isTicked("branding"), form.isTicked("dialer"))
+        hasCards = form.isTicked("card")
         (cap, included, version) = (form["cap"], form["included"], form["version"])
     }
 
@@ -37,6 +40,7 @@ struct AccountForm: Sendable {
         // A status of an earlier version stays until another is chosen.
         change.status = status == account.status ? nil : status
         (change.mode, change.brandingEnabled, change.voipDialerEnabled) = (mode, isBranding, isDialer)
+        change.hasCards = hasCards
         change.cap = cap.isEmpty ? -1 : count("cap", cap)
         change.includedImprints = count("included", included)
         return change
@@ -72,6 +76,7 @@ struct AccountForm: Sendable {
             "Branding enabled", mine: Self.text(isBranding), theirs: Self.text(account.brandingEnabled))
         _ = conflict.compare(
             "VoIP dialer enabled", mine: Self.text(isDialer), theirs: Self.text(account.voipDialerEnabled))
+        _ = conflict.compare("Public cards", mine: Self.text(hasCards), theirs: Self.text(account.hasCards))
         problems["cap"] = conflict.compare("Cap", mine: cap, theirs: Self.text(account.cap))
         problems["included"] = conflict.compare(
             "Imprints included", mine: included, theirs: "\(account.includedImprints)")
@@ -94,6 +99,8 @@ struct AccountForm: Sendable {
                     problem: problems["mode"]),
                 .tick("branding", "Branding enabled", isBranding, hint: "off stops all brands of the account"),
                 .tick("dialer", "VoIP dialer enabled", isDialer, hint: "shown to phones"),
+                .tick(
+                    "card", "Public cards", hasCards, hint: "a page of each brand that anybody with its link can read"),
                 .text(
                     "cap", "Counted events a month, at most", cap, hint: "empty for no cap", problem: problems["cap"]),
                 .text("included", "Imprints included in the plan", included, problem: problems["included"]),

@@ -29,8 +29,8 @@ extension AccountList.Summary {
             of: id,
             [
                 ("status", status), ("mode", mode), ("branding_enabled", "\(brandingEnabled)"),
-                ("voip_dialer_enabled", "\(voipDialerEnabled)"), ("cap_this_month", cap.map { "\($0)" }),
-                ("included_imprints_monthly", "\(includedImprints)"),
+                ("voip_dialer_enabled", "\(voipDialerEnabled)"), ("card_enabled", "\(hasCards)"),
+                ("cap_this_month", cap.map { "\($0)" }), ("included_imprints_monthly", "\(includedImprints)"),
             ])
     }
 }
