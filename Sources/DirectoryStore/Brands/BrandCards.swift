@@ -36,12 +36,11 @@ package struct BrandCards: Sendable {
     /// A card needs the account's switch, an account that may brand calls, an active owner and a number in use. An
     /// identifier that several such accounts have gives no card, because neither name may appear for the other. The cap
     /// of the month does not matter.
-    ///
-    /// - Parameter account: the account whose link was asked for; nil for any.
-    package func card(of id: String, account: AccountID? = nil) async throws -> Card? {
-        try await database.pool.read { database in try Self.find(id, account, database) }
+    package func card(of id: String) async throws -> Card? {
+        try await database.pool.read { database in try Self.find(id, nil, database) }
     }
 
+    /// - Parameter account: the account that has the brand; nil for any.
     static func find(_ id: String, _ account: AccountID?, _ database: any SQLConnection) throws -> Card? {
         guard id.utf8.count <= 4096, !id.utf8.contains(0) else { return nil }
         let brands = try database.rows(
