@@ -22,13 +22,23 @@ public enum BrandingDecision: Hashable, Sendable {
 public func decide(
     _ evidence: CallEvidence, policy: BrandingPolicy, gates: BrandingGates, index: BrandIndex
 ) -> BrandingDecision {
+    decide(evidence, policy: policy, gates: gates) { index.entry(for: $0) }
+}
+
+/// Decides with a lookup of its own, as for a recorded call whose brand may have left the index since.
+///
+/// - Parameter lookUp: the brand of a number; called once at most, after all checks of the caller.
+@inline(__always)
+public func decide(
+    _ evidence: CallEvidence, policy: BrandingPolicy, gates: BrandingGates, lookUp: (E164Number) -> BrandEntry?
+) -> BrandingDecision {
     if !evidence.isInitialInvite || evidence.hasReplaces { return .passThrough(.midDialog) }
     if evidence.isSpiral { return .passThrough(.alreadyBranded) }
     if evidence.isEmergency { return .passThrough(.emergency) }
     if evidence.privacy { return .passThrough(.privacy) }
     if let reason = objection(to: evidence, policy: policy) { return .passThrough(reason) }
     guard let number = evidence.number else { return .passThrough(.numberUnclear) }
-    guard let entry = index.entry(for: number) else { return .passThrough(.noMatch) }
+    guard let entry = lookUp(number) else { return .passThrough(.noMatch) }
     if let gate = gates.closed { return .passThrough(gate) }
     return .show(entry)
 }
