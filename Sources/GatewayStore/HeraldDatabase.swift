@@ -124,6 +124,13 @@ package final class HeraldDatabase: Sendable {
         try reader(path: ledgerPath(in: folder), Migrations.ledger)
     }
 
+    /// Opens a ledger by its path for reading only: a backup, or a file that was set aside.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there is none, or it is damaged, older or newer than this program.
+    package static func ledgerReader(file: String) throws(HeraldDatabaseError) -> any DatabaseReader {
+        try reader(path: file, Migrations.ledger)
+    }
+
     /// Opens the brand records of a gateway, running or not, for reading only.
     ///
     /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.

@@ -11,18 +11,19 @@ extension BrandCacheStore {
     /// - Parameter profile: the rendering of the bytes for a phone.
     /// - Throws: a database error. An invalid row is left out.
     package func loadIndex(profile: RenderingProfile) async throws -> BrandIndex {
-        try await database.read { database in
-            var builder = BrandIndexBuilder(
-                profile: profile, generation: try Self.state(in: database).generation,
-                expectedCount: try BrandChangeLog(database: database).recordCount(), numbersAreUnique: true)
-            let rows = try Row.fetchCursor(
-                database, sql: "SELECT \(BrandMerge.columns) FROM brand ORDER BY number")
-            while let row = try rows.next() {
-                guard let number = BrandMerge.number(of: row) else { continue }
-                builder.add(BrandMerge.record(of: number, row))
-            }
-            return builder.finish()
+        try await database.read { try Self.wholeIndex(in: $0, profile: profile) }
+    }
+
+    static func wholeIndex(in database: Database, profile: RenderingProfile) throws -> BrandIndex {
+        var builder = BrandIndexBuilder(
+            profile: profile, generation: try state(in: database).generation,
+            expectedCount: try BrandChangeLog(database: database).recordCount(), numbersAreUnique: true)
+        let rows = try Row.fetchCursor(database, sql: "SELECT \(BrandMerge.columns) FROM brand ORDER BY number")
+        while let row = try rows.next() {
+            guard let number = BrandMerge.number(of: row) else { continue }
+            builder.add(BrandMerge.record(of: number, row))
         }
+        return builder.finish()
     }
 
     /// Updates an index by the numbers that changed after it, in milliseconds instead of seconds.

@@ -37,6 +37,13 @@ package struct BrandCacheReader: Sendable {
         }
     }
 
+    /// The index of all numbers, as the gateway has it; some seconds for a million.
+    ///
+    /// - Throws: a database error. An invalid row is left out.
+    package func index(profile: RenderingProfile) throws -> BrandIndex {
+        try database.read { try BrandCacheStore.wholeIndex(in: $0, profile: profile) }
+    }
+
     /// An index of one number, if stored, so that a lookup does not wait for millions of others.
     package func index(of number: E164Number, profile: RenderingProfile) throws -> BrandIndex {
         try database.read { database in

@@ -148,6 +148,7 @@ extension LedgerReader {
 extension LedgerReader {
     /// The conditions of one piece, for a statement on `call`.
     struct Piece {
+        let rows: ClosedRange<Int64>
         let condition: String
         let arguments: StatementArguments
     }
@@ -171,7 +172,8 @@ extension LedgerReader {
         while last >= span.rows.lowerBound {
             let first = max(span.rows.lowerBound, last - size + 1)
             let piece = Piece(
-                condition: "id BETWEEN ? AND ?" + conditions.sql, arguments: [first, last] + conditions.arguments)
+                rows: first...last, condition: "id BETWEEN ? AND ?" + conditions.sql,
+                arguments: [first, last] + conditions.arguments)
             let isLast = try database.read { [last] database in
                 switch try body(database, piece) {
                 case .isEnough: true
