@@ -29,7 +29,8 @@ struct Herald: AsyncParsableCommand {
         version: HeraldVersion.current,
         subcommands: [
             SetupCommand.self, RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self,
-            SimulateCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self,
+            SimulateCommand.self, ReplayCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self,
+            DrainCommand.self,
             LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, BrandsCommand.self,
             CallsCommand.self,
             EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,

@@ -85,15 +85,10 @@ package struct CallSimulator {
     }
 
     private func settings(_ hops: [NextHopName: [ResolvedHop]]) throws -> GatewaySettings {
-        let foundation = GatewayFoundation(
-            bound: try configuration.listen.map { try $0.address.peer() }, secret: Secret(key0: 1, key1: 2),
-            health: TargetRegistry(), trunks: TrunkRegister(), mostTransactions: 100)
         // Another peer with the same address must not take the call of a named trunk.
         var chosen = configuration
         if let trunk { chosen.trunks.removeAll { $0.name != trunk } }
-        return try CommandFailure.reported {
-            try chosen.gatewaySettings(on: foundation, ResolvedPeers(chosen, hops), at: 0)
-        }
+        return try chosen.settingsWithoutNetwork(hops)
     }
 
     private func simulation(
@@ -199,19 +194,5 @@ package struct CallSimulator {
 
     private static func address(_ text: String) -> PeerAddress? {
         try? EndpointAddress.read(text, defaultPort: 5060).peer()
-    }
-}
-
-extension HeraldConfiguration {
-    /// Addresses in place of names of next hops, since a simulation asks no name server.
-    ///
-    /// They are of 192.0.0.0/24, which no network uses (RFC 6890).
-    fileprivate var standInHops: [NextHopName: [ResolvedHop]] {
-        let names = nextHopNames.enumerated().map { position, name in
-            let address = PeerAddress(
-                ipv4: 0xC000_0000 + UInt32(position % 250 + 2), port: name.port ?? name.transport.defaultPort)
-            return (name, [ResolvedHop(address: address, priority: 0, weight: 0)])
-        }
-        return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 }
