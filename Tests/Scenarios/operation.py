@@ -9,7 +9,7 @@ import time
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
 from . import (accepted_streams, adoption, calling_names, certificate_hosts, clock, commands, control, customers, doctor,
-               door_outcomes, doors, monitoring, redirections, shared_ledger, shadow, signed, state, syncing, takeover,
+               door_outcomes, doors, monitoring, redirections, replay, shared_ledger, shadow, signed, state, syncing, takeover,
                testcalls, torture, tracing, verdicts, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -258,4 +258,5 @@ OPERATION = (
     *verdicts.VERDICTS,
     *certificate_hosts.HOSTS,
     *shadow.SHADOW,
+    *replay.REPLAY,
 )
