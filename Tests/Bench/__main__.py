@@ -7,15 +7,16 @@ import sys
 from heraldtest import ROOT
 from heraldtest.child import Failed, end_on_signals
 from . import (
-    compare, directory_load, doors, foreground, index, kernel, overload, parts, profile, scale, shipping, signers, trust)
+    compare, directory_load, doors, foreground, index, kernel, overload, parts, profile, replay, scale, shipping,
+    signers, trust)
 from .dataset import Data
 
 RELEASE = os.path.join(ROOT, ".build-release", "release")
 MODES = {"compare": compare, "overload": overload, "scale": scale, "profile": profile, "parts": parts, "index": index,
          "kernel": kernel, "directory": directory_load, "shipping": shipping, "gateway": foreground, "trust": trust,
-         "signers": signers, "doors": doors}
+         "signers": signers, "doors": doors, "replay": replay}
 # Modes whose calls come from the bench's own million numbers.
-WITH_DATA = (compare, overload, scale, kernel, doors)
+WITH_DATA = (compare, overload, scale, kernel, doors, replay)
 WITHOUT_GATEWAY = (parts, kernel, directory_load)
 COMPARING = (compare, overload, profile)
 
