@@ -84,6 +84,7 @@ NOT_EXECUTED = (
     ("herald trust show", SIGNERS),
     ("herald trust check", SIGNERS),
     ("herald simulate signed.txt", SIGNERS),
+    ("herald replay", 'the files are the reader\'s; the scenario "recorded calls under another policy" of Deploy/test'),
     ("curl -sSf -H Content-Type: application/json --data-binary @sti-pa-user.json", LOGIN),
     ("herald-directory copy", "the site has no PostgreSQL; DatabaseCopyTests copies"),
     ("herald-directory keys add gateway --write", "the site has this key; the scenarios make theirs"),
