@@ -12,7 +12,7 @@ import Primitives
 
 /// `herald replay`: decides the calls of ledgers again under another configuration, and lists the calls that would change.
 ///
-/// Reads ledger and brands beside a running gateway, stores nothing, and keeps no call in memory but the listed ones.
+/// Reads ledger and brands beside a running gateway, stores nothing, and keeps 20,000 calls in memory.
 package struct LedgerReplay {
     /// The order of the command.
     package struct Order: Sendable {

@@ -6,6 +6,7 @@ import CallAccounting
 import CallPath
 import GatewayStore
 import Primitives
+import Trust
 
 /// A recorded call that would be decided otherwise, or that cannot be decided again.
 struct ReplayedChange: Sendable {
@@ -94,7 +95,8 @@ extension ReplayedChange {
         guard before == nil, let evidence = call.evidence else { return nil }
         guard evidence.isNamed == replayed.isNamed else { return (.otherName, .configuration) }
         // Of signed names the values are not recorded. The recorded one stays.
-        guard let entry = replayed.entry, [NameOrigin.none, .directory].contains(call.trust?.nameOrigin ?? .none),
+        guard let entry = replayed.entry,
+            [NameOrigin.none, .directory].contains(call.trust?.nameOrigin ?? NameOrigin.none),
             !isRecorded(index.text(.name, entry), as: call.brandName ?? "")
         else { return nil }
         return (.otherName, isSameProfile ? .brandRenamed : .configuration)

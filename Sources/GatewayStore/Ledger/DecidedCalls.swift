@@ -58,10 +58,10 @@ package struct LostRows: Hashable, Sendable {
 }
 
 extension LedgerReader {
-    /// Reads the inbound calls that pass the filter once, the newest first, in the memory of one call.
+    /// Reads the inbound calls that pass the filter once, the newest first, with 20,000 of them in memory.
     ///
-    /// Each piece is a transaction of its own, so neither a checkpoint of a running gateway nor another reader waits. Damaged
-    /// pages cost the rest of their piece.
+    /// Each piece is a transaction of its own that has ended before `body` gets its calls. So a slow reader of the results keeps
+    /// no checkpoint of a running gateway waiting. Damaged pages cost the rest of their piece.
     ///
     /// - Parameter path: the file, for errors.
     /// - Returns: the rows that could not be read.
@@ -70,35 +70,53 @@ extension LedgerReader {
         matching filter: CallFilter, of path: String, _ body: (DecidedCall) throws -> Void
     ) throws -> [LostRows] {
         var lost: [LostRows] = []
-        do {
-            _ = try read(filter, nil) { database, piece in
-                var next = piece.rows.upperBound
-                do {
-                    try Self.decided(in: piece, database) { call in
-                        next = call.row - 1
-                        try body(call)
-                    }
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                    let rows = min(piece.rows.lowerBound, next)...next
-                    lost.append(LostRows(rows: rows, reason: error.message ?? "\(error.resultCode)"))
-                    return .hasCalls
-                }
-                return next == piece.rows.upperBound ? .isEmpty : .hasCalls
-            }
-        } catch let error as DatabaseError {
-            throw HeraldDatabaseError(reading: error, path: path)
+        var rest = filter
+        while let piece = try nextDecided(rest, of: path) {
+            for call in piece.calls { try body(call) }
+            if let rows = piece.lost { lost.append(rows) }
+            rest.before = piece.first
         }
         return lost
     }
 
+    /// The calls of one piece, from its first row on.
+    private struct DecidedPiece {
+        let first: Int64
+        var calls: [DecidedCall] = []
+        var lost: LostRows?
+    }
+
+    /// The newest piece with calls or damage; nil for none.
+    private func nextDecided(_ filter: CallFilter, of path: String) throws(HeraldDatabaseError) -> DecidedPiece? {
+        var found: DecidedPiece?
+        do {
+            _ = try read(filter, nil) { database, piece in
+                var decided = DecidedPiece(first: piece.rows.lowerBound)
+                do {
+                    try Self.decided(in: piece, database) { decided.calls.append($0) }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+                    let last = (decided.calls.last?.row).map { $0 - 1 } ?? piece.rows.upperBound
+                    decided.lost = LostRows(
+                        rows: min(decided.first, last)...last, reason: error.message ?? "\(error.resultCode)")
+                }
+                if decided.calls.isEmpty, decided.lost == nil { return .isEmpty }
+                found = decided
+                return .isEnough
+            }
+        } catch {
+            throw HeraldDatabaseError(reading: error, path: path)
+        }
+        return found
+    }
+
     private static func decided(
-        in piece: Piece, _ database: Database, _ body: (DecidedCall) throws -> Void
+        in piece: Piece, _ database: Database, _ body: (DecidedCall) -> Void
     ) throws {
         let sql = """
             SELECT \(DecidedCall.columns) FROM \(CallColumn.source)
             WHERE direction = 1 AND \(piece.condition) ORDER BY id DESC
             """
         let rows = try Row.fetchCursor(database, sql: sql, arguments: piece.arguments)
-        while let row = try rows.next() { try body(DecidedCall(row)) }
+        while let row = try rows.next() { body(DecidedCall(row)) }
     }
 }
