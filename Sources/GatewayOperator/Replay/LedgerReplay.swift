@@ -146,8 +146,11 @@ package struct LedgerReplay {
             trust: call.trust, reason: call.reason)
         recorded.carrierName = call.carrierName ?? ""
         recorded.rangSeveral = call.rangSeveral
-        let index = brands.index(of: replay.customer(of: recorded))
-        return ReplayedChange(call, replay.decide(recorded, in: index), in: index, isSameProfile: isSameProfile)
+        let customer = replay.customer(of: recorded)
+        let index = brands.index(of: customer)
+        let likeness = ReplayedChange.Likeness(
+            hasSameProfile: isSameProfile, hasSameCustomer: customer == call.customer)
+        return ReplayedChange(call, replay.decide(recorded, in: index), in: index, likeness)
     }
 }
 

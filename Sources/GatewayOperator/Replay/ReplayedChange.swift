@@ -58,8 +58,15 @@ struct ReplayedChange: Sendable {
 }
 
 extension ReplayedChange {
+    /// The parts of two configurations that choose and render a brand.
+    struct Likeness {
+        let hasSameProfile: Bool
+        /// Whether the call has brands of the customer that its record names.
+        let hasSameCustomer: Bool
+    }
+
     /// Compares the record with its replay; nil for a call that would not change.
-    init?(_ call: DecidedCall, _ replayed: CallReplay.Replayed, in index: BrandIndex, isSameProfile: Bool) {
+    init?(_ call: DecidedCall, _ replayed: CallReplay.Replayed, in index: BrandIndex, _ likeness: Likeness) {
         let before = call.reason
         self.call = call
         switch replayed.now {
@@ -71,7 +78,7 @@ extension ReplayedChange {
                 kind: .rejected, before: call.decision, after: "rejected", cause: .configuration, undecided: nil)
             (name, brandID, why) = (nil, nil, "no route has the called number, and routes.default is reject")
         case .decided(let after):
-            guard let change = Self.change(of: call, to: after, replayed, in: index, isSameProfile) else { return nil }
+            guard let change = Self.change(of: call, to: after, replayed, in: index, likeness) else { return nil }
             let entry = after == nil ? replayed.entry : nil
             name = replayed.isNamed ? entry.map { index.text(.name, $0) } : nil
             brandID = entry.map { index.text(.brandID, $0) }
@@ -84,12 +91,12 @@ extension ReplayedChange {
 
     private static func change(
         of call: DecidedCall, to after: PassThroughReason?, _ replayed: CallReplay.Replayed, in index: BrandIndex,
-        _ isSameProfile: Bool
+        _ likeness: Likeness
     ) -> (kind: Kind, cause: Cause)? {
         let before = call.reason
         guard before == after else {
             let kind: Kind = before == nil ? .losesBrand : after == nil ? .gainsBrand : .otherReason
-            guard replayed.byRules == .decided(before) else { return (kind, .configuration) }
+            guard likeness.hasSameCustomer, replayed.byRules == .decided(before) else { return (kind, .configuration) }
             return (kind, replayed.entry == nil ? .brandRemoved : .brandAdded)
         }
         guard before == nil, let evidence = call.evidence else { return nil }
@@ -99,7 +106,8 @@ extension ReplayedChange {
             [NameOrigin.none, .directory].contains(call.trust?.nameOrigin ?? NameOrigin.none),
             !isRecorded(index.text(.name, entry), as: call.brandName ?? "")
         else { return nil }
-        return (.otherName, isSameProfile ? .brandRenamed : .configuration)
+        let isSame = likeness.hasSameCustomer && likeness.hasSameProfile
+        return (.otherName, isSame ? .brandRenamed : .configuration)
     }
 
     /// Whether a name is that of a record, which keeps its begin.
