@@ -83,7 +83,7 @@ extension ReplayedChange {
             name = replayed.isNamed ? entry.map { index.text(.name, $0) } : nil
             brandID = entry.map { index.text(.brandID, $0) }
             group = Group(
-                kind: change.kind, before: call.decision, after: after?.description ?? CallRecord.matched,
+                kind: change.kind, before: call.decision, after: after?.description ?? "matched",
                 cause: change.cause, undecided: nil)
             why = Self.why(call, before, after, change.cause, replayed.evidence)
         }
