@@ -35,7 +35,7 @@ final class CommandLineTests {
     }
 
     @Test(arguments: [
-        "setup", "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain",
+        "setup", "run", "check-config", "doctor", "lookup", "simulate", "replay", "status", "sync", "reload", "drain",
         "log-level",
         "targets", "routes", "customers", "brands", "calls", "events", "logos", "trace", "trust", "backup", "restore",
     ])
@@ -53,6 +53,7 @@ final class CommandLineTests {
         ["calls", "--outcome", "lost"], ["calls", "--since", "yesterdya"], ["events", "--limit", "0"],
         ["events", "retry", "k", "--all"], ["events", "retry"], ["events", "--state", "lost"],
         ["logos", "--limit", "0"],
+        ["replay", "--limit", "0"], ["replay", "--csv", "--json"], ["replay", "--since", "yesterdya"],
         ["lookup", "1", "--attestation", "D"], ["calls", "--name", ""], ["drain", "--off", "--wait"],
         ["drain", "--timeout", "5m"], ["drain", "--wait", "--timeout", "soon"], ["log-level", "--for", "10m"],
         ["log-level", "debug", "--for", "10"], ["log-level", "debug", "--reset"],
