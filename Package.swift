@@ -124,7 +124,7 @@ let package = Package(
             name: "GatewayOperator",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayDoors", "GatewayCluster",
-                "GatewayConfiguration", "CallPath",
+                "GatewayConfiguration", "CallPath", "CheckedHTTP",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "PostgreSQL", "CRDKafka", "SIPCore",
                 "Branding", "Trust", "Primitives", "Host", "WebPages", "CLinux", hummingbird, hummingbirdCore,
                 hummingbirdTLS, crypto, httpTypes, nio, nioPosix, nioHTTP, lifecycle, signals, log,
@@ -169,7 +169,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "Trust", "LogoScaling", "Primitives", "Host",
+                "CallAccounting", "BrandingAPI", "Branding", "Trust", "CheckedHTTP", "LogoScaling", "Primitives",
+                "Host",
                 httpClient, nio,
                 nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
                 log,
@@ -240,6 +241,11 @@ let package = Package(
         .target(
             name: "Host", dependencies: ["Primitives", "CLinux", "CSystemd", nioSSL, metrics, lifecycle, signals, log],
             exclude: ["README.md"], swiftSettings: strict),
+        // AsyncHTTPClient has two users: this target for foreign hosts, GatewaySync for the directory, whose responses are
+        // streamed and whose keys are pinned.
+        .target(
+            name: "CheckedHTTP", dependencies: ["Host", "Primitives", httpClient, nio, nioHTTP, nioSSL],
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "LogoScaling", dependencies: ["Host", subprocess, system], exclude: ["README.md"],
             swiftSettings: strict),
@@ -286,7 +292,7 @@ let package = Package(
             name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .target(
-            name: "TrustFixtures", dependencies: ["Trust", crypto, x509, asn1], path: "Tests/TrustFixtures",
+            name: "TrustFixtures", dependencies: ["Trust", crypto, x509, asn1, nioSSL], path: "Tests/TrustFixtures",
             resources: [.copy("Vectors")], swiftSettings: strict),
         .target(
             name: "PostgreSQLTesting", dependencies: ["PostgreSQL", "ChildPrograms"], path: "Tests/PostgreSQLTesting",
@@ -332,7 +338,8 @@ let package = Package(
             dependencies: [
                 "GatewayOperator", "GatewayDoors", "GatewayConfiguration", "GatewayStore", "GatewaySync", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "Trust", "CRDKafka",
-                "ChildPrograms", "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host", "Primitives",
+                "CheckedHTTP", "ChildPrograms", "GatewaySyncTesting", "GatewayTesting", "KafkaTesting", "Host",
+                "Primitives",
                 "TestFixtures", "TrustFixtures", grdb,
                 hummingbird, lifecycle, log, nio,
             ],
@@ -367,7 +374,8 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "LogoScaling", "Trust", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting",
+                "Branding", "CheckedHTTP", "LogoScaling", "Trust", "DirectoryFixtures", "GatewayStoreTesting",
+                "GatewaySyncTesting",
                 "TestFixtures",
                 "TrustFixtures", "Host",
                 httpClient, nio, nioPosix, nioHTTP, nioSSL, x509, asn1, crypto, subprocess, system, grdb, lifecycle,
@@ -418,6 +426,8 @@ let package = Package(
         .testTarget(
             name: "TrustTests", dependencies: ["Trust", "TrustFixtures", "SeededRandom", crypto, x509, asn1],
             swiftSettings: strict),
+        .testTarget(
+            name: "CheckedHTTPTests", dependencies: ["CheckedHTTP", "TestFixtures", nioHTTP], swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),

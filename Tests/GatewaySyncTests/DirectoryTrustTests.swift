@@ -7,6 +7,7 @@ import NIOSSL
 import SwiftASN1
 import TestFixtures
 import Testing
+import TrustFixtures
 import X509
 
 @testable import GatewaySync

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import CheckedHTTP
 import GatewaySync
 import Testing
 

@@ -5,6 +5,7 @@ import GatewaySyncTesting
 import Host
 import TestFixtures
 import Testing
+import TrustFixtures
 
 @testable import GatewaySync
 

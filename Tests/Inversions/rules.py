@@ -26,6 +26,7 @@ STORE = "^GatewayStoreTests\\."
 NAME = "Sources/CallPath/Identity/NameDecision.swift"
 NAMES = "^CallPathTests\\.(SignedNameTests|BorrowedNameTests)"
 GET = "Sources/GatewaySync/"
+CHECKED = "Sources/CheckedHTTP/"
 GETS = "^GatewaySyncTests\\.(CertificateFetchTests|ListFetchTests)"
 SIGNERS = "Sources/GatewayOperator/Signers/"
 FETCHES = "^GatewayOperatorTests\\.(SignerFetch|FetchRules|FetchPermission|FetchedChain|SignerService|ListRefresh|ListFault|ListSigner)"
@@ -208,9 +209,9 @@ RULES = (
          "a signed name counts for the number that was signed"),
     Rule(NAME, "if origin != .none || «source != .mustAgree» {", "true", NAMES,
          "of names that must agree and differ nothing is shown"),
-    Rule(GET + "Fetch/CheckedGet.swift", "if «!allowsPrivate», let forbidden", "false", GETS,
+    Rule(CHECKED + "AddressCheck.swift", "if «!allowsPrivate», let forbidden", "false", GETS,
          "a name with a private address is not asked"),
-    Rule(GET + "Fetch/CheckedGet.swift", "«length > mostBytes» {", "false", GETS,
+    Rule(CHECKED + "CheckedGet.swift", "«length > mostBytes» {", "false", GETS,
          "a body that is announced as too large is not read"),
     Rule(GET + "Trust/CertificateFetch.swift", "guard «Self.allows(address, under: rules)», let url", "true", GETS,
          "an address beside the rules is not asked"),

@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import CheckedHTTP
 import Foundation
 import NIOHTTP1
 

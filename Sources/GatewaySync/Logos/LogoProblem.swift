@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CheckedHTTP
+
 /// Why a logo could not be fetched.
 ///
 /// The last good copy stays in use, and calls are not affected. Texts of foreign servers are escaped and truncated

@@ -2,6 +2,7 @@
 
 import Branding
 package import CallAccounting
+package import CheckedHTTP
 import Crypto
 import Host
 package import Logging

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CallAccounting
+import CheckedHTTP
 package import Host
 
 /// Permitted hosts, limits and forms of logos.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CheckedHTTP
 import Foundation
 import NIOHTTP1
 package import NIOSSL

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CheckedHTTP
 package import Trust
 
 /// Why the certificate or the list of an address could not be fetched.

@@ -5,24 +5,24 @@ import Foundation
 /// An http or https URL without user information whose host two parsers read alike.
 ///
 /// The HTTP client looks the checked address up by the name of the host.
-struct FetchURL: Hashable, Sendable {
+package struct FetchURL: Hashable, Sendable {
     /// The URL with scheme and host in lower case.
-    let text: String
+    package let text: String
     /// `https` or `http`.
-    let scheme: String
+    package let scheme: String
     /// The host in lower case; IPv6 in brackets.
-    let name: String
+    package let name: String
     /// The port, also one that the text leaves out.
-    let port: Int
+    package let port: Int
 
     /// The name for the certificate; IPv6 without brackets.
-    var host: String { name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name }
+    package var host: String { name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name }
 
     /// True for the port that the scheme has by default.
-    var hasUsualPort: Bool { port == (scheme == "https" ? 443 : 80) }
+    package var hasUsualPort: Bool { port == (scheme == "https" ? 443 : 80) }
 
     /// Nil for any other text.
-    init?(_ url: String) {
+    package init?(_ url: String) {
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), var parts = URLComponents(string: url),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
             let name = parts.percentEncodedHost?.lowercased(), Self.isHost(name), parts.user == nil,

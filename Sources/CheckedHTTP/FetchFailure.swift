@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AsyncHTTPClient
+import Primitives
+
 /// Why a file of a foreign host could not be fetched. Texts of the host are escaped and truncated.
 package enum FetchFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unresolvable(String)
@@ -12,7 +15,7 @@ package enum FetchFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLarge(limit: Int)
 
     /// True if the host has sent no response.
-    var isSilence: Bool {
+    package var isSilence: Bool {
         switch self {
         case .unresolvable, .network, .timeout: true
         case .forbiddenAddress, .redirect, .status, .tooLarge: false
@@ -42,5 +45,22 @@ package enum FetchFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .status(let status): "the server returned \(status)"
         case .tooLarge(let limit): "it is larger than \(limit) bytes"
         }
+    }
+}
+
+extension FetchFailure {
+    /// Classifies an error of the HTTP client.
+    init(_ error: any Error, connect: Duration, total: Duration) {
+        switch error {
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            self = .timeout(total)
+        case let error as HTTPClientError where error == .connectTimeout: self = .timeout(connect)
+        default: self = .network(Self.shown("\(error)"))
+        }
+    }
+
+    /// Text of a foreign host for logs and tables: escaped, at most 200 columns.
+    package static func shown(_ text: some StringProtocol) -> String {
+        TerminalText.cut(TerminalText.visible(text), to: 200)
     }
 }

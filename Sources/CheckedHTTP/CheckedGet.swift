@@ -4,36 +4,45 @@ import AsyncHTTPClient
 import Foundation
 import Host
 import NIOCore
-import NIOHTTP1
-import NIOSSL
+package import NIOHTTP1
+package import NIOSSL
 
 /// Sends one GET to a foreign host: to a checked address only, without redirects, bounded in bytes and time.
 ///
 /// Each request has an HTTP client of its own with a fixed address. The name is resolved once, each of its addresses is
 /// checked, and the connection goes to the first one. A later change of the name has no effect. The certificate of the
 /// server is checked against the name. A body is never unpacked. The request has no cookie and no key.
-struct CheckedGet: Sendable {
+package struct CheckedGet: Sendable {
     /// The host's response.
-    enum Response: Sendable {
+    package enum Response: Sendable {
         /// 304 to a conditional request.
         case unchanged(HTTPHeaders)
         case content(HTTPHeaders, [UInt8])
     }
 
-    /// The largest body in bytes.
-    var mostBytes: Int
-    /// The longest time for a connection.
-    var connect: Duration
-    /// The longest time for everything, from the name to the last byte.
-    var total: Duration
-    /// Permits addresses of private networks and of the machine itself.
-    var allowsPrivate: Bool
-    /// Authorities of web servers; nil for those of the system.
-    var roots: [NIOSSLCertificate]?
-    let resolve: HostResolver
+    private let mostBytes: Int
+    private let connect: Duration
+    private let total: Duration
+    private let roots: [NIOSSLCertificate]?
+    private let address: AddressCheck
+
+    /// - Parameters:
+    ///   - mostBytes: the largest body in bytes.
+    ///   - connect: the longest time for a connection.
+    ///   - total: the longest time for everything, from the name to the last byte.
+    ///   - allowsPrivate: permits addresses of private networks and of the machine itself.
+    ///   - roots: authorities of web servers; nil for those of the system.
+    package init(
+        mostBytes: Int, connect: Duration, total: Duration, allowsPrivate: Bool, roots: [NIOSSLCertificate]? = nil,
+        resolve: @escaping HostResolver
+    ) {
+        (self.mostBytes, self.connect, self.total) = (mostBytes, connect, total)
+        self.roots = roots
+        address = AddressCheck(allowsPrivate: allowsPrivate, resolve: resolve)
+    }
 
     /// - Parameter headers: `If-None-Match` or `If-Modified-Since` make 304 a valid response.
-    func response(to url: FetchURL, _ headers: HTTPHeaders) async throws(FetchFailure) -> Response {
+    package func response(to url: FetchURL, _ headers: HTTPHeaders) async throws(FetchFailure) -> Response {
         // The library's deadline ends with the head of the response. This one covers name and body too.
         let result = await within(total) { await self.result(url, headers) }
         guard let result else { throw .timeout(total) }
@@ -42,20 +51,10 @@ struct CheckedGet: Sendable {
 
     private func result(_ url: FetchURL, _ headers: HTTPHeaders) async -> Result<Response, FetchFailure> {
         do throws(FetchFailure) {
-            return .success(try await send(url, headers, to: try await address(of: url.host)))
+            return .success(try await send(url, headers, to: try await address.first(of: url.host)))
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Returns the first address, if all of them are permitted.
-    private func address(of host: String) async throws(FetchFailure) -> HostAddress {
-        let addresses = await resolve(host)
-        guard let first = addresses.first else { throw .unresolvable(ServerText.clean(host)) }
-        if !allowsPrivate, let forbidden = addresses.first(where: { !$0.isPublic }) {
-            throw .forbiddenAddress("\(forbidden)")
-        }
-        return first
     }
 
     private func send(
@@ -109,12 +108,8 @@ struct CheckedGet: Sendable {
             throw failure
         } catch is NIOTooManyBytesError {
             throw .tooLarge(limit: mostBytes)
-        } catch let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout {
-            throw .timeout(total)
-        } catch let error as HTTPClientError where error == .connectTimeout {
-            throw .timeout(connect)
         } catch {
-            throw .network(ServerText.clean("\(error)"))
+            throw FetchFailure(error, connect: connect, total: total)
         }
     }
 }

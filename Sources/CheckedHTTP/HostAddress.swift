@@ -18,7 +18,12 @@ package struct HostAddress: Hashable, Sendable, CustomStringConvertible {
         description = literal
     }
 
-    var isIPv6: Bool { bytes.count == 16 }
+    package var isIPv6: Bool { bytes.count == 16 }
+
+    /// True for the machine itself.
+    package var isLoopback: Bool {
+        bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    }
 
     /// False for private, shared, loopback, link-local, multicast, documentation and reserved networks (RFC 6890), and
     /// for IPv6 addresses that carry such an IPv4 address.

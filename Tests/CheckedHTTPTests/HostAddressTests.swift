@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import GatewaySync
+@testable import CheckedHTTP
 
 @Suite("Addresses of foreign hosts")
 struct HostAddressTests {
