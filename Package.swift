@@ -25,6 +25,7 @@ let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
@@ -33,6 +34,7 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
@@ -74,6 +76,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        // For a server of the tests; async-http-client depends on it.
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -203,13 +207,17 @@ let package = Package(
                 .embedInCode("Cards/Templates/card.mustache"), .embedInCode("Cards/Templates/nocard.mustache"),
             ], swiftSettings: strict),
 
-        // Parts: the way of one message, the storage of the directory, the files of both programs.
+        // Parts: the way of one message, the storage of the directory, its push messages, the files of both programs.
         .target(
             name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Trust", "Primitives", atomics],
             exclude: ["README.md"], swiftSettings: callThread),
         .target(
             name: "DirectoryStore",
             dependencies: ["PostgreSQL", "BrandingAPI", "Branding", "LogoScaling", "Primitives", "Host", grdb, crypto],
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "PushSending",
+            dependencies: ["CheckedHTTP", "Primitives", crypto, cryptoExtras, nioHTTP, nioSSL],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles",
@@ -428,6 +436,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CheckedHTTPTests", dependencies: ["CheckedHTTP", "TestFixtures", nioHTTP], swiftSettings: strict),
+        .testTarget(
+            name: "PushSendingTests",
+            dependencies: [
+                "PushSending", "CheckedHTTP", "Primitives", "TestFixtures", "TrustFixtures", crypto, cryptoExtras, nio,
+                nioPosix, nioHTTP, nioHTTP2, nioSSL,
+            ], swiftSettings: strict),
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["PostgreSQL", "PostgreSQLTesting", "TestFixtures"],
             swiftSettings: strict),
