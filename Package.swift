@@ -435,7 +435,8 @@ let package = Package(
             name: "TrustTests", dependencies: ["Trust", "TrustFixtures", "SeededRandom", crypto, x509, asn1],
             swiftSettings: strict),
         .testTarget(
-            name: "CheckedHTTPTests", dependencies: ["CheckedHTTP", "TestFixtures", nioHTTP], swiftSettings: strict),
+            name: "CheckedHTTPTests", dependencies: ["CheckedHTTP", "TestFixtures", httpClient, nioHTTP],
+            swiftSettings: strict),
         .testTarget(
             name: "PushSendingTests",
             dependencies: [

@@ -26,15 +26,17 @@ package struct VAPIDKey: Sendable, Redacted {
     package static func stored(at path: String) throws(PushSettingsError) -> VAPIDKey {
         if let key = try read(path) { return key }
         let key = VAPIDKey()
+        // A name of its own: another process may be at the same point.
+        let draft = "\(path).\(UInt64.random(in: .min ... .max))"
         do throws(FileReplacementError) {
-            let file = try FileReplacement(of: path, mode: 0o600)
-            try file.write(Array(key.pem.utf8))
-            try file.commit(replaces: false)
-            return key
+            try PrivateFile.write(Array(key.pem.utf8), to: draft)
+            defer { unlink(draft) }
+            if link(draft, path) != 0 { throw FileReplacementError(path: path, code: errno) }
         } catch {
             if error.code == EEXIST, let other = try read(path) { return other }
             throw PushSettingsError("the key of Web Push cannot be made: \(error)")
         }
+        return key
     }
 
     /// The key in PEM.
