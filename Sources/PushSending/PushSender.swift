@@ -8,6 +8,9 @@ import Foundation
 /// It stores nothing and repeats nothing: the caller has the outbox, and acts on each result. Safe from any thread;
 /// `shutdown` must be the last call.
 package final class PushSender: Sendable {
+    /// The system's clock, in seconds since 1970.
+    package static let clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+
     private let post: CheckedPost
     private let web: WebPushSender?
     private let apns: APNsSender?
@@ -18,7 +21,7 @@ package final class PushSender: Sendable {
     /// - Throws: `PushSettingsError` for an address that cannot be used.
     package init(
         _ settings: PushSettings,
-        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+        now: @escaping @Sendable () -> Int64 = PushSender.clock
     ) throws(PushSettingsError) {
         let post = CheckedPost(
             mostBytes: 65_536, connect: settings.timeout, total: settings.timeout,

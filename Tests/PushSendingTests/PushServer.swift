@@ -59,7 +59,7 @@ final class PushServer: Sendable {
         self.reply = reply
         self.isPlain = isPlain
         let authority = try TestAuthority()
-        roots = [try NIOSSLCertificate(bytes: authority.certificate.serializeAsPEM().derBytes, format: .der)]
+        roots = [try authority.root()]
         let files = try authority.certificate(for: name, key: P256.Signing.PrivateKey())
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: files.chain.map { .certificate($0) }, privateKey: .privateKey(files.key))

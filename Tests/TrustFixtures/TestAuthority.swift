@@ -35,6 +35,11 @@ package struct TestAuthority {
         return path
     }
 
+    /// The authority as a root of a client.
+    package func root() throws -> NIOSSLCertificate {
+        try NIOSSLCertificate(bytes: Self.der(certificate), format: .der)
+    }
+
     /// The pin of a key, worked out from the key alone.
     package static func pin(_ key: P256.Signing.PrivateKey) -> String {
         Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
