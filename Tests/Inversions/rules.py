@@ -27,6 +27,8 @@ NAME = "Sources/CallPath/Identity/NameDecision.swift"
 NAMES = "^CallPathTests\\.(SignedNameTests|BorrowedNameTests)"
 GET = "Sources/GatewaySync/"
 CHECKED = "Sources/CheckedHTTP/"
+PUSH = "Sources/PushSending/"
+PUSHES = "^PushSendingTests\\."
 GETS = "^GatewaySyncTests\\.(CertificateFetchTests|ListFetchTests)"
 SIGNERS = "Sources/GatewayOperator/Signers/"
 FETCHES = "^GatewayOperatorTests\\.(SignerFetch|FetchRules|FetchPermission|FetchedChain|SignerService|ListRefresh|ListFault|ListSigner)"
@@ -213,6 +215,14 @@ RULES = (
          "a name with a private address is not asked"),
     Rule(CHECKED + "CheckedGet.swift", "«length > mostBytes» {", "false", GETS,
          "a body that is announced as too large is not read"),
+    Rule(PUSH + "PushServiceURL.swift", "guard «url.scheme == \"https\" || allowsPrivate && isOwn» else", "true", PUSHES,
+         "a push service is https"),
+    Rule(PUSH + "WebPush/WebPushSubscription.swift", "guard «secret.count == 16» else", "true", PUSHES,
+         "a browser's secret has 16 bytes"),
+    Rule(PUSH + "APNs/APNsToken.swift", "if let token = current, «(0..<Self.pause).contains(now - token.madeAt)» {",
+         "false", PUSHES, "an account makes no two tokens in 20 minutes"),
+    Rule(PUSH + "Message/PushText.swift", "guard «message.privacy != .silent» else { return nil }", "true", PUSHES,
+         "a silent message has no text"),
     Rule(GET + "Trust/CertificateFetch.swift", "guard «Self.allows(address, under: rules)», let url", "true", GETS,
          "an address beside the rules is not asked"),
     Rule(GET + "Trust/CertificateFetch.swift", "guard «address.hasPrefix(\"https://\")» else", "true", GETS,
