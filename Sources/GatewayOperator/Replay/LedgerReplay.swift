@@ -8,7 +8,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayStore
 package import Host
-import Primitives
+package import Primitives
 
 /// `herald replay`: decides the calls of ledgers again under another configuration, and lists the calls that would change.
 ///

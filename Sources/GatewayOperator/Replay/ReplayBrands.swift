@@ -42,21 +42,21 @@ struct ReplayBrands: Sendable {
         if let path = configuration.brandsFile { return try index(ofFile: path, configuration) }
         return try CommandFailure.reported {
             var profile = configuration.renderingProfile
-            do throws(HeraldDatabaseError) {
-                let reader = try BrandCacheReader(folder: configuration.state)
-                if let logos = configuration.logos {
-                    profile.logos = try? LogoReader(folder: configuration.state).hosted(logos.storeSettings)
-                }
-                do {
-                    return try reader.index(profile: profile)
-                } catch {
-                    throw HeraldDatabaseError(path: configuration.state, problem: .open("\(error)"))
-                }
-            } catch {
-                guard error.problem == .missing else { throw error }
-                // No sync has succeeded: calls have had no brand.
-                return .empty(profile: profile)
+            guard let reader = try reader(of: configuration.state) else { return .empty(profile: profile) }
+            if let logos = configuration.logos {
+                profile.logos = try LogoReader(folder: configuration.state).hosted(logos.storeSettings)
             }
+            return try reader.index(profile: profile)
+        }
+    }
+
+    /// Nil before the first sync: calls have had no brand.
+    private static func reader(of folder: String) throws(HeraldDatabaseError) -> BrandCacheReader? {
+        do {
+            return try BrandCacheReader(folder: folder)
+        } catch {
+            guard error.problem == .missing else { throw error }
+            return nil
         }
     }
 
