@@ -10,6 +10,8 @@ package struct PageText: MustacheContentType {
     /// The name of the content type in templates.
     static let name = "PAGE"
 
+    package init() {}
+
     /// Escapes HTML, and shows control characters, direction marks and other invisible characters as `\u{…}`.
     ///
     /// A caller chooses display name and Call-ID. They must not turn the text around them.

@@ -6,13 +6,18 @@ import GRDB
 /// Lists logos for the operator, also beside a running gateway.
 package struct LogoReader: Sendable {
     private let database: any DatabaseReader
+    private let files: LogoCacheFolder
 
     /// Opens the rows in a gateway's state folder.
     ///
     /// - Throws: `HeraldDatabaseError` without rows, or for rows of an older or newer program.
     package init(folder: String) throws(HeraldDatabaseError) {
         database = try HeraldDatabase.brandsReader(folder: folder)
+        files = LogoCacheFolder(stateFolder: folder)
     }
+
+    /// The bytes of a copy; nil for an invalid or unknown name.
+    package func file(_ name: String) -> [UInt8]? { files.read(name) }
 
     /// The URLs for Call-Info, by the same settings as the store.
     package func hosted(_ settings: LogoCacheStore.Settings) throws -> HostedLogos {
