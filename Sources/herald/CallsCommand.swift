@@ -32,6 +32,7 @@ struct CallsShowCommand: ParsableCommand {
             Examples:
               herald calls show a84b4c76e66710@carrier.example
               herald calls show 2b5f0c1e --json
+              herald calls show 2b5f0c1e --card html --phone snom > call.html
             """)
 
     @Argument(help: "The SIP Call-ID or call id, its begin, or a part of it.")
@@ -43,14 +44,33 @@ struct CallsShowCommand: ParsableCommand {
     @Flag(help: "Only calls of this gateway, not those of all gateways of the shared ledger.")
     var local = false
 
+    @Option(help: "The card of the call for a support desk: html for one file, or text.")
+    var card: WhyCardForm?
+
+    @Option(help: ArgumentHelp("The callee's phones on the card; all families if not given.", valueName: "family"))
+    var phone: String?
+
+    @Flag(help: "The callee's number in full on the card.")
+    var withCallee = false
+
     @OptionGroup var options: OperatorOptions
 
+    func validate() throws {
+        if card == nil, phone != nil || withCallee { throw ValidationError("--phone and --with-callee need --card") }
+        if card != nil, options.json { throw ValidationError("--card and --json exclude each other") }
+    }
+
     func run() throws {
+        let family = try phone.map { name in try PhoneDisplay.read(name) }
         var order = CallListing.Order()
         order.query[.customer] = customer
         order.output = options.json ? .json : .table
         // The secret finds calls of withheld callers.
         let configuration = try options.configurationWithSecrets()
-        try CallListing(configuration, order, shared: local ? nil : SharedCalls(configuration)).show(id)
+        let listing = try CallListing(configuration, order, shared: local ? nil : SharedCalls(configuration))
+        guard let card else { return try listing.show(id) }
+        try listing.showCard(id, card, family: family, withCallee: withCallee)
     }
 }
+
+extension WhyCardForm: ExpressibleByArgument {}

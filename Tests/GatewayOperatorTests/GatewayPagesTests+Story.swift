@@ -158,6 +158,26 @@ extension GatewayPagesTests {
         }
     }
 
+    @Test func `the card of a call is a file without script, masked as the session is`() async throws {
+        var brand = CallStoryTextTests.brand
+        brand.copy = "acme-128x128.png"
+        try await run(Self.content(CallStoryTextTests.call(), brand: brand)) { person in
+            #expect(try await person.get("/calls/7").body.contains("action=\"/calls/7/card\""))
+            let card = try await person.get("/calls/7/card?phone=snom&callee=1")
+            #expect(card.status == 200 && card.body.contains("data:image/png;base64,AQ=="), "\(card.body)")
+            #expect(!card.body.contains("<script") && !card.body.contains("255501001"), "\(card.body)")
+            let text = try await person.get("/calls/7/card?form=text").body
+            #expect(text.hasPrefix("Acme Bank rang the callee"), "\(text)")
+            #expect(try await person.get("/calls/7/card?phone=nokia").status == 400)
+            #expect(try await person.get("/calls/9/card").status == 404)
+        }
+        try await run(Self.content(CallStoryTextTests.call(), brand: brand), numbers: .full) { person in
+            let card = try await person.get("/calls/7/card").body
+            #expect(card.contains("+61255501001") && !card.contains("reception"), "the callee stays masked")
+            #expect(try await person.get("/calls/7/card?callee=1").body.contains("rang reception"))
+        }
+    }
+
     @Test func `a call of the PBX and one of an earlier version have their story too`() async throws {
         let outbound = CallStoryTextTests.call(decision: "outbound") { values, _ in values["direction"] = .integer(2) }
         try await run(Self.content(outbound), numbers: .full) { person in

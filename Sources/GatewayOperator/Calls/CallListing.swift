@@ -129,6 +129,39 @@ package struct CallListing {
         }
     }
 
+    /// Writes the card of the one call with a Call-ID.
+    ///
+    /// - Parameters:
+    ///   - family: the callee's phones; nil lists all families.
+    ///   - withCallee: shows the callee's number in full.
+    /// - Throws: `CommandFailure` when the ledger has no such call, or several.
+    package func showCard(
+        _ callID: String, _ form: WhyCardForm, family: PhoneDisplay?, withCallee: Bool
+    ) throws {
+        let calls = try found(callID)
+        guard let call = calls.first, calls.count == 1 else {
+            throw CommandFailure(
+                "\(calls.count) calls have the Call-ID \(TerminalText.visible(callID)); give the call id of one of them"
+            )
+        }
+        let brand = PresentBrand(of: call, stored: configuration)
+        let card = WhyCard(
+            call, brand, picture: picture(of: brand, call), family: family,
+            numbers: withCallee ? .all : .withoutCallee, zone: zone)
+        Output.write(form == .html ? WhyCardHTML(card: card).text : WhyCardText(card: card).text)
+    }
+
+    /// The stored copy of a logo; nil without one.
+    private func picture(of brand: PresentBrand?, _ call: LedgerCallRow) -> WhyCard.Picture? {
+        let owner = call.customer.flatMap { name in configuration.customers.first { $0.name == name } }
+        let own = configuration.seen(by: owner)
+        guard let logos = own.logos, let url = brand?.logoURL, url.hasPrefix(logos.publicURL + "/logos/"),
+            let reader = try? LogoReader(folder: own.state)
+        else { return nil }
+        let name = String(url.dropFirst(logos.publicURL.count + "/logos/".count))
+        return WhyCard.Picture(named: name, reader.file(name))
+    }
+
     private var writer: CallsWriter {
         CallsWriter(order.output, hasCustomers: !configuration.customers.isEmpty, zone: zone, links: links)
     }

@@ -78,15 +78,22 @@ struct CallValues: Sendable {
     /// The permanent address; a path where the pages have no address for people.
     let link: String?
     let linkText: String
+    /// The path of the card for a support desk.
+    let cardPath: String
+    let phones: [Phone]
+    let showsNumbers: Bool
+
+    /// A family of phones to choose from.
+    struct Phone: Sendable {
+        let key: String
+        let title: String
+    }
 }
 
 // The story of one call.
 extension GatewayPages {
     func call(_ page: PageRequest) async throws -> PageResult {
-        guard let call = try await found(page.pathPart("row")) else {
-            throw PageProblem(
-                .notFound, "There is no such call in the ledger. It may have been removed; see outcomes.retention.")
-        }
+        guard let call = try await found(page.pathPart("row")) else { throw Self.unknownCall }
         let (story, brand) = (call.story, source.presentBrand(of: call))
         func text(_ text: StoryText) -> String { text.text { shown($0, page) } }
         let path = CallIdentifier(call.callID).map { "/calls/\($0)" }
@@ -104,12 +111,18 @@ extension GatewayPages {
             facts: call.facts.map { fact in
                 CallValues.Fact(name: fact.name, value: fact.isNumber ? shown(fact.value, page) : fact.value)
             },
-            link: path, linkText: source.links.linked(call).link ?? path ?? "")
+            link: path, linkText: source.links.linked(call).link ?? path ?? "",
+            cardPath: "/calls/\(call.row)/card",
+            phones: PhoneDisplay.allCases.map { CallValues.Phone(key: $0.rawValue, title: $0.title) },
+            showsNumbers: page.showsNumbers || numbers == .full)
         return .page(template: "call", title: text(story.title), content: values)
     }
 
+    static let unknownCall = PageProblem(
+        .notFound, "There is no such call in the ledger. It may have been removed; see outcomes.retention.")
+
     /// The call of a path: its row in the ledger, or its identifier.
-    private func found(_ part: String) async throws -> LedgerCallRow? {
+    func found(_ part: String) async throws -> LedgerCallRow? {
         if let row = Int64(part) { return try await source.call(row: row) }
         guard let id = CallIdentifier(part) else { return nil }
         return try await source.call(id)

@@ -82,6 +82,7 @@ struct GatewayPages: Sendable {
             Page(.get, "/calls.csv") { page in try export(.csv, page) },
             Page(.get, "/calls.jsonl") { page in try export(.json, page) },
             Page(.get, "/calls/:row") { page in try await call(page) },
+            Page(.get, "/calls/:row/card") { page in try await whyCard(page) },
             Page(.get, "/customers", entry: "Customers", isListed: { !source.customerNames().isEmpty }) { _ in
                 try await customers()
             },
