@@ -16,9 +16,14 @@ package final class CallWebhook: Sendable {
     private let url: String
     private let secret: Concealed<SymmetricKey>
     private let timeout: Duration
+    /// The key of the configuration in errors.
+    private let key: String
     private let http: HTTPClient
 
-    package init(url: String, secret: String, timeout: Duration = .seconds(10)) {
+    package init(
+        url: String, secret: String, timeout: Duration = .seconds(10), key: String = "outcomes.webhook"
+    ) {
+        self.key = key
         self.url = url
         self.secret = Concealed(SymmetricKey(data: Data(secret.utf8)))
         self.timeout = timeout
@@ -43,14 +48,15 @@ package final class CallWebhook: Sendable {
         do {
             status = Int(try await http.execute(message, timeout: TimeAmount(timeout)).status.code)
         } catch {
-            let cause = ConnectionFailure.text(error, url: "outcomes.webhook.url", roots: "the roots of this machine")
+            let cause = ConnectionFailure.text(error, url: "\(key).url", roots: "the roots of this machine")
             throw CallWebhookError(
+                key: key,
                 problem: """
-                    no response: \(cause ?? ServerText.clean("\(error)")); check outcomes.webhook.url, the service behind it and \
+                    no response: \(cause ?? ServerText.clean("\(error)")); check \(key).url, the service behind it and \
                     the firewall
                     """)
         }
-        guard (200..<300).contains(status) else { throw CallWebhookError(problem: "returned \(status)") }
+        guard (200..<300).contains(status) else { throw CallWebhookError(key: key, problem: "returned \(status)") }
     }
 
     /// Closes the connections. No call can be sent afterwards.
@@ -66,7 +72,12 @@ package final class CallWebhook: Sendable {
 
 /// The webhook did not accept a call.
 package struct CallWebhookError: Error, Hashable, CustomStringConvertible {
+    /// The key of the configuration.
+    package let key: String
     package let problem: String
 
-    package var description: String { "outcomes.webhook \(problem); the call waits in the ledger and is sent again" }
+    package var description: String {
+        let waits = key == "outcomes.webhook" ? "the call waits in the ledger and is sent again" : "it is sent again"
+        return "\(key) \(problem); \(waits)"
+    }
 }
