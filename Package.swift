@@ -136,7 +136,7 @@ let package = Package(
             exclude: ["README.md"],
             resources: [
                 "overview", "steps", "troubles", "decisions", "answers", "top", "outcomes", "now", "peers", "rejected",
-                "brands", "up", "calls", "call", "preview", "customers", "shadow",
+                "brands", "up", "calls", "call", "preview", "customers", "shadow", "alarms",
             ].map { .embedInCode("Pages/Templates/\($0).mustache") }
                 + [
                     "carrier-answered", "carrier-missed", "carrier-declined", "carrier-returned", "pbx-answered",

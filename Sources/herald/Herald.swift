@@ -32,7 +32,7 @@ struct Herald: AsyncParsableCommand {
             SimulateCommand.self, ReplayCommand.self, StatusCommand.self, SyncCommand.self, ReloadCommand.self,
             DrainCommand.self,
             LogLevelCommand.self, TargetsCommand.self, RoutesCommand.self, CustomersCommand.self, BrandsCommand.self,
-            CallsCommand.self,
+            CallsCommand.self, AlarmsCommand.self,
             EventsCommand.self, LogosCommand.self, TraceCommand.self, TestCallCommand.self, TrustCommand.self,
             BackupCommand.self, RestoreCommand.self,
         ])

@@ -39,6 +39,7 @@ final class FixedPages: GatewayPageSource {
 
     let fixed: FixedStatus
     let exports = CallExports()
+    let alarms = AlarmStanding()
     private let content: Mutex<Content>
     private let asked = Mutex<(searches: [CallFilter], questions: [RingQuestion], syncs: [String?])>(([], [], []))
 

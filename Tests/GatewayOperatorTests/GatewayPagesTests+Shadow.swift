@@ -102,4 +102,22 @@ extension GatewayPagesTests {
             #expect(page.status == 503 && page.body.contains("The ledger cannot be read: disk I/O error"))
         }
     }
+
+    @Test func `the page of alarms masks numbers and shows hostile names as text`() async throws {
+        let hostile = "<script>\u{202E}"
+        let source = FixedPages()
+        let alarm = SpoofingAlarm(
+            kind: .provider, brand: hostile, brandID: nil, customer: nil, day: 20_000, calls: 9, threshold: 5,
+            firstAt: 0, lastAt: 1, numbers: ["+61255501001"], findings: [.init(name: hostile, calls: 9)],
+            usual: ["123A"], examples: ["00000000-0000-0009-0000-000000000007"])
+        try await run(source) { person in
+            #expect(try await person.get("/alarms").body.contains("No alarm."))
+            source.alarms.read([alarm], at: FixedPages.now)
+            let page = try await person.get("/alarms").body
+            #expect(page.contains("9 calls signed by a provider that is new to the brand: &lt;script&gt;"), "\(page)")
+            #expect(!page.contains("<script>\\u") && !page.contains("255501001") && page.contains("+61******001"))
+            #expect(page.contains("href=\"/calls/00000000-0000-0009-0000-000000000007\""))
+            #expect(try await person.get("/").body.contains("href=\"/alarms\""))
+        }
+    }
 }

@@ -35,7 +35,7 @@ extension HeraldConfiguration {
                 directory?.key, directory?.signing?.secret, adminAccess.token, cluster?.secrets.first,
                 cluster?.ledgerPassword,
             ]
-            + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password]
+            + [outcomes.webhook?.secret, outcomes.kafka?.sasl?.password, alarms.webhook?.secret]
             + customers.flatMap { [$0.directory.key, $0.directory.signing?.secret] }
         for file in secrets.compactMap({ $0?.openFile }) + openLogins {
             remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod o= \(file)")

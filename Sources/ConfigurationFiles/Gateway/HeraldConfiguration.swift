@@ -33,6 +33,8 @@ package struct HeraldConfiguration: Sendable {
     /// Nil disables the logo service.
     package var logos: Logos?
     package var outcomes: Outcomes
+    /// Alarms of spoofed numbers of brands.
+    package var alarms = Alarms()
     package var health: Health
     package var timers: Timers
     package var limits: Limits

@@ -26,6 +26,7 @@ struct HeraldSchema {
             root.problem("brands", "cannot be combined with directory; brands have one source")
         }
         let outcomes = outcomes()
+        let alarms = alarms()
         let health = health()
         let timers = timers()
         let limits = limits()
@@ -45,7 +46,7 @@ struct HeraldSchema {
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx, routes: routes,
             branding: branding, directory: directory, customers: customers, brandsFile: brandsFile, logos: logos,
-            outcomes: outcomes,
+            outcomes: outcomes, alarms: alarms,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
             admin: admin, adminAccess: adminAccess, log: log, trace: trace, cluster: cluster,

@@ -53,7 +53,7 @@ extension HeraldSchema {
         return groups
     }
 
-    private func webhook(_ section: ConfigurationSection) -> HeraldConfiguration.Webhook? {
+    func webhook(_ section: ConfigurationSection) -> HeraldConfiguration.Webhook? {
         if !section.has("url") { section.missing("url", "https://crm.example.com/calls") }
         let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
         let secret = SecretSchema(file: file).read(section, "secret", secrets: secrets)

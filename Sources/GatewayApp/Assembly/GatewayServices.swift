@@ -120,7 +120,7 @@ struct GatewayServices {
         let report = pageReport
         try admin.begin(report)
         let signers = callPath.trust?.services ?? []
-        return accounting + links + operation(report) + signers + [
+        return accounting + links + operation(report) + signers + [alarms] + [
             admin.services, doors.services, systemd, reload, resolving, calls,
         ]
     }
@@ -160,6 +160,14 @@ struct GatewayServices {
             report: statusReport, reload: { [configurationReload] in await configurationReload.run() },
             plan: { [configurationReload] in await configurationReload.plan() }, log: start.log,
             disabledTargets: callPath.disabledTargets)
+    }
+
+    private var alarms: any Service {
+        let settings = callPath.settings
+        return AlarmService(
+            LedgerQueue(LedgerReader(state.database)), folder: configuration.state, standing: statusReport.alarms,
+            logger: Logger(label: "herald.alarms")
+        ) { settings.configuration.alarms }
     }
 
     private var reload: any Service {

@@ -49,6 +49,8 @@ package struct GatewayStatusReport: GatewayStatusSource {
     let trust: TrustMetrics?
     let outputs: CallOutputs
     let doors: DoorMetrics
+    /// The last reading of alarms.
+    package let alarms = AlarmStanding()
 
     /// - Parameters:
     ///   - startedAt: seconds since 1970.
@@ -107,6 +109,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
             + (directory?.counters ?? [])
             + (logos?.traffic.samples ?? []) + traces.counters + targetCounters() + (siblings?.counters ?? [])
             + shared + customers.counters + outputs.counters + doors.counters
+            + alarms.counters
     }
 
     func gauges() async -> [GaugeSample] {
@@ -114,6 +117,7 @@ package struct GatewayStatusReport: GatewayStatusSource {
         let shared = (sharedLedger?.gauges ?? []) + (await trust?.gauges() ?? [])
         return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
             + (await logos?.gauges() ?? []) + (siblings?.gauges ?? []) + shared + customers.gauges() + outputs.gauges
+            + alarms.gauges
     }
 
     func histograms() async -> [HistogramSample] { durations() }

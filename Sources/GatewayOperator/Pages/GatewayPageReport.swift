@@ -83,6 +83,8 @@ package struct GatewayPageReport: GatewayPageSource {
         return SpanShadow(span: span, hours: hours, counts: try await ledger.read { try $0.shadowCounts(of: hours) })
     }
 
+    var alarms: AlarmStanding { status.alarms }
+
     func namesInShadow() -> [String] { settings.configuration.namesInShadow }
 
     func calls(_ filter: CallFilter, limit: Int) async throws -> CallSearch {

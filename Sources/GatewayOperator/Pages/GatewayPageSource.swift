@@ -17,6 +17,8 @@ protocol GatewayPageSource: CallSource {
     ///
     /// - Throws: an error of the ledger.
     func counts(of span: CountSpan) async throws -> SpanCounts
+    /// The last reading of alarms of spoofed numbers.
+    var alarms: AlarmStanding { get }
     /// The ended calls in shadow of the last day or week.
     ///
     /// - Throws: an error of the ledger.

@@ -89,6 +89,8 @@ struct GatewayPages: Sendable {
             Page(.get, "/shadow", entry: "Shadow", isListed: { !source.namesInShadow().isEmpty }) { page in
                 try await shadow(page)
             },
+            Page(.get, "/alarms", entry: "Alarms", isListed: { !source.alarms.alarms.isEmpty }) { page in alarms(page)
+            },
             Page(.get, "/preview", entry: "Preview") { page in try await preview(page) },
             Page(.get, "/logos/:name") { page in try logo(page) },
         ]
@@ -105,6 +107,7 @@ struct GatewayPages: Sendable {
             "up": PackageResources.up_mustache, "calls": PackageResources.calls_mustache,
             "call": PackageResources.call_mustache, "customers": PackageResources.customers_mustache,
             "preview": PackageResources.preview_mustache, "shadow": PackageResources.shadow_mustache,
+            "alarms": PackageResources.alarms_mustache,
         ]
     }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GatewaySync
+import Logging
+import Synchronization
+import TestFixtures
+import Testing
+
+@testable import ConfigurationFiles
+@testable import GatewayOperator
+
+@Suite("The service of alarms", .timeLimit(.minutes(4)))
+struct AlarmServiceTests {
+    private let mix: CallMix
+    private let standing = AlarmStanding()
+    private let folder = TemporaryFolder()
+
+    /// 29 days, and 20 calls from a trunk without trust on the last one: three alarms.
+    init() throws {
+        mix = try CallMix(seed: 7)
+        for day in 0..<Int64(29) { try mix.normal(day: day) }
+        for _ in 0..<20 { mix.call(28, .acme, trunk: 2, .none, isTrusted: false, reason: .untrusted) }
+        try mix.store()
+    }
+
+    private func service(_ url: String?) -> AlarmService {
+        var settings = HeraldConfiguration.Alarms()
+        settings.webhook = url.map { HeraldConfiguration.Webhook(url: $0, secret: ConfiguredSecret("s3cret")) }
+        let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        var service = AlarmService(LedgerQueue(mix.reader), folder: folder.path, standing: standing, logger: silent) {
+            [settings] in settings
+        }
+        let now = CallMix.noon(of: 28)
+        service.time = ServiceClock(now: { now }, sleep: { _ in }, chance: { 0 })
+        return service
+    }
+
+    @Test func `each alarm is one digest, also after a restart`() async throws {
+        let receiver = try FaultyPeer { _, _ in .status(204) }
+        let service = service(receiver.url + "/alarms")
+        var rounds = AlarmRounds(folder: folder.path)
+        let isFirst = await service.round(&rounds)
+        #expect(isFirst)
+        let isSecond = await service.round(&rounds)
+        #expect(isSecond)
+        var restarted = AlarmRounds(folder: folder.path)
+        let isThird = await service.round(&restarted)
+        #expect(isThird)
+        #expect(
+            receiver.requests.compactMap { $0.headers["idempotency-key"] }.sorted()
+                == standing.alarms.map(\.key).sorted())
+        #expect(receiver.requests.count == 3 && rounds.logged.count == 3)
+        #expect(standing.counters.map(\.value) == [3, 0] && standing.problem == nil)
+        let bodies = receiver.requests.map(\.body)
+        #expect(bodies.allSatisfy { $0.contains("spoofing_alarm") && !$0.contains("61255502") }, "\(bodies)")
+    }
+
+    @Test func `a digest that was not taken is sent again, with its key`() async throws {
+        let isMended = Mutex(false)
+        let receiver = try FaultyPeer { _, _ in .status(isMended.withLock { $0 } ? 200 : 500) }
+        let service = service(receiver.url + "/alarms")
+        var rounds = AlarmRounds(folder: folder.path)
+        let isTaken = await service.round(&rounds)
+        #expect(!isTaken)
+        #expect(standing.problem?.hasPrefix("alarms.webhook returned 500") == true, "\(standing.problem ?? "")")
+        isMended.withLock { $0 = true }
+        let isMendedRound = await service.round(&rounds)
+        #expect(isMendedRound)
+        #expect(standing.counters.map(\.value) == [3, 1] && receiver.requests.count == 4)
+    }
+
+    @Test func `without a webhook the alarms are on the page and in the metrics`() async throws {
+        var rounds = AlarmRounds(folder: folder.path)
+        let isRead = await service(nil).round(&rounds)
+        #expect(isRead)
+        #expect(standing.alarms.count == 3 && standing.gauges.map(\.value) == [1, 1, 1, 0])
+    }
+}
