@@ -104,9 +104,9 @@ package struct BrandList: Sendable {
             }
             try condition.check(before.version, .brand, id)
             try Self.apply(change, to: id, account, now: now, database)
-            try Self.passOn(
-                before, try Self.detail(id, account, database), givesLogoAgain: change.logo != nil, account, now: now,
-                database)
+            let after = try Self.detail(id, account, database)
+            try Self.passOn(before, after, givesLogoAgain: change.logo != nil, account, now: now, database)
+            try PushBrands.write(before, after, account, now: now, database)
             return try Self.detail(id, account, database)
         }
     }

@@ -19,6 +19,8 @@ package final class DirectoryDatabase: Sendable {
     let keyUsage = KeyUsage()
     let unchanged = UnchangedResponses()
     let deviceCounts = DeviceCounts()
+    /// Whether events make push messages; a server with `push` in its configuration switches it on.
+    package let pushes = PushSwitch()
     /// Small writes of requests, batched into transactions.
     let commits: GroupCommit
     /// Imports and reports: below all other threads, and one after another on a small machine.

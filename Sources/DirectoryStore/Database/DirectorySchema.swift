@@ -20,7 +20,7 @@ enum DirectorySchema {
     }
 
     /// The tables, each after those that it refers to.
-    static let tables = accounts + brands + events + devices + uploads + logos + registrations
+    static let tables = accounts + brands + events + devices + uploads + logos + registrations + push
 
     private static let accounts = [
         SchemaTable(
@@ -238,6 +238,63 @@ enum DirectorySchema {
             columns: [
                 .account(.removed), .integer("number"), .text("registration", .optional),
                 .integer("released", .optional),
+            ]),
+    ]
+
+    // `address` is a token, or a Web Push subscription as JSON. `open` marks a message whose devices are still to be found;
+    // `number` is the called number until then. `withdrawn` is the time since which a message is no longer true.
+    private static let push = [
+        SchemaTable(
+            "push_device", key: "account", "device_id",
+            indexes: [
+                "CREATE UNIQUE INDEX push_device_address ON push_device (account, address_hash)",
+                "CREATE UNIQUE INDEX push_device_secret ON push_device (secret_hash) WHERE secret_hash IS NOT NULL",
+            ],
+            columns: [
+                .account(.removed), .text("device_id"), .text("platform"), .text("address"), .bytes("address_hash"),
+                .text("app_version", .optional), .bytes("key_hash", .optional), .bytes("secret_hash", .optional),
+                .boolean("missed_call"), .boolean("call_returned"), .boolean("brand_changed"),
+                .text("disclosure", .optional), .integer("created"),
+            ]),
+        SchemaTable(
+            "push_number", key: "account", "number", "device_id",
+            constraints: [
+                "FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE"
+            ],
+            indexes: ["CREATE INDEX push_number_device ON push_number (account, device_id)"],
+            columns: [
+                .integer("account"), .integer("number"), .text("device_id"), .integer("confirmed", .optional),
+                .text("confirmed_by", .optional),
+            ]),
+        SchemaTable(
+            "push_invitation", key: "hash",
+            indexes: ["CREATE INDEX push_invitation_expires ON push_invitation (expires)"],
+            columns: [.bytes("hash"), .account(.removed), .integer("number"), .integer("expires")]),
+        SchemaTable(
+            "push_message", key: "id", numbered: 1, constraints: ["UNIQUE (account, topic, key)"],
+            indexes: [
+                "CREATE INDEX push_message_open ON push_message (id) WHERE open",
+                "CREATE INDEX push_message_brand ON push_message (account, brand_id, sent_at)",
+                "CREATE INDEX push_message_sent ON push_message (sent_at)",
+            ],
+            columns: [
+                .integer("id"), .account(.removed), .text("topic"), .text("key"), .integer("number", .optional),
+                .integer("brand_number", .optional), .text("brand_id"), .integer("sent_at"), .integer("expires"),
+                .boolean("open"), .text("last_device", .standard(.text(""))), .integer("withdrawn", .optional),
+            ]),
+        SchemaTable(
+            "push_delivery", key: "message", "device_id",
+            constraints: [
+                "FOREIGN KEY (message) REFERENCES push_message (id) ON DELETE CASCADE",
+                "FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE",
+            ],
+            indexes: [
+                "CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL",
+                "CREATE INDEX push_delivery_device ON push_delivery (account, device_id)",
+            ],
+            columns: [
+                .integer("message"), .integer("account"), .text("device_id"), .text("state"),
+                .integer("due", .optional), .integer("attempts", .standard(.integer(0))), .text("holder", .optional),
             ]),
     ]
 }

@@ -17,6 +17,7 @@ enum SQLiteMigrations {
         migrator.registerMigration("calls 7") { try $0.execute(sql: calls) }
         migrator.registerMigration("registrations 8") { try $0.execute(sql: registrations) }
         migrator.registerMigration("cards 9") { try $0.execute(sql: cards) }
+        migrator.registerMigration("push 10") { try $0.execute(sql: push) }
         return migrator
     }()
 
@@ -72,6 +73,44 @@ enum SQLiteMigrations {
 
     // The switch of public cards.
     private static let cards = "ALTER TABLE account ADD COLUMN card INTEGER NOT NULL DEFAULT 0"
+
+    // Devices for push messages, the numbers that they are for, and the messages with their deliveries.
+    private static let push = """
+        CREATE TABLE push_device (
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, device_id TEXT NOT NULL,
+            platform TEXT NOT NULL, address TEXT NOT NULL, address_hash BLOB NOT NULL, app_version TEXT, key_hash BLOB,
+            secret_hash BLOB, missed_call INTEGER NOT NULL, call_returned INTEGER NOT NULL,
+            brand_changed INTEGER NOT NULL, disclosure TEXT, created INTEGER NOT NULL,
+            PRIMARY KEY (account, device_id)) WITHOUT ROWID;
+        CREATE UNIQUE INDEX push_device_address ON push_device (account, address_hash);
+        CREATE UNIQUE INDEX push_device_secret ON push_device (secret_hash) WHERE secret_hash IS NOT NULL;
+        CREATE TABLE push_number (
+            account INTEGER NOT NULL, number INTEGER NOT NULL, device_id TEXT NOT NULL, confirmed INTEGER,
+            confirmed_by TEXT,
+            FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
+            PRIMARY KEY (account, number, device_id)) WITHOUT ROWID;
+        CREATE INDEX push_number_device ON push_number (account, device_id);
+        CREATE TABLE push_invitation (
+            hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX push_invitation_expires ON push_invitation (expires);
+        CREATE TABLE push_message (
+            id INTEGER PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            topic TEXT NOT NULL, key TEXT NOT NULL, number INTEGER, brand_number INTEGER, brand_id TEXT NOT NULL,
+            sent_at INTEGER NOT NULL, expires INTEGER NOT NULL, open INTEGER NOT NULL,
+            last_device TEXT NOT NULL DEFAULT '', withdrawn INTEGER, UNIQUE (account, topic, key));
+        CREATE INDEX push_message_open ON push_message (id) WHERE open;
+        CREATE INDEX push_message_brand ON push_message (account, brand_id, sent_at);
+        CREATE INDEX push_message_sent ON push_message (sent_at);
+        CREATE TABLE push_delivery (
+            message INTEGER NOT NULL, account INTEGER NOT NULL, device_id TEXT NOT NULL, state TEXT NOT NULL,
+            due INTEGER, attempts INTEGER NOT NULL DEFAULT 0, holder TEXT,
+            FOREIGN KEY (message) REFERENCES push_message (id) ON DELETE CASCADE,
+            FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
+            PRIMARY KEY (message, device_id)) WITHOUT ROWID;
+        CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
+        CREATE INDEX push_delivery_device ON push_delivery (account, device_id);
+        """
 
     // The heads of the feeds, and counters by shard. SQLite cannot change a primary key, so the counters are copied.
     private static let shards = """

@@ -13,6 +13,8 @@ struct EventBatch {
         let account: AccountID
         /// Bytes a day that the account's clients may store; 0 means no limit.
         let limit: Int
+        /// True if the ends of calls make push messages.
+        var pushes = false
         /// Seconds since 1970.
         let now: Int64
 
@@ -73,6 +75,7 @@ struct EventBatch {
     private var calls: [CallEnd: Int] = [:]
     private var counted: [AccountTime: Int] = [:]
     private var bytes: [AccountTime: Int] = [:]
+    private var ends: [PushCall] = []
 
     /// Records events, or finds the earlier events of their keys, inside the caller's transaction.
     ///
@@ -272,6 +275,12 @@ extension EventBatch {
                     CallEnd(account: part.account, day: time.day, brandID: attribution.brandID ?? "", result: result),
                     default: 0] += 1
             }
+            if part.pushes, reported.warning == nil, let number, let brandID = attribution.brandID,
+                attribution.reason(at: time.displayed) == nil, configs[present]?.forClients.brandingEnabled == true,
+                let end = PushCall(event, of: number.number, brandID, at: time.counted, part.account, now: part.now)
+            {
+                ends.append(end)
+            }
         }
         outcomes[
             Outcome(
@@ -308,6 +317,7 @@ extension EventBatch {
         if insertions.isEmpty { return }
         let changed = try database.insert(insertions)
         guard rows.isEmpty || changed[0] == rows.count else { throw SharedWriteConflict() }
+        try PushCalls.write(ends, database)
     }
 
     private var outcomeCounts: SQLInsertion {

@@ -65,7 +65,8 @@ package struct EventLedger: Sendable {
     /// Records several events in one transaction, each as if alone; a repeated key counts once.
     package func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
         try await database.commits.write(
-            EventBatch.Part(events: events, account: account, limit: database.storedPerDay, now: now))
+            EventBatch.Part(
+                events: events, account: account, limit: database.storedPerDay, pushes: database.pushes.isOn, now: now))
     }
 
     /// The columns of `values`.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The messages of all accounts that wait for a push service.
+///
+/// Several programs of one database share it. Each delivery is leased by one of them at a time. A program that is killed
+/// leaves its leases behind. They end after `lease` seconds, and another program makes these deliveries once more.
+package struct PushOutbox: Sendable {
+    let database: DirectoryDatabase
+
+    /// Seconds for which one program has a delivery for itself.
+    package static let lease: Int64 = 60
+
+    package init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// The state of a delivery.
+    enum State: String {
+        case waiting
+        /// The push service has the message.
+        case sent
+        /// The push service has a message that is no longer true, and waits for the silent one in its place.
+        case withdrawing
+        /// Nothing more is sent: withdrawn in time, refused, or too late.
+        case ended
+    }
+
+    /// Finds the devices of one open message, `PushLimits.step` at most; false if no message is open.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func fanOut(now: Int64) async throws -> Bool {
+        try await database.pool.write(.locked) { database in
+            let lock = database.dialect == .sqlite ? "" : "FOR UPDATE SKIP LOCKED"
+            guard
+                let message = try database.row(
+                    "SELECT * FROM push_message WHERE open ORDER BY id LIMIT 1 \(lock)")
+            else { return false }
+            try Self.advance(message, now: now, database)
+            return true
+        }
+    }
+
+    private static func advance(_ message: SQLRow, now: Int64, _ database: any SQLConnection) throws {
+        let (id, expires): (Int64, Int64) = (message["id"], message["expires"])
+        let withdrawn: Int64? = message["withdrawn"]
+        if withdrawn != nil {
+            try withdraw(id, now: now, database)
+            return try close(id, database)
+        }
+        guard expires > now, let topic = PushTopic(rawValue: message["topic"]) else { return try close(id, database) }
+        let devices = try Self.devices(of: message, topic, database)
+        let account: Int64 = message["account"]
+        let columns =
+            [SQLColumn("message", .integer), SQLColumn("account", .integer)]
+            + ["device_id", "state"].map { SQLColumn($0, .text) } + [SQLColumn("due", .integer)]
+        if !devices.isEmpty {
+            _ = try database.insert(
+                into: "push_delivery", columns,
+                devices.map {
+                    [.integer(id), .integer(account), .text($0), .text(State.waiting.rawValue), .integer(now)]
+                }, "ON CONFLICT (message, device_id) DO NOTHING")
+        }
+        guard let last = devices.last, devices.count == PushLimits.step else { return try close(id, database) }
+        try database.execute("UPDATE push_message SET last_device = ? WHERE id = ?", [last, id])
+    }
+
+    /// The called number is removed with the last step.
+    private static func close(_ id: Int64, _ database: any SQLConnection) throws {
+        try database.execute("UPDATE push_message SET open = FALSE, number = NULL WHERE id = ?", [id])
+    }
+
+    /// The next devices of a message: those of its called number, or those that had a message of its brand.
+    private static func devices(
+        of message: SQLRow, _ topic: PushTopic, _ database: any SQLConnection
+    ) throws -> [String] {
+        let account: Int64 = message["account"]
+        let (brand, last): (String, String) = (message["brand_id"], message["last_device"])
+        if topic != .brandChanged {
+            guard let number: Int64 = message["number"] else { return [] }
+            return try database.values(
+                String.self,
+                """
+                SELECT push_device.device_id FROM push_number
+                JOIN push_device ON push_device.account = push_number.account
+                    AND push_device.device_id = push_number.device_id
+                WHERE push_number.account = ? AND number = ? AND push_number.device_id > ? AND confirmed IS NOT NULL
+                    AND \(topic.rawValue) ORDER BY push_number.device_id LIMIT \(PushLimits.step)
+                """, [account, number, last])
+        }
+        let (id, time): (Int64, Int64) = (message["id"], message["sent_at"])
+        return try database.values(
+            String.self,
+            """
+            SELECT DISTINCT push_delivery.device_id FROM push_message AS earlier
+            JOIN push_delivery ON push_delivery.message = earlier.id
+            JOIN push_device ON push_device.account = push_delivery.account
+                AND push_device.device_id = push_delivery.device_id
+            WHERE earlier.account = ? AND earlier.brand_id = ? AND earlier.id <> ? AND earlier.sent_at > ?
+                AND push_delivery.device_id > ? AND push_device.\(topic.rawValue)
+                AND EXISTS (SELECT 1 FROM push_number WHERE push_number.account = push_device.account
+                    AND push_number.device_id = push_device.device_id AND confirmed IS NOT NULL)
+            ORDER BY push_delivery.device_id LIMIT \(PushLimits.step)
+            """, [account, brand, id, time - PushLimits.kept, last])
+    }
+
+    /// Ends deliveries that no push service has, and makes those of the others due once more.
+    ///
+    /// A delivery that is being made counts as made.
+    private static func withdraw(_ id: Int64, now: Int64, _ database: any SQLConnection) throws {
+        try database.execute(
+            """
+            UPDATE push_delivery SET state = 'withdrawing', due = ?, attempts = 0, holder = NULL
+            WHERE message = ? AND (state = 'sent' OR (state = 'waiting' AND (holder IS NOT NULL OR attempts > 0)))
+            """, [now, id])
+        try database.execute(
+            "UPDATE push_delivery SET state = 'ended', due = NULL, holder = NULL WHERE message = ? AND state = 'waiting'",
+            [id])
+    }
+
+    /// Removes messages after `PushLimits.kept`, and invitations that have expired; true if there may be more.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func removeOld(now: Int64) async throws -> Bool {
+        try await database.pool.write(.locked) { database in
+            try database.execute("DELETE FROM push_invitation WHERE expires < ?", [now])
+            // A directory that sends no more has open messages, whose called numbers are of no use any longer.
+            try database.execute(
+                "UPDATE push_message SET open = FALSE, number = NULL WHERE open AND expires < ?", [now])
+            let count = try database.execute(
+                """
+                DELETE FROM push_message WHERE id IN (
+                    SELECT id FROM push_message WHERE sent_at < ? ORDER BY sent_at LIMIT 200)
+                """, [now - PushLimits.kept])
+            return count == 200
+        }
+    }
+
+    /// Deliveries that wait.
+    package func waiting() async throws -> Int {
+        try await database.pool.read { database in
+            try database.value(Int.self, "SELECT count(*) FROM push_delivery WHERE due IS NOT NULL") ?? 0
+        }
+    }
+}
