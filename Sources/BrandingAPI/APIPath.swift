@@ -34,6 +34,14 @@ package enum APIPath {
     package static let uploadComplete = "mobile/uploads/chunked/complete"
     /// Checks a link into an app, for developers of apps.
     package static let testDeepLink = "mobile/test/deep-link"
+    /// Registers a device for push messages; DELETE removes it.
+    package static let push = "mobile/device/push"
+    /// The messages that a device wants.
+    package static let pushPreferences = "mobile/device/push/preferences"
+    /// The key with which a browser subscribes.
+    package static let pushKey = "mobile/device/push/key"
+    /// Sends a test message.
+    package static let pushTest = "mobile/test/push-notification"
     /// Issues tokens for an API key and a registered device.
     package static let token = "mobile/auth/token"
     /// Exchanges a refresh token for a new access token.

@@ -38,6 +38,8 @@ package final class DirectoryServer: Service {
         package var pages = Pages.off
         /// True opens the registrations of CAMARA and the tokens for them, at the address of the contract.
         package var offersRegistrations = false
+        /// The push services; nil sends no push messages.
+        package var push: PushGateway?
         /// The command that makes an admin key for this directory, for the login page.
         package var keyCommand = "herald-directory admin-keys add NAME"
         /// The zone of the times on pages; tests replace it.
@@ -77,6 +79,7 @@ package final class DirectoryServer: Service {
     private let adminBound = BoundPort()
     private let logos: ServedLogos
     private let counters = ServerCounters()
+    private let pushCounters = PushCounters()
     private let watch: StoreWatch
     private let adminGate: AdminGate
     private let operation: OperationRoutes
@@ -88,6 +91,7 @@ package final class DirectoryServer: Service {
         self.options = options
         self.logger = logger
         policies = CurrentPolicies(options.policies)
+        database.pushes.set(options.push != nil)
         logos = ServedLogos(
             database, folder: options.logos, publicURL: options.publicURL, host: options.host, now: options.now,
             logger: logger)
@@ -99,7 +103,8 @@ package final class DirectoryServer: Service {
         operation = OperationRoutes(
             report: OperationReport(
                 database: database, version: options.version, startedAt: options.now(), counters: counters,
-                watch: watch, figures: CurrentFigures(database, now: options.now)),
+                watch: watch, figures: CurrentFigures(database, now: options.now),
+                push: options.push == nil ? nil : pushCounters),
             gate: OperationGate(admin: adminGate))
     }
 
@@ -155,7 +160,8 @@ package final class DirectoryServer: Service {
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
         let services: [any Service] =
-            [contract, housekeeping, logos, watch] + (try admin(pages: site, logger: quiet).map { [$0] } ?? [])
+            [contract, housekeeping, logos, watch] + (push.map { [$0] } ?? [])
+            + (try admin(pages: site, logger: quiet).map { [$0] } ?? [])
             // Stops first, because an import would hold the others up.
             + [LongWorkService(database: database, now: options.now, logger: logger)]
         // The shutdown is graceful, because a failed listener is no error of the other services.
@@ -171,6 +177,21 @@ package final class DirectoryServer: Service {
         return Housekeeping(
             database: database, retention: Retention(database: database, keepDays: policies.value.keepDays),
             now: options.now, logger: logger)
+    }
+
+    /// Sends push messages; nil without push services.
+    private var push: PushService? {
+        options.push.map { gateway in
+            PushService(
+                database: database, gateway: gateway, publicURL: options.publicURL, counters: pushCounters,
+                now: options.now, logger: logger)
+        }
+    }
+
+    private var pushRoutes: PushRoutes {
+        PushRoutes(
+            database: database, gateway: options.push, publicURL: options.publicURL,
+            clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters)
     }
 
     private var deadline: ResponseDeadline {
@@ -271,7 +292,15 @@ package final class DirectoryServer: Service {
             database: database, logos: { [logos] in logos.urls }, clients: { [policies] in policies.value.clients },
             links: ClientLinks(scheme: { [policies] in policies.value.clients.linkScheme }, base: options.publicURL),
             now: options.now,
-            lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters)
+            lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters,
+            push: pushRoutes)
+        if let gateway = options.push {
+            PushPageRoutes(
+                database: database, gateway: gateway, publicURL: options.publicURL,
+                clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters,
+                gate: gate
+            ).add(to: open)
+        }
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))
             contract.addRefresh(to: group, countingWrongAt: gate)

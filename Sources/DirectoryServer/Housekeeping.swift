@@ -52,6 +52,7 @@ final class Housekeeping: Service {
             if clockHasStood {
                 try await removeAll { try await Registrations.expire(in: database, now: now()) }
                 try await removeAll { try await retention().removeBatch(now: now()) }
+                try await removeAll { try await PushOutbox(database).removeOld(now: now()) }
             }
             try await removeAll { try await UploadExpiry(database: database).removeBatch(now: now()) }
         } catch is CancellationError {

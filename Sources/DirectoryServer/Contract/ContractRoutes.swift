@@ -15,6 +15,7 @@ struct ContractRoutes: Sendable {
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
     let counters: ServerCounters
+    let push: PushRoutes
 
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
@@ -41,6 +42,10 @@ struct ContractRoutes: Sendable {
         group.route(APIPath.uploadStart, post: uploads.start)
         group.route(APIPath.uploadChunk, post: uploads.chunk)
         group.route(APIPath.uploadComplete, post: uploads.complete)
+        group.route(APIPath.push, post: push.register, delete: push.unregister)
+        group.route(APIPath.pushPreferences, get: push.preferences, put: push.setPreferences)
+        group.route(APIPath.pushKey, get: { try push.key($0, $1) })
+        group.route(APIPath.pushTest, post: push.test)
     }
 
     /// Adds the only route without a key; the refresh token identifies the caller.
@@ -60,9 +65,15 @@ extension RouterGroup {
     /// Adds a path with its methods; other methods get 405.
     ///
     /// - Parameter isOpenToHead: true lets `get` handle HEAD too.
-    func route(_ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil) {
+    func route(
+        _ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil, put: Handler? = nil,
+        delete: Handler? = nil
+    ) {
         let read: [HTTPRequest.Method] = isOpenToHead ? [.get, .head] : [.get]
-        let handlers = (get.map { handler in read.map { ($0, handler) } } ?? []) + (post.map { [(.post, $0)] } ?? [])
+        let others: [(HTTPRequest.Method, Handler?)] = [(.post, post), (.put, put), (.delete, delete)]
+        let handlers =
+            (get.map { handler in read.map { ($0, handler) } } ?? [])
+            + others.compactMap { method, handler in handler.map { (method, $0) } }
         for (method, handler) in handlers { on(RouterPath(path), method: method) { try await handler($0, $1) } }
         let allowed = handlers.map(\.0)
         for method in Self.methods where !allowed.contains(method) {

@@ -18,6 +18,7 @@ extension Refusal {
         case let error as DebugUploadError: self = .debugUpload(error)
         case let error as LogoIntakeError: self = .picture(error)
         case let error as VersionConflict: self = .conflict(error)
+        case let error as PushError: self = .push(error)
         case let mistake as any OperatorError: self = .mistake(mistake)
         default:
             guard let outage = StoreOutage(error) else { return nil }

@@ -13,6 +13,8 @@ struct OperationReport: Sendable {
     let counters: ServerCounters
     let watch: StoreWatch
     let figures: CurrentFigures
+    /// Nil if the directory sends no push messages.
+    let push: PushCounters?
 
     /// The series of this moment; without the figures of the store while it cannot be read.
     func samples() async -> MetricSamples {
@@ -30,6 +32,7 @@ struct OperationReport: Sendable {
                 name: "herald_directory_connections", help: "Open connections of clients",
                 value: Double(counters.connections)),
         ]
+        gauges += push?.gauges ?? []
         if let load = database.load { gauges += DatabaseGauges.sessions(load) }
         if let figures = try? await figures.take() {
             gauges += Self.gauges(figures) + (figures.replication.map(DatabaseGauges.standbys) ?? [])
@@ -39,7 +42,8 @@ struct OperationReport: Sendable {
             name: "herald_directory_commit_seconds",
             help: "Seconds of a commit of requests, from the begin of the transaction to the disk",
             value: database.commitTimes)
-        return MetricSamples(counters: counters.samples + sessions, gauges: gauges, histograms: [commits])
+        return MetricSamples(
+            counters: counters.samples + (push?.counters ?? []) + sessions, gauges: gauges, histograms: [commits])
             + ProcessFigures().samples + LibraryMetrics.shared.samples
     }
 
