@@ -58,6 +58,7 @@ extension DirectoryConfiguration {
             ("answer_timeout", responseTimeout == next.responseTimeout),
             ("admin", admin == next.admin && pages == next.pages),
             ("camara", offersRegistrations == next.offersRegistrations),
+            ("push", push == next.push),
             ("events.mb_per_day", storedMBPerDay == next.storedMBPerDay),
         ]
         return keys.filter { !$0.1 }.map(\.0)

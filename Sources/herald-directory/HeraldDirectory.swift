@@ -32,7 +32,8 @@ struct HeraldDirectory: AsyncParsableCommand {
             RunCommand.self, CheckConfigCommand.self, StatusCommand.self, DoctorCommand.self, ImportCommand.self,
             ExportCommand.self, BrandsCommand.self, NumbersCommand.self, LogosCommand.self, EventsCommand.self,
             ReportCommand.self, AccountsCommand.self, KeysCommand.self, AdminKeysCommand.self, DevicesCommand.self,
-            UploadsCommand.self, RegistrationsCommand.self, BackupCommand.self, RestoreCommand.self, CopyCommand.self,
+            UploadsCommand.self, RegistrationsCommand.self, PushCommand.self, BackupCommand.self, RestoreCommand.self,
+            CopyCommand.self,
         ])
 }
 

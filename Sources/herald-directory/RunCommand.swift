@@ -109,6 +109,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         setPages(configuration, &server)
         server.offersRegistrations = configuration.offersRegistrations
+        server.push = try configuration.push?.gateway()
         server.keyCommand = options.keyCommand
         server.adminCertificate = try configuration.certificate()
         let files = OpenFiles.allow(connections: configuration.connections)

@@ -16,9 +16,12 @@ struct CommandFormTests {
     private static let plain = [
         "run", "import", "export", "backup", "accounts remove", "accounts renew-feed", "keys add", "keys rotate",
         "keys remove", "admin-keys add", "admin-keys remove", "logos remove", "uploads request", "uploads withdraw",
-        "registrations remove",
+        "registrations remove", "push remove",
     ]
-    private static let verbs = ["list", "show", "add", "set", "remove", "rotate", "renew-feed", "request", "withdraw"]
+    private static let verbs = [
+        "list", "show", "add", "set", "remove", "rotate", "renew-feed", "request", "withdraw", "confirm",
+        "invite", "test",
+    ]
 
     private struct Command {
         let words: [String]

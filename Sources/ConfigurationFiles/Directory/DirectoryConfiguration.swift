@@ -48,6 +48,8 @@ package struct DirectoryConfiguration: Sendable {
     package var keepDays = 400
     /// Whether customers register brands by the interface of CAMARA.
     package var offersRegistrations = false
+    /// The push services; nil sends no push messages.
+    package var push: PushConfiguration?
     /// MB per day that the clients of an account may store in addition to counted events; 0 means no limit.
     package var storedMBPerDay = 2000
     package var log = LogSettings()
@@ -92,6 +94,7 @@ package struct DirectoryConfiguration: Sendable {
             root.within("links") { configuration.links = LinksSchema.read($0) }
             root.within("admin") { AdminSchema.read($0, file, into: &configuration) }
             root.within("camara") { configuration.offersRegistrations = $0.bool("enabled", default: false) }
+            configuration.push = root.section("push") { PushSchema.read($0, file) }
             root.within("events") { section in
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)

@@ -32,7 +32,7 @@ package struct PushGateway: Sendable {
 }
 
 /// The result of one attempt.
-package enum PushOutcome: Hashable, Sendable {
+package enum PushOutcome: Hashable, Sendable, CustomStringConvertible {
     /// The push service has the message.
     case delivered(id: String?)
     /// The push service does not know the device any more.
@@ -43,6 +43,17 @@ package enum PushOutcome: Hashable, Sendable {
     case refused(reason: String)
     /// The message is larger than the service takes.
     case tooLarge
+
+    /// The result for people; its reason may have texts of the push service.
+    package var description: String {
+        switch self {
+        case .delivered: "the push service has the message"
+        case .gone(let reason): "the push service does not know the device any more: \(reason)"
+        case .later(_, let reason): "the push service takes no messages now: \(reason)"
+        case .refused(let reason): "the push service refuses the message: \(reason)"
+        case .tooLarge: "the message is larger than the push service takes"
+        }
+    }
 
     /// The value of a label and of `error_type`.
     var label: String {
