@@ -39,6 +39,44 @@ struct DirectoryConfigurationTests {
         #expect(try DirectoryConfiguration.load(path: path).offersRegistrations == isOn)
     }
 
+    @Test func `push services have their files, and push needs one of them`() throws {
+        #expect(DirectoryConfiguration().push == nil)
+        let key = try folder.write("x", to: "push-key.pem")
+        let path = try folder.write(
+            """
+            push:
+              web: {subject: mailto:ops@example.com, key_file: push-key.pem}
+              apns: {key_file: push-key.pem, key_id: ABC123DEFG, team_id: DEF123GHIJ, topic: com.example.app}
+              fcm: {account_file: push-key.pem}
+              privacy: name
+
+            """, to: "directory.yaml")
+        let push = try #require(try DirectoryConfiguration.load(path: path).push)
+        #expect(push.web?.keyFile == key && push.web?.subject == "mailto:ops@example.com")
+        #expect(push.apns?.topic == "com.example.app" && push.apns?.isSandbox == false)
+        #expect(push.fcm?.accountFile == key && push.privacy == .name && push.linkScheme == "herald")
+        let rows = [
+            ("push: {}", "push.web: is missing; push needs one of web, apns and fcm"),
+            (
+                "push: {web: {key_file: push-key.pem}}",
+                "push.web.subject: is missing; write subject: mailto:ops@example.com"
+            ),
+            (
+                "push: {web: {subject: ops, key_file: push-key.pem}}",
+                "push.web.subject: must be a mailto: or https: URL of the operator"
+            ),
+            (
+                "push: {fcm: {account_file: none.json}}",
+                "push.fcm.account_file: \(folder.path)/none.json cannot be read: No such file or directory"
+            ),
+        ]
+        for (text, problem) in rows {
+            let bad = try folder.write(text + "\n", to: "bad.yaml")
+            let error = #expect(throws: ConfigurationError.self) { try DirectoryConfiguration.load(path: bad) }
+            #expect(error?.problems.contains { $0.description.hasSuffix(problem) } == true, "\(text): \(error as Any)")
+        }
+    }
+
     @Test func `answer_timeout has a unit and a range`() throws {
         let path = try folder.write("answer_timeout: 10m\n", to: "directory.yaml")
         #expect(try DirectoryConfiguration.load(path: path).responseTimeout == .seconds(600))
