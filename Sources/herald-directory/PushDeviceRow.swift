@@ -6,7 +6,7 @@ import Primitives
 
 /// A device for push messages in a list.
 ///
-/// Its token or subscription is left out: whoever has it can send to the device.
+/// Its token or subscription is left out: its holder can send to the device.
 struct PushDeviceRow: Encodable {
     let device: String
     let platform: String

@@ -10,7 +10,7 @@ package struct PushDevice: Hashable, Sendable {
     package let platform: PushPlatform
     /// A token, or a subscription as JSON.
     ///
-    /// Whoever has it can send to the device, so it appears in no list and no log.
+    /// Its holder can send to the device, so it appears in no list and no log.
     package let address: String
     package let appVersion: String?
     package let preferences: PushPreferences
