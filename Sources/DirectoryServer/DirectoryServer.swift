@@ -180,7 +180,7 @@ package final class DirectoryServer: Service {
     }
 
     /// Sends push messages; nil without push services.
-    private var push: PushService? {
+    private var push: (any Service)? {
         options.push.map { gateway in
             PushService(
                 database: database, gateway: gateway, publicURL: options.publicURL, counters: pushCounters,

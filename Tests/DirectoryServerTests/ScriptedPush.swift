@@ -10,7 +10,7 @@ import Synchronization
 import TestFixtures
 import Testing
 
-/// Push services of a test: they record what they get, and respond as the test says.
+/// Push services of a test: they record what they get, and respond as the test wants.
 final class ScriptedPush: Sendable {
     /// One attempt.
     struct Attempt: Hashable, Sendable {
@@ -52,9 +52,7 @@ final class ScriptedPush: Sendable {
         let push = ScriptedPush()
         var gateway = push.gateway()
         edit(&gateway)
-        try await RunningDirectory.run { [gateway] in
-            $0.push = gateway
-        } _: { directory in
+        try await RunningDirectory.run(edit: { [gateway] in $0.push = gateway }) { directory in
             try directory.put(try entry(brand, "Harbour Dental", reason: "Your appointment tomorrow"))
             try await body(directory, push)
         }

@@ -16,6 +16,8 @@ package struct DirectoryDoctor: Sendable {
     private static let longLog: Int64 = 1 << 30
     /// Writes that wait for a commit above which the disk is too slow.
     private static let manyWrites = 1_000
+    /// Push messages on their second attempt or later, above which a push service seems to be down.
+    private static let manyRetries = 100
     /// Seconds after which a backup is old, as for the alert.
     private static let oldBackup: Int64 = 172_800
 
@@ -113,6 +115,33 @@ package struct DirectoryDoctor: Sendable {
         ]
     }
 
+    // MARK: Push
+
+    private func push(_ database: DirectoryDatabase) async throws -> [DoctorFinding] {
+        guard let push = subject.configuration.push else { return [] }
+        let figures = try await PushOutbox(database).figures()
+        var findings = [DoctorFinding("push", .ok, "\(figures.devices) devices have a confirmed number")]
+        if figures.waitingDevices > 0 {
+            findings.append(
+                DoctorFinding(
+                    "push", .note,
+                    "\(figures.waitingDevices) devices wait for a confirmation: herald-directory push list"))
+        }
+        if figures.retried >= Self.manyRetries {
+            findings.append(
+                DoctorFinding(
+                    "push", .warning,
+                    "\(figures.retried) messages failed and are tried again: see the log for the push service"))
+        }
+        if push.allowsPrivateAddresses {
+            findings.append(
+                DoctorFinding(
+                    "push", .warning,
+                    "push.allow_private_addresses lets subscriptions name machines of this network: remove it"))
+        }
+        return findings
+    }
+
     // MARK: Database
 
     private func database(_ status: DirectoryStatus?) async -> [DoctorFinding] {
@@ -134,7 +163,7 @@ package struct DirectoryDoctor: Sendable {
             let figures = try await database.operatorFigures(logos: subject.logos, now: now)
             let accounts = try AccountList(database).all(now: now)
             return health(database) + backups(database) + Self.findings(accounts) + keys(figures) + events(figures)
-                + logos(figures)
+                + logos(figures) + (try await push(database))
         } catch {
             let trouble = database.trouble(of: error) ?? "\(database.place) cannot be read: \(error)"
             return [DoctorFinding("database", .error, trouble)]

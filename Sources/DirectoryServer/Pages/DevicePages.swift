@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 import DirectoryStore
 import HTTPTypes
 import WebPages
@@ -43,7 +44,28 @@ struct DevicePages: Sendable {
             let next = PagePath.with(account.path + "/devices", ["after": last.deviceID])
             part.linkList = .init(links: [PageLink(href: next, linkText: "Next page")])
         }
-        return request.result("Devices", of: account, tab: "/devices", parts: [part])
+        let push = after == nil ? try await self.push(request, of: account.id) : []
+        return request.result("Devices", of: account, tab: "/devices", parts: [part] + push)
+    }
+
+    /// The devices for push messages with their numbers; empty without any.
+    private func push(_ request: OperatorRequest, of account: AccountID) async throws -> [PagePart] {
+        let devices = try await PushDevices(request.database, account: account).page(
+            after: nil, limit: OperatorRequest.rows)
+        if devices.isEmpty { return [] }
+        var table = PageTable(
+            "Push messages", ["Device", "Platform", "Confirmed numbers", "Numbers that wait", "Registered"],
+            empty: "No device is registered for push messages.")
+        for device in devices {
+            func numbers(_ isConfirmed: Bool) -> String {
+                device.numbers.filter { ($0.confirmed != nil) == isConfirmed }.map(\.number.description)
+                    .joined(separator: ", ")
+            }
+            table.add(
+                .text(request.shownText(device.id)), .text(device.platform.rawValue), .text(numbers(true)),
+                .text(numbers(false)), request.time(Timestamp.string(from: device.created)))
+        }
+        return [PagePart(table: table)]
     }
 
     private func log(_ request: OperatorRequest) async throws -> PageResult {

@@ -81,7 +81,8 @@ struct PushRoutes: Sendable {
         let (name, body) = try await device(
             of: request, context, known: ["device_id", "token", "subscription", "platform"])
         let device = try await PushDevices(database, account: context.account).device(name)
-        guard [nil, .null, .string(device.platform.rawValue)].contains(body["platform"]) else {
+        let accepted: [JSONValue?] = [nil, .null, .string(device.platform.rawValue)]
+        guard accepted.contains(body["platform"]) else {
             throw Refusal.badRequest("platform is not the one of this device")
         }
         return try await PushTest(gateway: try needed(), publicURL: publicURL, counters: counters)

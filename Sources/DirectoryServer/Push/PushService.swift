@@ -32,7 +32,7 @@ final class PushService: Service {
     ///   - now: seconds since 1970.
     init(
         database: DirectoryDatabase, gateway: PushGateway, publicURL: String?, counters: PushCounters,
-        pause: Duration = pause, now: @escaping @Sendable () -> Int64, logger: Logger
+        pause: Duration = PushService.pause, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         outbox = PushOutbox(database)
         (self.gateway, self.publicURL, self.counters) = (gateway, publicURL, counters)

@@ -133,6 +133,33 @@ package struct PushOutbox: Sendable {
         }
     }
 
+    /// Counts of all accounts.
+    package struct Figures: Hashable, Sendable {
+        /// Devices with a confirmed number.
+        package let devices: Int
+        /// Devices whose numbers all wait for an operator.
+        package let waitingDevices: Int
+        /// Deliveries that have failed at least once and are tried again.
+        package let retried: Int
+    }
+
+    /// The figures of this moment.
+    package func figures() async throws -> Figures {
+        try await database.pool.read { database in
+            let confirmed = """
+                EXISTS (SELECT 1 FROM push_number WHERE push_number.account = push_device.account
+                    AND push_number.device_id = push_device.device_id AND confirmed IS NOT NULL)
+                """
+            func count(_ table: String, _ condition: String) throws -> Int {
+                try database.value(Int.self, "SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
+            }
+            return Figures(
+                devices: try count("push_device", confirmed),
+                waitingDevices: try count("push_device", "NOT \(confirmed)"),
+                retried: try count("push_delivery", "due IS NOT NULL AND attempts > 0"))
+        }
+    }
+
     /// Deliveries that wait.
     package func waiting() async throws -> Int {
         try await database.pool.read { database in
