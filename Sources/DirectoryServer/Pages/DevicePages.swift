@@ -44,7 +44,7 @@ struct DevicePages: Sendable {
             let next = PagePath.with(account.path + "/devices", ["after": last.deviceID])
             part.linkList = .init(links: [PageLink(href: next, linkText: "Next page")])
         }
-        let push = after == nil ? try await self.push(request, of: account.id) : []
+        let push = try await after == nil ? self.push(request, of: account.id) : []
         return request.result("Devices", of: account, tab: "/devices", parts: [part] + push)
     }
 
@@ -62,8 +62,9 @@ struct DevicePages: Sendable {
                     .joined(separator: ", ")
             }
             table.add(
-                .text(request.shownText(device.id)), .text(device.platform.rawValue), .text(numbers(true)),
-                .text(numbers(false)), request.time(Timestamp.string(from: device.created)))
+                .text(request.shownText(device.id)), .text(device.platform.rawValue),
+                .text(request.shownText(numbers(true))),
+                .text(request.shownText(numbers(false))), request.time(Timestamp.string(from: device.created)))
         }
         return [PagePart(table: table)]
     }
