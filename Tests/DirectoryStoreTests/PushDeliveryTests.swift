@@ -124,7 +124,7 @@ struct PushDeliveryTests {
         #expect(deliveries.map(\.key) == ["0f3c9a52-77de-41b0-8a6e-5d2b90c1e834"])
         #expect(deliveries.map(\.isWithdrawal) == [true])
         for delivery in deliveries { #expect(try await fixture.outbox.finish(delivery)) }
-        try await fixture.report(PushFixture.event("returned"))
+        try await fixture.report(PushFixture.event("returned", to: "+61255501009"))
         #expect(try await fixture.due().isEmpty, "a message is withdrawn once")
     }
 

@@ -47,6 +47,21 @@ struct PushFixture {
         return stored
     }
 
+    /// Registers devices for the person's number in one transaction, and confirms them.
+    func addAtOnce(_ count: Int) async throws {
+        let number = try Self.number(Self.person)
+        try await database.pool.write { database in
+            for place in 0..<count {
+                let device = "device-\(10_000 + place)"
+                try PushDevices.store(
+                    PushRegistration(device: device, platform: .web, address: "address of \(device)"),
+                    keepsConfirmed: false, .first, most: 0, now: Self.start, database)
+                try PushDevices.add(number, to: device, .first, database)
+                try PushDevices.confirm(number, of: device, .first, by: "operator", now: Self.start, database)
+            }
+        }
+    }
+
     /// The event of a call's end, in the form of docs/events.md.
     static func event(
         _ outcome: String, _ callOutcome: String? = nil, call: String = "0f3c9a52-77de-41b0-8a6e-5d2b90c1e834",

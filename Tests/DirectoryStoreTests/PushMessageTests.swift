@@ -100,7 +100,7 @@ struct PushMessageTests {
     @Test func `a number with many devices costs its event one row, and its devices are found in steps`() async throws {
         let fixture = try PushFixture()
         let count = PushLimits.step * 2 + 50
-        for number in 0..<count { try await fixture.add("device-\(1_000 + number)") }
+        try await fixture.addAtOnce(count)
         try await fixture.missed()
         #expect(try fixture.count("push_message") == 1 && fixture.count("push_delivery") == 0)
         var made: [Int] = []
@@ -116,14 +116,7 @@ struct PushMessageTests {
     @Test func `a number takes no more devices than its limit`() async throws {
         let fixture = try PushFixture()
         let number = try PushFixture.number(PushFixture.person)
-        try await fixture.database.pool.write { database in
-            for place in 0..<PushLimits.devicesPerNumber {
-                try PushDevices.store(
-                    PushRegistration(device: "d\(place)", platform: .web, address: "address \(place)"),
-                    keepsConfirmed: false, .first, most: 0, now: 0, database)
-                try PushDevices.add(number, to: "d\(place)", .first, database)
-            }
-        }
+        try await fixture.addAtOnce(PushLimits.devicesPerNumber)
         await #expect(throws: PushError.numberIsFull(number)) { try await fixture.add("one-more") }
         #expect(try fixture.count("push_device", "device_id = 'one-more'") == 0)
     }
