@@ -191,8 +191,8 @@ let package = Package(
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "LogoScaling", "Primitives", "Host",
-                "CZlib", "WebPages", "PostgreSQL",
+                "DirectoryStore", "PushSending", "ConfigurationFiles", "BrandingAPI", "Branding", "LogoScaling",
+                "Primitives", "Host", "CZlib", "WebPages", "PostgreSQL",
                 hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
                 nioPosix, hummingbirdTLS,
             ],

@@ -173,8 +173,8 @@ struct PushRuleTests {
         var gateway = ScriptedPush().gateway()
         gateway.disclosure = .name
         let notice = PushNotice(
-            Self.delivery(topic, disclosure), gateway, publicURL: "https://brands.example/", now: 150)
-        #expect(notice.title == title && notice.body == body && notice.lifetime == 50)
+            Self.delivery(topic, disclosure), gateway, publicURL: "https://brands.example/")
+        #expect(notice.title == title && notice.body == body && notice.lifetime == 100)
         #expect((notice.brandID == nil) == (disclosure == .silent))
         #expect((notice.webURL == nil) == (disclosure == .silent))
         #expect(notice.webURL == nil || notice.webURL == "https://brands.example/b/%C3%A4%2F1")
@@ -184,7 +184,7 @@ struct PushRuleTests {
     @Test func `the message that replaces another one is silent and has its tag`() {
         let gateway = ScriptedPush().gateway()
         let notice = PushNotice(
-            Self.delivery(.missedCall, .full, isWithdrawal: true), gateway, publicURL: nil, now: 0)
+            Self.delivery(.missedCall, .full, isWithdrawal: true), gateway, publicURL: nil)
         #expect(notice.disclosure == .silent && notice.tag == "a-1" && notice.brandID == nil)
         #expect(!notice.title.contains("Harbour"))
     }

@@ -16,7 +16,7 @@ RULES = os.path.join(ROOT, "Config", "prometheus", "herald.rules.yml")
 RULE_TESTS = os.path.join(ROOT, "Tests", "Monitoring", "herald.rules.test.yml")
 DASHBOARD = os.path.join(ROOT, "Config", "grafana", "herald.json")
 PAGE = os.path.join(ROOT, "docs", "monitoring.md")
-# Families that only a mishap, a server of logos, an output, signed calls, a cluster or PostgreSQL makes; their tests are elsewhere.
+# Families that only a mishap, a server of logos, an output, signed calls, push, a cluster or PostgreSQL makes; their tests are elsewhere.
 RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_total"} | {
     f"herald_sibling_{name}" for name in (
         "calls_corrected_total", "clock_offset_seconds", "rejected_total", "up", "updates_applied_total", "updates_total",
@@ -33,7 +33,8 @@ RARE = {"herald_logo_fetches_total", "herald_logos_failed", "hb_request_errors_t
         "rows_total", "signals_total", "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous",
         "waiting")} | {
     f"herald_directory_{name}" for name in (
-        "session_connects_total", "session_refusals_total", "session_requests_waiting", "session_waits_total", "sessions",
+        "push_attempts_total", "push_devices_removed_total", "push_waiting", "session_connects_total",
+        "session_refusals_total", "session_requests_waiting", "session_waits_total", "sessions",
         "standby_behind_bytes", "standby_behind_seconds", "standbys", "synchronous")}
 # Series of Prometheus itself.
 OWN = {"up"}

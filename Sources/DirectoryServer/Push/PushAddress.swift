@@ -37,14 +37,24 @@ struct PushAddress: Sendable {
         }
     }
 
+    /// - Parameter now: seconds since 1970; 0 accepts an expired one, for its removal.
     static func subscription(_ value: JSONValue?, _ gateway: PushGateway, now: Int64) throws -> String {
+        let subscription: WebSubscription
         do throws(WebSubscription.Problem) {
-            return try WebSubscription(value, allowsPlain: gateway.allowsPrivateAddresses, now: now).stored
+            subscription = try WebSubscription(value, allowsPlain: gateway.allowsPrivateAddresses, now: now)
         } catch {
-            throw Refusal(
-                .badRequest, error.text, code: "INVALID_SUBSCRIPTION",
-                guidance: "Subscribe again, and send the new subscription")
+            throw refusal(error.text)
         }
+        if now > 0, case .object(let object) = value, let problem = gateway.problem(JSONValue.text(object), now) {
+            throw refusal(problem)
+        }
+        return subscription.stored
+    }
+
+    private static func refusal(_ problem: String) -> Refusal {
+        Refusal(
+            .badRequest, problem, code: "INVALID_SUBSCRIPTION",
+            guidance: "Subscribe again, and send the new subscription")
     }
 
     private static func token(_ fields: [String: JSONValue], of platform: PushPlatform) throws -> String {

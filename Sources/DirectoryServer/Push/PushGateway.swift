@@ -22,6 +22,8 @@ package struct PushGateway: Sendable {
     package var linkScheme = "herald"
     /// True lets subscriptions name addresses without TLS and of this network, for tests.
     package var allowsPrivateAddresses = false
+    /// The problem of a subscription as a browser sends it; nil if messages can be sent to it.
+    package var problem: @Sendable (_ subscription: String, _ now: Int64?) -> String? = { _, _ in nil }
     package var send: Send
     /// Closes the connections.
     package var stop: @Sendable () async -> Void = {}

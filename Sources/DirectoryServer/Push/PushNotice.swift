@@ -24,16 +24,14 @@ package struct PushNotice: Hashable, Sendable {
     package var brandID: String?
     /// Seconds since 1970.
     package var sentAt: Int64
-    /// Seconds for which a push service keeps it.
+    /// Seconds after `sentAt` for which a push service keeps it.
     package var lifetime: Int64
     package var disclosure: PushDisclosure
 }
 
 extension PushNotice {
     /// The message of a delivery. Its texts have no more than the device discloses.
-    ///
-    /// - Parameter now: seconds since 1970.
-    init(_ delivery: PushDelivery, _ gateway: PushGateway, publicURL: String?, now: Int64) {
+    init(_ delivery: PushDelivery, _ gateway: PushGateway, publicURL: String?) {
         let disclosure = delivery.isWithdrawal ? .silent : delivery.disclosure ?? gateway.disclosure
         let texts = Self.texts(delivery, disclosure)
         kind = Kind(delivery.topic)
@@ -47,7 +45,7 @@ extension PushNotice {
         webURL = isNamed ? publicURL.map { Self.card(of: brand, at: $0) } : nil
         brandID = isNamed ? delivery.brandID : nil
         sentAt = delivery.sentAt
-        lifetime = max(delivery.expires - now, 0)
+        lifetime = delivery.expires - delivery.sentAt
         self.disclosure = disclosure
     }
 

@@ -88,7 +88,7 @@ final class PushService: Service {
                 return
             }
             let outcome = await gateway.send(
-                PushNotice(delivery, gateway, publicURL: publicURL, now: now()), delivery.platform, delivery.address,
+                PushNotice(delivery, gateway, publicURL: publicURL), delivery.platform, delivery.address,
                 "\(delivery.topic.rawValue):\(delivery.key):\(delivery.device)")
             counters.add(outcome, on: delivery.platform)
             try await record(outcome, of: delivery, at: service)
