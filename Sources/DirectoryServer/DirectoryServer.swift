@@ -294,13 +294,10 @@ package final class DirectoryServer: Service {
             now: options.now,
             lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters,
             push: pushRoutes)
-        if let gateway = options.push {
-            PushPageRoutes(
-                database: database, gateway: gateway, publicURL: options.publicURL,
-                clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters,
-                gate: gate
-            ).add(to: open)
-        }
+        PushPageRoutes(
+            database: database, gateway: options.push, publicURL: options.publicURL,
+            clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters, gate: gate
+        ).add(to: open)
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))
             contract.addRefresh(to: group, countingWrongAt: gate)

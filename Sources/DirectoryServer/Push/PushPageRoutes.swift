@@ -11,7 +11,8 @@ import Hummingbird
 /// The invitation gives the browser a secret of its own, `Authorization: Bearer hp_…`, for its later requests.
 struct PushPageRoutes: Sendable {
     let database: DirectoryDatabase
-    let gateway: PushGateway
+    /// Nil if the directory sends no push messages.
+    let gateway: PushGateway?
     let publicURL: String?
     let clients: @Sendable () -> ClientSettings
     let now: @Sendable () -> Int64
@@ -40,11 +41,13 @@ struct PushPageRoutes: Sendable {
     }
 
     private func key(_: Request, _: KeyedContext) throws -> Response {
+        let gateway = try needed()
         guard let key = gateway.publicKey else { throw Refusal.platform(.web, offered: gateway.platforms) }
         return try JSONBody.response(PushKey(public_key: key))
     }
 
     private func redeem(_ request: Request, _ context: KeyedContext) async throws -> Response {
+        let gateway = try needed()
         let body = try await body(of: request, known: ["invitation", "subscription", "app_version"])
         guard case .string(let link) = body["invitation"], link.utf8.count <= 200 else {
             throw Refusal.badRequest("Missing field invitation")
@@ -72,6 +75,7 @@ struct PushPageRoutes: Sendable {
 
     /// The browser has a new subscription, by its event `pushsubscriptionchange`.
     private func move(_ request: Request, _ context: KeyedContext) async throws -> Response {
+        let gateway = try needed()
         _ = try await holder(request, context)
         let body = try await body(of: request, known: ["subscription"])
         let address = try PushAddress(gateway: gateway, now: now()).read(body, of: .web)
@@ -96,14 +100,21 @@ struct PushPageRoutes: Sendable {
     }
 
     private func test(_ request: Request, _ context: KeyedContext) async throws -> Response {
+        let gateway = try needed()
         let device = try await holder(request, context).device
         return try await PushTest(gateway: gateway, publicURL: publicURL, counters: counters)
             .response(for: device, now: now())
     }
 
+    private func needed() throws -> PushGateway {
+        guard let gateway else { throw Refusal.pushIsOff }
+        return gateway
+    }
+
     private func holder(
         _ request: Request, _ context: KeyedContext
     ) async throws -> (account: AccountID, device: PushDevice) {
+        _ = try needed()
         let found = try await gate.countingWrong(request, context) {
             try await PushInvitations(database).device(ofSecret: secret(of: request))
         }

@@ -58,6 +58,7 @@ final class PushService: Service {
     /// Finds devices of one message, and begins attempts for free places; true if there may be more to do at once.
     private func round(_ attempts: inout DiscardingTaskGroup) async -> Bool {
         do {
+            guard try await outbox.hasWork(now: now()) else { return false }
             let isOpen = try await outbox.fanOut(now: now())
             let free = Self.concurrency - running.withLock { $0 }
             guard free > 0 else {

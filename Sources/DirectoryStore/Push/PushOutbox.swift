@@ -23,6 +23,19 @@ package struct PushOutbox: Sendable {
         case ended
     }
 
+    /// True if a message is open or a delivery is due; a read that waits for no writer.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func hasWork(now: Int64) async throws -> Bool {
+        try await database.pool.readEach { database in
+            try database.exists(
+                """
+                SELECT 1 WHERE EXISTS (SELECT 1 FROM push_message WHERE open)
+                    OR EXISTS (SELECT 1 FROM push_delivery WHERE due <= ?)
+                """, [now])
+        }
+    }
+
     /// Finds the devices of one open message, `PushLimits.step` at most; false if no message is open.
     ///
     /// - Parameter now: seconds since 1970.
