@@ -9,8 +9,8 @@ import time
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
 from . import (accepted_streams, adoption, calling_names, certificate_hosts, clock, commands, control, customers, doctor,
-               door_outcomes, doors, monitoring, redirections, replay, shared_ledger, shadow, signed, state, syncing, takeover,
-               testcalls, torture, tracing, verdicts, wrong_peers)
+               door_outcomes, doors, monitoring, push_burst, redirections, replay, shared_ledger, shadow, signed, state,
+               syncing, takeover, testcalls, torture, tracing, verdicts, wrong_peers)
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -259,4 +259,5 @@ OPERATION = (
     *certificate_hosts.HOSTS,
     *shadow.SHADOW,
     *replay.REPLAY,
+    *push_burst.BURSTS,
 )
