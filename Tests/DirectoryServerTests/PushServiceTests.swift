@@ -93,6 +93,22 @@ struct PushServiceTests {
         }
     }
 
+    @Test func `a stop waits for attempts in progress`() async throws {
+        let (push, folder) = (ScriptedPush(), TemporaryFolder())
+        push.respond { _ in
+            try? await Task.sleep(for: .milliseconds(500))
+            return .delivered(id: nil)
+        }
+        let gateway = push.gateway()
+        try await RunningDirectory.run(in: folder, edit: { $0.push = gateway }) { directory in
+            try directory.put(try entry(ScriptedPush.brand, "Harbour Dental"))
+            try await directory.addBrowser()
+            try await directory.end("missed", "MISSED", call: "a-1")
+            #expect(try await waits { push.attempts.count == 1 })
+        }
+        #expect(try await PushOutbox(Engine.open(folder.path + "/state")).waiting() == 0)
+    }
+
     @Test func `metrics have attempts by their result`() async throws {
         try await ScriptedPush.run { directory, push in
             try await directory.addBrowser()

@@ -114,9 +114,11 @@ final class PushService: Service {
                 try await outbox.postpone(delivery, until: now())
             }
         case .refused(let reason):
+            breaker.succeed(service)
             try await outbox.giveUp(delivery)
             lines.log(.refused, ["service": "\(service)", "reason": "\(Self.shown(reason))"])
         case .tooLarge:
+            breaker.succeed(service)
             try await outbox.giveUp(delivery)
             lines.log(.refused, ["service": "\(service)", "reason": "the message is too large"])
         case .later(let after, let reason):
