@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Branding
+import ConfigurationFiles
 import DirectoryServer
 import DirectoryStore
 import Host

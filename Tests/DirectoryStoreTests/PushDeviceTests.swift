@@ -50,8 +50,9 @@ struct PushDeviceTests {
         }
         var many = next
         many.numbers = try (0...PushLimits.numbersPerDevice).map { try PushFixture.number("+612555010\(10 + $0)") }
-        await #expect(throws: PushError.tooManyNumbers) { [many] in
-            try await fixture.devices.register(many, now: Self.start)
+        let tooMany = many
+        await #expect(throws: PushError.tooManyNumbers) {
+            try await fixture.devices.register(tooMany, now: Self.start)
         }
         #expect(try fixture.count("push_device") == 1)
     }

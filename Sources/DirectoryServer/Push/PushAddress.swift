@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryStore
+import HTTPTypes
 
 /// Reads the address of a device in a request: a token of an app, or the subscription of a browser.
 struct PushAddress: Sendable {
