@@ -18,7 +18,8 @@ ELSEWHERE = {}
 
 
 # Files that configurations on pages name.
-SECRETS = ("api-key", "acme-key", "beta-key", "pages-token", "hep-key", "ledger-password", "kafka-password")
+SECRETS = ("api-key", "acme-key", "beta-key", "pages-token", "hep-key", "ledger-password", "kafka-password",
+           "push-key.pem")
 CLUSTER = "cluster-secret"
 CERTIFICATE = ("admin-certificate.pem", "admin-key.pem")
 

@@ -68,6 +68,9 @@ PROGRAMS = (
     ("docs/trust.md", "sed", LOGIN),
     ("docs/trust.md", "test", LOGIN),
     ("docs/trust.md", "umask", LOGIN),
+    ("docs/push.md", "chgrp", "opens the key for the group of the service"),
+    ("docs/push.md", "chmod", "opens the key for the group of the service"),
+    ("docs/push.md", "openssl", 'the scenario "a kill in a burst of push messages" of Deploy/test makes such a key'),
     ("docs/phones.md", "nft", "a rule as in network.md, which Deploy/test-peers network loads"),
 )
 
@@ -75,6 +78,7 @@ PROGRAMS = (
 NOT_EXECUTED = (
     ("herald run", "it runs until it is ended; the site has one"),
     ("herald-directory run", "it runs until it is ended; the site has one"),
+    ("herald-directory push", "the site has no push service; PushRouteTests and PushServiceTests"),
     ("herald drain", "the site would take no more calls"),
     ("herald trace", "it waits for calls"),
     ("herald test-call", 'the site has no PBX between its calls; the scenario "herald test-call" of Deploy/test'),
