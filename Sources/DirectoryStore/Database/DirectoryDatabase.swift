@@ -19,6 +19,7 @@ package final class DirectoryDatabase: Sendable {
     let keyUsage = KeyUsage()
     let unchanged = UnchangedResponses()
     let deviceCounts = DeviceCounts()
+    let pushDeviceCounts = DeviceCounts(table: "push_device")
     /// Whether events make push messages; a server with `push` in its configuration switches it on.
     package let pushes = PushSwitch()
     /// Small writes of requests, batched into transactions.

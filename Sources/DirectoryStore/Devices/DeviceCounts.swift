@@ -12,12 +12,17 @@ final class DeviceCounts: Sendable {
     }
 
     private let counts = Mutex<[AccountID: Count]>([:])
+    private let table: String
+
+    /// - Parameter table: the table of the devices, which has a column `account`.
+    init(table: String = "device") { self.table = table }
 
     /// The devices of an account; those that other nodes have registered in the last minute may be missing.
     func count(of account: AccountID, _ database: any SQLConnection) throws -> Int {
         let now = ContinuousClock.now
         if let count = counts.withLock({ $0[account] }), now < count.until { return count.devices }
-        let devices = try database.value(Int.self, "SELECT count(*) FROM device WHERE account = ?", [account.row]) ?? 0
+        let devices =
+            try database.value(Int.self, "SELECT count(*) FROM \(table) WHERE account = ?", [account.row]) ?? 0
         counts.withLock { $0[account] = Count(devices: devices, until: now + .seconds(60)) }
         return devices
     }

@@ -80,7 +80,8 @@ package struct PushInvitations: Sendable {
         _ link: String, _ registration: PushRegistration, most: Int = 0, now: Int64
     ) async throws -> Redeemed {
         let (secret, fresh) = (NewSecret.text("hp_", bytes: 24), "web-" + NewSecret.text("", bytes: 12))
-        return try await database.pool.write { database in
+        let counts = database.pushDeviceCounts
+        let redeemed = try await database.pool.write { database in
             let row = try database.row(
                 "DELETE FROM push_invitation WHERE hash = ? AND expires > ? RETURNING account, number",
                 [SecretHash.of(link), now])
@@ -94,7 +95,7 @@ package struct PushInvitations: Sendable {
                 [account.row, SecretHash.of(registration.address)])
             registration.device = known ?? fresh
             try PushDevices.store(
-                registration, keepsConfirmed: false, account, most: most, now: now, database)
+                registration, keepsConfirmed: false, account, most: most, counts, now: now, database)
             try PushDevices.add(number, to: registration.device, account, database)
             try PushDevices.confirm(
                 number, of: registration.device, account, by: "invitation", now: now, database)
@@ -104,6 +105,8 @@ package struct PushInvitations: Sendable {
             let device = try PushDevices.find(.id(registration.device), account, database)
             return Redeemed(account: account, device: device, secret: secret)
         }
+        if redeemed.device.id == fresh { counts.add(to: redeemed.account) }
+        return redeemed
     }
 
     /// The browser of a secret.

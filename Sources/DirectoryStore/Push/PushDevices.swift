@@ -23,10 +23,14 @@ package struct PushDevices: Sendable {
     ///   - now: seconds since 1970.
     /// - Throws: `PushError`, `StoreError.tooManyDevices`, or a database error.
     package func register(_ registration: PushRegistration, most: Int = 0, now: Int64) async throws -> PushDevice {
-        try await database.pool.write { [account] database in
-            try Self.store(registration, keepsConfirmed: false, account, most: most, now: now, database)
-            return try Self.find(.id(registration.device), account, database)
+        let counts = database.pushDeviceCounts
+        let (device, isNew) = try await database.pool.write { [account] database in
+            let isNew = try Self.store(
+                registration, keepsConfirmed: false, account, most: most, counts, now: now, database)
+            return (try Self.find(.id(registration.device), account, database), isNew)
         }
+        if isNew { counts.add(to: account) }
+        return device
     }
 
     /// Removes a device and its messages.
@@ -126,19 +130,23 @@ extension PushDevices {
             }, created: row["created"])
     }
 
-    /// - Parameter keepsConfirmed: true if the request has the device's own secret.
+    /// Stores a registration.
+    ///
+    /// - Parameters:
+    ///   - keepsConfirmed: true if the request has the device's own secret.
+    ///   - counts: the devices by account; nil without a limit.
+    /// - Returns: true for a new device.
+    @discardableResult
     static func store(
-        _ registration: PushRegistration, keepsConfirmed: Bool, _ account: AccountID, most: Int, now: Int64,
-        _ database: any SQLConnection
-    ) throws {
+        _ registration: PushRegistration, keepsConfirmed: Bool, _ account: AccountID, most: Int = 0,
+        _ counts: DeviceCounts? = nil, now: Int64, _ database: any SQLConnection
+    ) throws -> Bool {
         let hash = SecretHash.of(registration.address)
         let earlier = try database.row(
             "SELECT address_hash FROM push_device WHERE account = ? AND device_id = ?",
             [account.row, registration.device])
-        if earlier == nil, most > 0 {
-            let count = try database.value(
-                Int.self, "SELECT count(*) FROM push_device WHERE account = ?", [account.row])
-            if let count, count >= most { throw StoreError.tooManyDevices(most) }
+        if earlier == nil, most > 0, let counts, try counts.count(of: account, database) >= most {
+            throw StoreError.tooManyDevices(most)
         }
         let isTaken = try database.exists(
             "SELECT 1 FROM push_device WHERE account = ? AND address_hash = ? AND device_id <> ?",
@@ -171,6 +179,7 @@ extension PushDevices {
         if let numbers = registration.numbers {
             try setNumbers(numbers, of: registration.device, account, database)
         }
+        return earlier == nil
     }
 
     /// Gives a device exactly these numbers; known ones stay confirmed.
