@@ -243,6 +243,7 @@ enum DirectorySchema {
 
     // `address` is a token, or a Web Push subscription as JSON. `open` marks a message whose devices are still to be found;
     // `number` is the called number until then. `withdrawn` is the time since which a message is no longer true.
+    // `called` is that number as a person reads it in the list, masked.
     private static let push = [
         SchemaTable(
             "push_device", key: "account", "device_id",
@@ -295,6 +296,7 @@ enum DirectorySchema {
             columns: [
                 .integer("message"), .integer("account"), .text("device_id"), .text("state"),
                 .integer("due", .optional), .integer("attempts", .standard(.integer(0))), .text("holder", .optional),
+                .text("called", .optional),
             ]),
     ]
 }

@@ -135,7 +135,7 @@ enum PostgreSQLSchema {
         CREATE TABLE IF NOT EXISTS push_delivery (
             message bigint NOT NULL, account bigint NOT NULL, device_id text COLLATE "C" NOT NULL,
             state text COLLATE "C" NOT NULL, due bigint, attempts bigint NOT NULL DEFAULT 0,
-            holder text COLLATE "C",
+            holder text COLLATE "C", called text COLLATE "C",
             FOREIGN KEY (message) REFERENCES push_message (id) ON DELETE CASCADE,
             FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
             PRIMARY KEY (message, device_id));

@@ -104,7 +104,7 @@ enum SQLiteMigrations {
         CREATE INDEX push_message_sent ON push_message (sent_at);
         CREATE TABLE push_delivery (
             message INTEGER NOT NULL, account INTEGER NOT NULL, device_id TEXT NOT NULL, state TEXT NOT NULL,
-            due INTEGER, attempts INTEGER NOT NULL DEFAULT 0, holder TEXT,
+            due INTEGER, attempts INTEGER NOT NULL DEFAULT 0, holder TEXT, called TEXT,
             FOREIGN KEY (message) REFERENCES push_message (id) ON DELETE CASCADE,
             FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
             PRIMARY KEY (message, device_id)) WITHOUT ROWID;

@@ -16,6 +16,8 @@ package enum PushLimits {
     package static let kept: Int64 = 30 * 86_400
     /// Longest token or subscription, in bytes.
     package static let address = 4_096
+    /// Missed calls in the list of a device.
+    package static let listed = 50
     /// Open invitations of an account.
     static let invitations = 10_000
 }

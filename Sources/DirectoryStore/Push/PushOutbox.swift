@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The messages of all accounts that wait for a push service.
 ///
 /// Several programs of one database share it. Each delivery is leased by one of them at a time. A program that is killed
@@ -63,12 +65,14 @@ package struct PushOutbox: Sendable {
         let account: Int64 = message["account"]
         let columns =
             [SQLColumn("message", .integer), SQLColumn("account", .integer)]
-            + ["device_id", "state"].map { SQLColumn($0, .text) } + [SQLColumn("due", .integer)]
+            + ["device_id", "state"].map { SQLColumn($0, .text) }
+            + [SQLColumn("due", .integer), SQLColumn("called", .text)]
+        let called = (message["number"] as Int64?).map { SQLValue.text(NumberMask.masked("+\($0)")) } ?? .null(.text)
         if !devices.isEmpty {
             _ = try database.insert(
                 into: "push_delivery", columns,
                 devices.map {
-                    [.integer(id), .integer(account), .text($0), .text(State.waiting.rawValue), .integer(now)]
+                    [.integer(id), .integer(account), .text($0), .text(State.waiting.rawValue), .integer(now), called]
                 }, "ON CONFLICT (message, device_id) DO NOTHING")
         }
         guard let last = devices.last, devices.count == PushLimits.step else { return try close(id, database) }
