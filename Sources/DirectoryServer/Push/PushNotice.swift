@@ -73,12 +73,15 @@ extension PushNotice {
         }
     }
 
-    private static func card(of brand: String, at publicURL: String) -> String {
+    /// The address of a card.
+    ///
+    /// - Parameter brand: an identifier as `segment` escapes it.
+    static func card(of brand: String, at publicURL: String) -> String {
         (publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL) + "/b/" + brand
     }
 
     /// An identifier as one segment of a path (RFC 3986 §3.3).
-    private static func segment(_ id: String) -> String {
+    static func segment(_ id: String) -> String {
         id.utf8.map { byte in
             let isPlain =
                 (97...122).contains(byte | 0x20) || (48...57).contains(byte)

@@ -18,12 +18,31 @@ struct PushPageRoutes: Sendable {
     let now: @Sendable () -> Int64
     let counters: PushCounters
     let gate: KeyGate
+    private let windows = RequestWindows<Holder>()
+
+    /// Requests of one browser in a minute.
+    private static let limit = 60
+
+    private struct Holder: Hashable {
+        let account: AccountID
+        let device: String
+    }
+
+    init(
+        database: DirectoryDatabase, gateway: PushGateway?, publicURL: String?,
+        clients: @escaping @Sendable () -> ClientSettings, now: @escaping @Sendable () -> Int64, counters: PushCounters,
+        gate: KeyGate
+    ) {
+        (self.database, self.gateway, self.publicURL) = (database, gateway, publicURL)
+        (self.clients, self.now, self.counters, self.gate) = (clients, now, counters, gate)
+    }
 
     func add(to group: RouterGroup<KeyedContext>) {
         group.route("push/api/key", get: { try key($0, $1) })
         group.route("push/api/devices", post: redeem)
         group.route("push/api/device", get: device, put: move, delete: remove)
         group.route("push/api/device/preferences", put: setPreferences)
+        group.route("push/api/calls", get: calls)
         group.route("push/api/test", post: test)
     }
 
@@ -99,6 +118,16 @@ struct PushPageRoutes: Sendable {
         return try JSONBody.response(PushPreferencesResponse(changed.preferences))
     }
 
+    /// The missed calls of which this browser had messages.
+    private func calls(_ request: Request, _ context: KeyedContext) async throws -> Response {
+        let (account, device) = try await holder(request, context)
+        let calls = try await PushDevices(database, account: account).missedCalls(of: device.id, now: now())
+        var response = try JSONBody.response(
+            MissedCallsResponse(calls: calls.map { MissedCallBody($0, publicURL: publicURL) }))
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
     private func test(_ request: Request, _ context: KeyedContext) async throws -> Response {
         let gateway = try needed()
         let device = try await holder(request, context).device
@@ -119,6 +148,11 @@ struct PushPageRoutes: Sendable {
             try await PushInvitations(database).device(ofSecret: secret(of: request))
         }
         guard found.device.platform == .web else { throw PushError.badSecret }
+        let holder = Holder(account: found.account, device: found.device.id)
+        if let window = windows.count(holder, limit: Self.limit, now: now()), !window.isWithin {
+            throw Refusal.tooMany(
+                "Too many requests of this browser", limit: Self.limit, reset: window.reset, now: now())
+        }
         return found
     }
 
