@@ -205,6 +205,11 @@ let package = Package(
                 .embedInCode("Pages/Templates/part.mustache"), .embedInCode("Pages/Templates/partbody.mustache"),
                 .embedInCode("Pages/Templates/plot.mustache"), .embedInCode("Pages/Templates/table.mustache"),
                 .embedInCode("Cards/Templates/card.mustache"), .embedInCode("Cards/Templates/nocard.mustache"),
+                .embedInCode("Push/Page/page.html"), .embedInCode("Push/Page/page.css"),
+                .embedInCode("Push/Page/page.js"), .embedInCode("Push/Page/device.js"),
+                .embedInCode("Push/Page/worker.js"), .embedInCode("Push/Page/manifest.webmanifest"),
+                .embedInCode("Push/Page/icon.svg"), .embedInCode("Push/Page/icon-192.png"),
+                .embedInCode("Push/Page/icon-512.png"),
             ], swiftSettings: strict),
 
         // Parts: the way of one message, the storage of the directory, its push messages, the files of both programs.

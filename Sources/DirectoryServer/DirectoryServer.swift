@@ -294,6 +294,7 @@ package final class DirectoryServer: Service {
             now: options.now,
             lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters,
             push: pushRoutes)
+        PushPage(isOffered: options.push?.publicKey != nil).add(to: open)
         PushPageRoutes(
             database: database, gateway: options.push, publicURL: options.publicURL,
             clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters, gate: gate
