@@ -39,6 +39,20 @@ struct PushDeviceTests {
         #expect(try fixture.count("push_message") == 0)
     }
 
+    @Test func `messages that wait do not follow a device to another token`() async throws {
+        let fixture = try PushFixture()
+        try await fixture.add("desk")
+        try await fixture.missed("a-1")
+        let delivery = try #require(try await fixture.due().first)
+        try await fixture.missed("a-2")
+        while try await fixture.outbox.fanOut(now: Self.start) {}
+        let foreign = PushRegistration(device: "desk", platform: .android, address: "token-of-a-thief-0123")
+        _ = try await fixture.devices.register(foreign, now: Self.start)
+        try await fixture.outbox.postpone(delivery, until: Self.start)
+        #expect(try await fixture.due(now: Self.start + PushOutbox.lease).isEmpty)
+        #expect(try fixture.count("push_delivery", "state = 'ended'") == 2)
+    }
+
     @Test func `a token belongs to one device of an account, and an account has a limit`() async throws {
         let fixture = try PushFixture()
         try await fixture.add("desk")

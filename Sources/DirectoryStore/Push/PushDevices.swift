@@ -171,6 +171,12 @@ extension PushDevices {
                 """
                 UPDATE push_number SET confirmed = NULL, confirmed_by = NULL WHERE account = ? AND device_id = ?
                 """, [account.row, registration.device])
+            // The holder of a key would get messages that wait at another address.
+            try database.execute(
+                """
+                UPDATE push_delivery SET state = 'ended', due = NULL, holder = NULL
+                WHERE account = ? AND device_id = ? AND due IS NOT NULL
+                """, [account.row, registration.device])
             // The secret belongs to the browser that was there before.
             try database.execute(
                 "UPDATE push_device SET secret_hash = NULL WHERE account = ? AND device_id = ?",
