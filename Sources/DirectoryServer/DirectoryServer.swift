@@ -181,16 +181,25 @@ package final class DirectoryServer: Service {
 
     /// Sends push messages; nil without push services.
     private var push: (any Service)? {
-        options.push.map { gateway in
+        pushGateway.map { gateway in
             PushService(
                 database: database, gateway: gateway, publicURL: options.publicURL, counters: pushCounters,
                 now: options.now, logger: logger)
         }
     }
 
+    /// The push services, with the scheme of links that is in force.
+    private var pushGateway: PushGateway? {
+        options.push.map { gateway in
+            var gateway = gateway
+            gateway.linkScheme = { [policies] in policies.value.clients.linkScheme }
+            return gateway
+        }
+    }
+
     private var pushRoutes: PushRoutes {
         PushRoutes(
-            database: database, gateway: options.push, publicURL: options.publicURL,
+            database: database, gateway: pushGateway, publicURL: options.publicURL,
             clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters)
     }
 
@@ -296,7 +305,7 @@ package final class DirectoryServer: Service {
             push: pushRoutes)
         PushPage(isOffered: options.push?.publicKey != nil).add(to: open)
         PushPageRoutes(
-            database: database, gateway: options.push, publicURL: options.publicURL,
+            database: database, gateway: pushGateway, publicURL: options.publicURL,
             clients: { [policies] in policies.value.clients }, now: options.now, counters: pushCounters, gate: gate
         ).add(to: open)
         for mount in ["", "api"] {

@@ -179,7 +179,8 @@ struct PushCommand: ParsableCommand {
             let found = try await reportingPush {
                 try await PushDevices(database, account: account).device(.id(device))
             }
-            let gateway = try push.gateway()
+            var gateway = try push.gateway()
+            gateway.linkScheme = { file.clients.linkScheme }
             let outcome = await PushTest(gateway: gateway, publicURL: file.publicURL).send(
                 to: found, now: secondsNow()
             ).outcome

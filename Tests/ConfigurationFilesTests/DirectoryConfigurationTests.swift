@@ -54,7 +54,7 @@ struct DirectoryConfigurationTests {
         let push = try #require(try DirectoryConfiguration.load(path: path).push)
         #expect(push.web?.keyFile == key && push.web?.subject == "mailto:ops@example.com")
         #expect(push.apns?.topic == "com.example.app" && push.apns?.isSandbox == false)
-        #expect(push.fcm?.accountFile == key && push.privacy == .name && push.linkScheme == "herald")
+        #expect(push.fcm?.accountFile == key && push.privacy == .name)
         let rows = [
             ("push: {}", "push.web: is missing; push needs one of web, apns and fcm"),
             (

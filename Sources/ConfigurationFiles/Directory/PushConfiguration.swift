@@ -9,8 +9,6 @@ package struct PushConfiguration: Hashable, Sendable {
     /// Firebase, for apps.
     package var fcm: FCM?
     package var privacy = Privacy.full
-    /// The scheme of links into an app.
-    package var linkScheme = "herald"
     /// True accepts subscriptions without TLS and of private addresses, for tests.
     package var allowsPrivateAddresses = false
 
@@ -57,9 +55,6 @@ enum PushSchema {
             path("account_file", "/etc/herald/fcm.json", section, file).map { PushConfiguration.FCM(accountFile: $0) }
         }
         push.privacy = section.choice("privacy", default: push.privacy)
-        push.linkScheme =
-            section.string("link_scheme", form: "a scheme such as herald, in small letters and digits", isScheme)
-            ?? push.linkScheme
         push.allowsPrivateAddresses = section.bool("allow_private_addresses", default: false)
         if !section.has("web"), !section.has("apns"), !section.has("fcm") {
             section.problem("web", "is missing; push needs one of web, apns and fcm")
@@ -99,11 +94,6 @@ enum PushSchema {
         }
         section.checkReadable(key, path)
         return path
-    }
-
-    private static func isScheme(_ text: String) -> Bool {
-        guard let first = text.utf8.first, (97...122).contains(first), text.utf8.count <= 32 else { return false }
-        return text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
     }
 
     private static func isSubject(_ text: String) -> Bool {

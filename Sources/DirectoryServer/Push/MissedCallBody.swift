@@ -28,6 +28,6 @@ struct MissedCallBody: Encodable {
         (id, brand_id, brand_name, reason) = (call.id, call.brandID, call.brandName, call.reason)
         (called, withdrawn) = (call.called, call.isWithdrawn)
         time = Timestamp.string(from: call.time)
-        web_url = publicURL.map { PushNotice.card(of: PushNotice.segment(call.brandID), at: $0) }
+        web_url = publicURL.flatMap { CardURL.text(base: $0, brandID: call.brandID) }
     }
 }

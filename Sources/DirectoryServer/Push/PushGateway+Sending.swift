@@ -41,7 +41,6 @@ extension PushGateway {
         }
         publicKey = sender.vapidPublicKey
         disclosure = PushDisclosure(rawValue: configuration.privacy.rawValue) ?? .full
-        linkScheme = configuration.linkScheme
         let allowsPrivate = configuration.allowsPrivateAddresses
         allowsPrivateAddresses = allowsPrivate
         problem = { subscription, now in

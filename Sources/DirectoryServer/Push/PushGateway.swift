@@ -18,8 +18,8 @@ package struct PushGateway: Sendable {
     package var publicKey: String?
     /// The choice of devices that make none.
     package var disclosure = PushDisclosure.full
-    /// The scheme of links into an app.
-    package var linkScheme = "herald"
+    /// The scheme of links into an app, in force at the moment.
+    package var linkScheme: @Sendable () -> String = { "herald" }
     /// True lets subscriptions name addresses without TLS and of this network, for tests.
     package var allowsPrivateAddresses = false
     /// The problem of a subscription as a browser sends it; nil if messages can be sent to it.

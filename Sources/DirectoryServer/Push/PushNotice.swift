@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 package import DirectoryStore
-import Foundation
-import Primitives
 
 /// A message before it takes the form of a push service.
 package struct PushNotice: Hashable, Sendable {
@@ -37,12 +36,11 @@ extension PushNotice {
         kind = Kind(delivery.topic)
         tag = delivery.key
         (title, body) = texts
-        let brand = Self.segment(delivery.brandID)
-        deepLink =
-            delivery.topic == .brandChanged
-            ? "\(gateway.linkScheme)://brand/\(brand)" : "\(gateway.linkScheme)://call/\(delivery.key)"
+        // An identifier that no link can have opens the app alone.
+        let link = delivery.topic == .brandChanged ? DeepLink(.brand, delivery.brandID) : DeepLink(.call, delivery.key)
+        deepLink = link?.text(scheme: gateway.linkScheme()) ?? "\(gateway.linkScheme())://"
         let isNamed = disclosure != .silent
-        webURL = isNamed ? publicURL.map { Self.card(of: brand, at: $0) } : nil
+        webURL = isNamed ? publicURL.flatMap { CardURL.text(base: $0, brandID: delivery.brandID) } : nil
         brandID = isNamed ? delivery.brandID : nil
         sentAt = delivery.sentAt
         lifetime = delivery.expires - delivery.sentAt
@@ -55,7 +53,8 @@ extension PushNotice {
     static func test(_ id: String, _ gateway: PushGateway, publicURL: String?, now: Int64) -> PushNotice {
         PushNotice(
             kind: .test, tag: id, title: "Test message", body: "Push messages reach this device.",
-            deepLink: "\(gateway.linkScheme)://test/\(id)", webURL: publicURL, brandID: nil, sentAt: now, lifetime: 300,
+            deepLink: "\(gateway.linkScheme())://test/\(id)", webURL: publicURL, brandID: nil, sentAt: now,
+            lifetime: 300,
             disclosure: .full)
     }
 
@@ -76,20 +75,6 @@ extension PushNotice {
     /// The address of a card.
     ///
     /// - Parameter brand: an identifier as `segment` escapes it.
-    static func card(of brand: String, at publicURL: String) -> String {
-        (publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL) + "/b/" + brand
-    }
-
-    /// An identifier as one segment of a path (RFC 3986 §3.3).
-    static func segment(_ id: String) -> String {
-        id.utf8.map { byte in
-            let isPlain =
-                (97...122).contains(byte | 0x20) || (48...57).contains(byte)
-                || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~")].contains(byte)
-            return isPlain
-                ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.text(CollectionOfOne(byte)).uppercased()
-        }.joined()
-    }
 }
 
 extension PushNotice.Kind {
