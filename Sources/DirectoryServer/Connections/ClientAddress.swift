@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Primitives
 
 /// The client of a request or connection for counting: an IPv4 address, or an IPv6 /64.
 ///
@@ -31,10 +32,7 @@ struct ClientAddress: Hashable, Sendable {
     }
 
     private static func bytes(of address: SocketAddress?) -> [UInt8] {
-        switch address {
-        case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-        case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
-        case .unixDomainSocket, nil: []
-        }
+        let bytes = address?.ipAddress.flatMap(AddressBytes.init)?.bytes ?? []
+        return bytes.count == 16 ? Array(bytes.prefix(8)) : bytes
     }
 }
