@@ -65,7 +65,7 @@ package enum CardURL {
         text(template: template(base: base), brandID: brandID)
     }
 
-    /// The template of all cards: a URL with `{brand_id}` (RFC 6570 level 1).
+    /// The template of all cards: a URL with `{brand_id}` (RFC 6570 level 1), which gateways check as `CardLinks`.
     package static func template(base: String) -> String {
         "\(base)\(base.hasSuffix("/") ? "" : "/")b/\(variable)"
     }
@@ -74,17 +74,6 @@ package enum CardURL {
     package static func text(template: String, brandID: String) -> String? {
         guard DeepLink(.brand, brandID) != nil else { return nil }
         return template.replacing(variable, with: DeepLink.segment(brandID))
-    }
-
-    /// True for a template of a directory that a header field can carry: `http` or `https`, one variable, and no
-    /// character that ends a URL in angle brackets.
-    package static func isTemplate(_ text: String) -> Bool {
-        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= FieldLimit.logoURL,
-            text.ranges(of: variable).count == 1
-        else { return false }
-        return text.replacing(variable, with: "").utf8.allSatisfy {
-            $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0)
-        }
     }
 
     private static let variable = "{brand_id}"

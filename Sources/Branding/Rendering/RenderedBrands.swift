@@ -154,6 +154,9 @@ struct RenderedBrands: Sendable {
         return String(decoding: hash, as: UTF8.self) + (form ?? String(decoding: arena[ending], as: UTF8.self))
     }
 
+    /// The directory's identifier of a brand.
+    func identifier(of brand: UInt32) -> ArraySlice<UInt8> { arena[place(.brandID, brand).range] }
+
     func hasLogo(_ brand: UInt32) -> Bool { rows[Int(brand)].icon > 0 }
 
     func logoURL(of brand: UInt32) -> String? {
