@@ -26,6 +26,8 @@ public protocol BrandCache: Sendable {
     func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws
     /// Stores whether the directory reports removed numbers on request, for the first sync after a start.
     func store(hasTombstones: Bool) async throws
+    /// Stores the addresses of the public cards, or that the account has none.
+    func store(cards: CardLinks?) async throws
     /// Stores gates alone, after an event or lookup response changed them or a 401 closed them.
     func store(gates: BrandingGates) async throws
 }
@@ -71,6 +73,8 @@ public struct SyncState: Hashable, Sendable {
     public var cursorValidator: SyncValidator?
     /// Whether the directory reports removed numbers on request; nil if unknown.
     public var hasTombstones: Bool?
+    /// The public cards of the account's brands; nil without cards.
+    public var cards: CardLinks?
 
     public init(
         cursor: String? = nil, lastFullSync: Int64? = nil, lastSync: Int64? = nil, gates: BrandingGates = .init(),

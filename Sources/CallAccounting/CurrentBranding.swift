@@ -3,14 +3,17 @@
 public import Atomics
 public import Branding
 
-/// Records and gates of the branding decision at one instant; immutable.
+/// Records and gates of the branding decision at one instant, with the addresses of public cards; immutable.
 public final class BrandingSnapshot: AtomicReference, Sendable {
     public let index: BrandIndex
     public let gates: BrandingGates
+    /// The public cards of the account's brands; nil without cards.
+    public let cards: CardLinks?
 
-    public init(index: BrandIndex, gates: BrandingGates) {
+    public init(index: BrandIndex, gates: BrandingGates, cards: CardLinks? = nil) {
         self.index = index
         self.gates = gates
+        self.cards = cards
     }
 }
 

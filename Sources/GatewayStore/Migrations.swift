@@ -225,13 +225,14 @@ extension Migrations {
         brands.addReleased("brands 4")
         brands.addReleased("brands 5")
         brands.add("brands 6", provisional)
+        brands.add("brands cards", "ALTER TABLE sync_state ADD COLUMN card_url TEXT;")
         return brands
     }()
 
     /// The tables of a new file.
     ///
     /// `sync_state` has exactly one row. `gates` is the JSON of `BrandingGates`, NULL before the first response of the
-    /// directory. The validators are the JSON of `SyncValidator`. `logo` has a row for each URL of the brands,
+    /// directory. The validators are the JSON of `SyncValidator`. `card_url` is a template of `CardLinks`. `logo` has a row for each URL of the brands,
     /// `logo_file` for each file of a picture; `hash` is the picture's SHA-256 and joins them. `records` is the count
     /// of `brand`. `brand_change` and `changes_since` belong to `BrandChangeLog`.
     private static let brandTables =
@@ -256,7 +257,8 @@ extension Migrations {
             cursor_validator TEXT,
             changes_since INTEGER NOT NULL DEFAULT 0,
             records INTEGER NOT NULL DEFAULT 0,
-            tombstones INTEGER
+            tombstones INTEGER,
+            card_url TEXT
         );
         INSERT INTO sync_state (id) VALUES (1);
 

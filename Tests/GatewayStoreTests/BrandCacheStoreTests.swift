@@ -107,6 +107,21 @@ struct BrandCacheStoreTests {
         #expect(state.cursor == "c")
     }
 
+    @Test func `the address of the public cards outlives a restart, and one that is not safe is not read`() async throws
+    {
+        let cache = try folder.cache()
+        let links = try #require(CardLinks(template: "https://cards.example/b/{brand_id}"))
+        try await cache.store(cards: links)
+        _ = try await cache.apply(full([("+61412000001", "A")]))
+        #expect(try await folder.cache().syncState().cards == links)
+        try await cache.store(cards: nil)
+        #expect(try await folder.cache().syncState().cards == nil)
+        try await folder.database().brands.write {
+            try $0.execute(sql: "UPDATE sync_state SET card_url = 'https://cards.example/>{brand_id}'")
+        }
+        #expect(try await folder.cache().syncState().cards == nil)
+    }
+
     @Test func `a change that fails half-way leaves everything as it was`() async throws {
         let cache = try folder.cache()
         _ = try await cache.apply(full([("+61412000001", "A"), ("+61412000002", "B")]))

@@ -100,9 +100,10 @@ package final class AccountBrands: Sendable {
     package func load(obeysVoipDialer: Bool, _ savedIndex: Task<SavedBrandIndex, any Error>? = nil) async throws {
         state.withLock { $0.isLoaded = true }
         defer { rest() }
-        var gates = try await store.syncState().gates
+        let stored = try await store.syncState()
+        var gates = stored.gates
         gates.obeysVoipDialer = obeysVoipDialer
-        await publisher.begin(try await indexFile.load(savedIndex), gates)
+        await publisher.begin(try await indexFile.load(savedIndex), gates, cards: stored.cards)
     }
 
     /// Loads the stored brands and gates, or asks the first sync for all of them.

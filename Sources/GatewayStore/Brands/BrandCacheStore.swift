@@ -109,10 +109,17 @@ package struct BrandCacheStore: BrandCache {
         }
     }
 
+    package func store(cards: CardLinks?) async throws {
+        try await database.change {
+            try $0.execute(sql: "UPDATE sync_state SET card_url = ? WHERE id = 1", arguments: [cards?.template])
+        }
+    }
+
     /// Reads the row of `sync_state`; missing or unreadable gates count as open.
     static func state(in database: Database) throws -> SyncState {
         let sql = """
-            SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator, tombstones
+            SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator, tombstones,
+                card_url
             FROM sync_state WHERE id = 1
             """
         guard let row = try Row.fetchOne(database, sql: sql) else { return SyncState() }
@@ -122,6 +129,7 @@ package struct BrandCacheStore: BrandCache {
         state.fullValidator = read(SyncValidator.self, row[5])
         state.cursorValidator = read(SyncValidator.self, row[6])
         state.hasTombstones = row[7]
+        state.cards = (row[8] as String?).flatMap(CardLinks.init(template:))
         return state
     }
 

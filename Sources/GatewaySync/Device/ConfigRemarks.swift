@@ -11,11 +11,14 @@ import Logging
 struct ConfigRemarks {
     /// Seconds.
     private static let spacing: Int64 = 3600
-    /// Limit of remembered values of `account_status`. Further values are not logged.
+    /// Limit of logged values of `account_status`, and of `card_url`. Further values are not logged.
     private static let mostStatuses = 32
 
     private var voipDialer: (isEnabled: Bool, loggedAt: Int64?) = (true, nil)
     private var statuses: Set<String> = []
+    /// The last refused `card_url`, and the count of refused ones.
+    private var refusedCardURL: String?
+    private var cardURLs = 0
     private let logger: Logger
 
     init(logger: Logger) { self.logger = logger }
@@ -49,6 +52,17 @@ struct ConfigRemarks {
                 to stop branding while it is false
                 """)
         }
+    }
+
+    /// Logs a refused `card_url`, once for each run of the same value and at most `mostStatuses` times.
+    mutating func record(refusedCardURL text: String) {
+        guard text != refusedCardURL, cardURLs < Self.mostStatuses else { return }
+        (refusedCardURL, cardURLs) = (text, cardURLs + 1)
+        logger.warning(
+            """
+            the directory's card_url is refused, and no card is named in calls; it must be an https URL of at most \
+            \(CardLinks.longest) bytes with {brand_id} once in its path. Check public_url of the directory
+            """, metadata: ["card_url": "\(ServerText.clean(text))"])
     }
 
     private mutating func record(status: String) {

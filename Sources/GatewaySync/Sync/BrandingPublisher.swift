@@ -22,6 +22,9 @@ package actor BrandingPublisher {
     /// Successful syncs since the start.
     private(set) var syncs = 0
     private var storedGates: BrandingGates
+    /// The public cards of the account's brands, and those that are stored.
+    private var cards: CardLinks?
+    private var storedCards: CardLinks?
     private var isStoring = false
     private var remarks: ConfigRemarks
     private let time: ServiceClock
@@ -45,8 +48,9 @@ package actor BrandingPublisher {
         self.cache = cache
         self.logger = logger
         remarks = ConfigRemarks(logger: logger)
-        gates = current.load().gates
-        storedGates = gates
+        let snapshot = current.load()
+        (gates, storedGates) = (snapshot.gates, snapshot.gates)
+        (cards, storedCards) = (snapshot.cards, snapshot.cards)
     }
 
     /// Generation of the index in use.
@@ -121,10 +125,32 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Puts the stored index and gates of an earlier run in force.
-    package func begin(_ index: BrandIndex, _ stored: BrandingGates) {
+    /// Takes over the public cards that the `config` of a sync has; a config without them closes them.
+    ///
+    /// The next call uses them. A template that no header field may carry is refused and logged.
+    func apply(cardsOf config: DirectoryConfig) async {
+        let next = config.cardURL.flatMap { CardLinks(template: $0) }
+        if next == nil, let refused = config.cardURL, !refused.isEmpty { remarks.record(refusedCardURL: refused) }
+        if next != cards {
+            cards = next
+            current.store(BrandingSnapshot(index: current.load().index, gates: gates, cards: next))
+        }
+        guard next != storedCards else { return }
+        do {
+            try await cache.store(cards: next)
+            storedCards = next
+        } catch {
+            logger.warning(
+                "the address of the public cards could not be stored and holds in memory only; the next sync stores it",
+                metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Puts the stored index, gates and cards of an earlier run in force.
+    package func begin(_ index: BrandIndex, _ stored: BrandingGates, cards: CardLinks? = nil) {
         (gates, storedGates) = (stored, stored)
-        share(index) { current.store(BrandingSnapshot(index: $0, gates: stored)) }
+        (self.cards, storedCards) = (cards, cards)
+        share(index) { current.store(BrandingSnapshot(index: $0, gates: stored, cards: cards)) }
     }
 
     /// Publishes an index unless the one in use is as new.
@@ -135,7 +161,7 @@ package actor BrandingPublisher {
     /// Publishes a new index with the present gates. An index of older records than those in use is dropped.
     package func publish(_ index: BrandIndex) {
         guard index.generation >= generation else { return }
-        share(index) { current.store(BrandingSnapshot(index: $0, gates: gates)) }
+        share(index) { current.store(BrandingSnapshot(index: $0, gates: gates, cards: cards)) }
     }
 
     private func set(_ next: BrandingGates) {
@@ -146,7 +172,7 @@ package actor BrandingPublisher {
             changedAt[new.gate] = time.now()
             if old.isOpen { closings += 1 }
         }
-        current.store(BrandingSnapshot(index: current.load().index, gates: next))
+        current.store(BrandingSnapshot(index: current.load().index, gates: next, cards: cards))
         guard before.closed != next.closed else { return }
         if let reason = next.closed {
             logger.warning("branding stopped, calls pass unbranded", metadata: ["reason": "\(reason)"])
