@@ -56,8 +56,9 @@ extension HeraldConfiguration {
             longestCall: longestCall,
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: foundation.mostTransactions, strangers: strangers,
-            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers,
-            verstat: branding.verstat, reportsPBX: health.reportsPBX)
+            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo,
+            writesCardLink: branding.cardLink == .callInfo, answerers: outcomes.answerers, verstat: branding.verstat,
+            reportsPBX: health.reportsPBX)
     }
 
     private func topology(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewayTopology {

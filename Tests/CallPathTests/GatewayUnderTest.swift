@@ -49,6 +49,10 @@ final class GatewayUnderTest {
         /// One of them alone, if the brands have both.
         var (hasLogo, hasReason) = (true, true)
         var writesCallInfo = true
+        /// `branding.card_link`, and the template of the directory.
+        var writesCardLink = false
+        var cards: CardLinks?
+        var brandID = "acme"
         var carrierName = CarrierNamePolicy.replace
         /// Ports of the local addresses.
         var sockets: [UInt16] = [5060]
@@ -114,14 +118,14 @@ final class GatewayUnderTest {
         for number in numbers {
             builder.add(
                 BrandRecord(
-                    number: number, name: "Acme \"Bank\"", brandID: "acme",
+                    number: number, name: "Acme \"Bank\"", brandID: options.brandID,
                     logoURL: options.hasLogoAndReason && options.hasLogo
                         ? "https://logos.example/acme-256x256.png" : "",
                     callReason: options.hasLogoAndReason && options.hasReason ? "Your appointment" : "",
                     updatedAt: "2026-01-01T00:00:00Z"))
         }
         index = builder.finish()
-        branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
+        branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates, cards: options.cards))
         shared = GatewayShared(
             settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, updates: ring,
             probes: TargetProber(seed: 1), calls: CallsInProgress(),
@@ -260,7 +264,8 @@ final class GatewayUnderTest {
             secret: options.secret, isClustered: options.isClustered, timers: .standard,
             lastPatience: options.lastPatience, longestCall: options.longestCall, limits: options.messageLimits,
             mostTransactions: options.mostTransactions,
-            strangers: .refuse, brands: true, writesCallInfo: options.writesCallInfo, answerers: options.answerers,
+            strangers: .refuse, brands: true, writesCallInfo: options.writesCallInfo,
+            writesCardLink: options.writesCardLink, answerers: options.answerers,
             verstat: options.verstat, reportsPBX: options.reportsPBX)
     }
 }

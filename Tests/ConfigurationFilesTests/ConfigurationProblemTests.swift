@@ -64,6 +64,9 @@ struct ConfigurationProblemTests {
         BadFile("timers: {t1: 20s}", "herald.yaml:10:14: timers.t1: 20s is out of range (10ms to 5s)"),
         BadFile("timers: {t1: 5s}", "herald.yaml:10:14: timers.t1: must not be longer than t2 (RFC 3261 §17.1.2.2)"),
         BadFile(
+            "branding: {card_link: call_info, call_info: false}",
+            "herald.yaml:10:23: branding.card_link: needs call_info: true"),
+        BadFile(
             "outcomes: {retention: 1d, returned_window: 72h}",
             "herald.yaml:10:23: outcomes.retention: must be at least returned_window, or return calls find no original call"
         ),

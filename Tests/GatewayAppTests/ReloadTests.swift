@@ -51,6 +51,7 @@ struct ReloadRow: Sendable, CustomTestStringConvertible {
         },
         ReloadRow("branding", "{enabled: false}") { !$0.brands },
         ReloadRow("branding", "{call_info: false}") { !$0.writesCallInfo },
+        ReloadRow("branding", "{card_link: call_info}") { $0.writesCardLink },
         ReloadRow("strangers", "drop") { $0.strangers == .drop },
         ReloadRow("limits", "{max_headers: 100}") { $0.limits.headerFields == 100 },
         ReloadRow("limits", "{max_message: 2000}") { $0.limits.messageBytes == 2_000 },

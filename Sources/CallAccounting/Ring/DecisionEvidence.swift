@@ -75,16 +75,23 @@ public struct DecisionEvidence: RawRepresentable, Hashable, Sendable, Codable {
         get { AttestationSource(rawValue: UInt8(field(7, 4))) ?? .none }
         set { set(7, 4, newValue.rawValue) }
     }
-    /// The policy of the route, or of the trunk where the route has none; nil if this version does not know the stored one.
+    /// The policy of the route, or of the trunk where the route has none; nil if none is stored.
     public var policy: BrandingPolicy? {
         get {
-            let index = Int(field(11, 3)) - 1
+            let index = Int(field(11, 2)) - 1
             return Self.policies.indices.contains(index) ? Self.policies[index] : nil
         }
         set {
             let index = newValue.flatMap { Self.policies.firstIndex(of: $0) }
-            set(11, 3, index.map { UInt8($0 + 1) } ?? 0)
+            set(11, 2, index.map { UInt8($0 + 1) } ?? 0)
         }
+    }
+    /// True if Call-Info has the address of the brand's public card.
+    ///
+    /// Versions without such addresses read the policy of the call as unknown.
+    public var hasCardLink: Bool {
+        get { field(13, 1) == 1 }
+        set { set(13, 1, newValue ? 1 : 0) }
     }
     public var lookup: Lookup {
         get { Lookup(rawValue: UInt8(field(14, 2))) ?? .notMade }

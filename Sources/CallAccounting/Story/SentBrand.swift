@@ -8,6 +8,8 @@ public struct SentBrand: Hashable, Sendable {
     public let name: StoryText?
     public let logo: DecisionEvidence.Part
     public let callReason: DecisionEvidence.Part
+    /// True if Call-Info has the address of the brand's public card.
+    public let hasCardLink: Bool
     /// True for values of the call's signature.
     public let isSigned: Bool
     /// False if `branding.call_info` was false.
@@ -20,6 +22,8 @@ public enum HeaderChange: Hashable, Sendable {
     case name(field: String, before: StoryText?, after: StoryText)
     /// A Call-Info with these parts; the ledger has neither the URL nor the text.
     case callInfo(logo: Bool, callReason: Bool)
+    /// A Call-Info with the address of the brand's public card, which the ledger does not have.
+    case cardLink
 }
 
 extension CallStory {
@@ -44,11 +48,12 @@ extension CallStory {
         // A version without evidence wrote the name of each brand.
         guard let evidence = record.evidence else {
             return SentBrand(
-                name: brandName, logo: .unknown, callReason: .unknown, isSigned: isSigned, hasCallInfo: true)
+                name: brandName, logo: .unknown, callReason: .unknown, hasCardLink: false, isSigned: isSigned,
+                hasCallInfo: true)
         }
         return SentBrand(
             name: evidence.isNamed ? brandName : nil, logo: evidence.logo, callReason: evidence.callReason,
-            isSigned: isSigned, hasCallInfo: evidence.writesCallInfo)
+            hasCardLink: evidence.hasCardLink, isSigned: isSigned, hasCallInfo: evidence.writesCallInfo)
     }
 
     /// The header lines of the brand that Herald changed, as far as the evidence shows them.
@@ -68,6 +73,7 @@ extension CallStory {
         }
         let (hasLogo, hasReason) = (sent.logo == .written, sent.callReason == .written)
         if hasLogo || hasReason { changes.append(.callInfo(logo: hasLogo, callReason: hasReason)) }
+        if sent.hasCardLink { changes.append(.cardLink) }
         return changes
     }
 }

@@ -27,6 +27,7 @@ extension DecisionEvidence {
         parts = Parts(decorated.decorate)
         isNamed = decorated.isNamed
         isNamedBySigner = decorated.entry == nil
+        hasCardLink = decorated.hasCardLink
         guard settings.writesCallInfo else { return }
         let fitting = decorated.decorate
         let (hasLogo, hasReason) = Self.parts(of: decorated, in: context.index)

@@ -28,6 +28,8 @@ public final class GatewaySettings: AtomicReference, Sendable {
     public let brands: Bool
     /// False writes names alone, without Call-Info.
     public let writesCallInfo: Bool
+    /// True adds the address of the brand's public card in a Call-Info of its own; never without Call-Info.
+    public let writesCardLink: Bool
     /// The verstat that calls for the PBX get.
     public let verstat: VerstatMark
     /// Whether a carrier's OPTIONS get 503 while no target of its PBX is up.
@@ -39,7 +41,7 @@ public final class GatewaySettings: AtomicReference, Sendable {
         topology: GatewayTopology, secret: Secret, isClustered: Bool = false, timers: TransactionTimers,
         targetPatience: Duration = .seconds(4), lastPatience: Duration? = nil, probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
-        brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules(),
+        brands: Bool, writesCallInfo: Bool, writesCardLink: Bool = false, answerers: AnswererRules = AnswererRules(),
         verstat: VerstatMark = .off, reportsPBX: Bool = true
     ) {
         self.topology = topology
@@ -55,6 +57,7 @@ public final class GatewaySettings: AtomicReference, Sendable {
         self.strangers = strangers
         self.brands = brands
         self.writesCallInfo = writesCallInfo
+        self.writesCardLink = writesCallInfo && writesCardLink
         self.answerers = answerers
         self.verstat = verstat
         self.reportsPBX = reportsPBX

@@ -15,6 +15,8 @@ struct DecoratedInvite {
     /// Whether a call with brands would have had the brand's name, of a call in shadow.
     var wouldBeNamed = false
     var decorate = BrandingLevel.nothing
+    /// Whether Call-Info has the address of the brand's public card, or would have.
+    var hasCardLink = false
     var bytes: [UInt8] = []
     /// True when From differs from the carrier's.
     var changesFrom = false

@@ -6,7 +6,8 @@ import SIPCore
 
 /// The part of a brand that an INVITE carries.
 ///
-/// For a target with small datagrams the logo is left out first, then the reason, then verstat, then the name.
+/// For a target with small datagrams the address of the public card is left out first, then the logo, the reason, verstat and
+/// the name.
 enum BrandingLevel: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName
@@ -40,9 +41,10 @@ enum WrittenNames {
     init(isWritten: Bool, isSkipped: Bool) { self = !isWritten ? .none : isSkipped ? .some : .all }
 }
 
-/// Writes a brand into a message: names and one Call-Info, as splices over the received bytes.
+/// Writes a brand into a message: names, one Call-Info, and by option another with the card.
 ///
-/// URIs, tags and everything else stay as received. Rendered bytes are copied from the index.
+/// Edits are splices over the received bytes. URIs, tags and everything else stay as received. Rendered bytes are copied from
+/// the index.
 enum Decoration {
     /// Puts the brand's name into From, P-Asserted-Identity and Remote-Party-ID.
     static func writeNames(
@@ -143,6 +145,21 @@ enum Decoration {
         splices.insert(at: from.start) { out in
             out.append("Call-Info: ")
             brand.index.append(part, of: entry, logo: pbx.logoKey, to: &out)
+            out.append("\r\n")
+        }
+    }
+
+    /// Adds the address of the brand's public card in front of the From field, behind the other Call-Info.
+    ///
+    /// A field of its own: a device that reads the first field alone has the logo (RFC 3261 §7.3.1).
+    static func writeCardLink(
+        of entry: BrandEntry, in index: BrandIndex, at links: CardLinks, into message: SIPMessage,
+        splices: inout Splices
+    ) {
+        guard let from = message.first(.from) else { return }
+        splices.insert(at: from.start) { out in
+            out.append("Call-Info: ")
+            index.appendCard(of: entry, at: links, to: &out)
             out.append("\r\n")
         }
     }

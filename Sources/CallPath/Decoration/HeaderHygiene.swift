@@ -16,11 +16,12 @@ enum HeaderHygiene {
     /// - Parameters:
     ///   - ownHeaders: names of the header fields that only the gateway writes.
     ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
+    ///   - hasCardLink: true when the message gets a page about the caller, so that another one goes.
     /// - Returns: true when From changes, which responses must not show (RFC 3261 §8.2.6.2).
     @discardableResult
     static func clean(
         _ message: SIPMessage, from trunk: TrunkPeer, ownHeaders: [ArraySlice<UInt8>], isBranded: Bool,
-        into splices: inout Splices
+        hasCardLink: Bool = false, into splices: inout Splices
     ) -> Bool {
         // Most messages of a trusted trunk have none of these fields.
         guard
@@ -39,7 +40,7 @@ enum HeaderHygiene {
                 splices.remove(field.start..<field.end)
             case .proxyVouched: splices.remove(field.start..<field.end)
             case .callInfo:
-                CallInfoValues.strip(message, field, into: &splices) { isRichCallData in
+                CallInfoValues.strip(message, field, withPages: hasCardLink, into: &splices) { isRichCallData in
                     isRichCallData ? isBranded || !trunk.isTrusted : !keepsRinging
                 }
             // From of a response is what the other side wrote.
@@ -140,13 +141,29 @@ enum HeaderHygiene {
 enum CallInfoValues {
     /// Removes the unwanted values of one field, and the line when none is left.
     ///
-    /// - Parameter isUnwanted: gets whether a value is a picture, card or reason that a phone shows as the caller's (purpose
-    ///   icon, card, jcard, or call-reason).
+    /// - Parameters:
+    ///   - withPages: true removes pages about the caller too (purpose info).
+    ///   - isUnwanted: gets whether a value is a picture, card or reason that a phone shows as the caller's (purpose icon,
+    ///     card, jcard, or call-reason).
     static func strip(
-        _ message: SIPMessage, _ field: SIPMessage.HeaderField, into splices: inout Splices,
+        _ message: SIPMessage, _ field: SIPMessage.HeaderField, withPages: Bool, into splices: inout Splices,
         where isUnwanted: (Bool) -> Bool
     ) {
-        HeaderList.strip(message, field, into: &splices) { isUnwanted(isRichCallData(message, $0)) }
+        HeaderList.strip(message, field, into: &splices) {
+            isUnwanted(isRichCallData(message, $0)) || withPages && isPage(message, $0)
+        }
+    }
+
+    /// Read with brackets and without, as rich call data.
+    private static func isPage(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
+        let extent = NameAddressExtent.scan(message.bytes, value)
+        return isPage(message, in: extent.parameters) || isPage(message, in: value)
+    }
+
+    private static func isPage(_ message: SIPMessage, in parameters: Range<Int>) -> Bool {
+        HeaderParameters(message.bytes, parameters).contains { name, value in
+            message[name].equalsIgnoringCase("purpose") && purpose(message, value).equalsIgnoringCase("info")
+        }
     }
 
     /// Read with brackets and without: a receiver may ignore a bracket inside a parameter.
@@ -159,11 +176,15 @@ enum CallInfoValues {
             if message[name].equalsIgnoringCase("call-reason") { return true }
             guard message[name].equalsIgnoringCase("purpose") else { return false }
             let words: [StaticString] = ["icon", "card", "jcard", "rcd-jcard"]
-            var purpose = message[value]
-            if purpose.count >= 2, purpose.first == UInt8(ascii: "\""), purpose.last == UInt8(ascii: "\"") {
-                purpose = purpose.dropFirst().dropLast()
-            }
+            let purpose = purpose(message, value)
             return words.contains { purpose.equalsIgnoringCase($0) }
         }
+    }
+
+    /// The value of a parameter without its quotes.
+    private static func purpose(_ message: SIPMessage, _ value: Range<Int>) -> ArraySlice<UInt8> {
+        let text = message[value]
+        guard text.count >= 2, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else { return text }
+        return text.dropFirst().dropLast()
     }
 }

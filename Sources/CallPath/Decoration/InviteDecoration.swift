@@ -15,6 +15,7 @@ extension ProxyCore {
         guard context.isInShadow, decorated.isDecorated else { return decorated }
         var plain = forwardPlain(context, for: .shadow, hop)
         (plain.entry, plain.card, plain.decorate) = (decorated.entry, decorated.card, decorated.decorate)
+        plain.hasCardLink = decorated.hasCardLink
         plain.wouldBeNamed = decorated.dialog.isNamed
         return plain
     }
@@ -58,9 +59,15 @@ extension ProxyCore {
         for decorate in BrandingLevel.allCases where decorate != .nothing {
             let hasMore = shows(decorate, of: brand)
             guard isNamed || hasMore else { continue }
-            let plan = DecoratedInvite(
+            var plan = DecoratedInvite(
                 dialog: dialog, entry: brand.entry, card: brand.card,
                 reason: brand.entry == nil ? .signedName : nil, decorate: decorate)
+            if settings.writesCardLink, decorate == .logoReasonAndName, hasCardLink(brand, context.snapshot) {
+                plan.hasCardLink = true
+                let linked = write(plan, context, leadingTo: hop)
+                if linked.dialog.isNamed || hasMore, linked.bytes.count <= context.largest { return linked }
+                plan.hasCardLink = false
+            }
             let decorated = write(plan, context, leadingTo: hop)
             guard decorated.dialog.isNamed || hasMore else { continue }
             if decorated.bytes.count <= context.largest { return decorated }
@@ -86,6 +93,12 @@ extension ProxyCore {
         return brand.entry.map { brand.index.length(of: part, $0) > 0 } ?? false
     }
 
+    /// Whether the directory's brand is shown and has a public card: nobody gets the card of another.
+    private func hasCardLink(_ brand: ShownBrand, _ snapshot: BrandingSnapshot) -> Bool {
+        guard snapshot.cards != nil, let entry = brand.entry else { return false }
+        return brand.index.hasCard(entry)
+    }
+
     /// Applies every edit of one INVITE to the received bytes.
     private func write(
         _ plan: DecoratedInvite, _ context: borrowing InboundContext, leadingTo hop: NextHop?, hasVerstat: Bool = true
@@ -109,12 +122,15 @@ extension ProxyCore {
                 context.arrival, context.marks, dialog: decorated.dialog, isRenamed: isNamed, to: hop, into: &splices)
             let isCleaned = HeaderHygiene.clean(
                 invite, from: trunk, ownHeaders: settings.topology.ownHeaders, isBranded: plan.isDecorated,
-                into: &splices)
+                hasCardLink: plan.hasCardLink, into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)
             if plan.isDecorated, settings.writesCallInfo {
                 Decoration.writeCallInfo(
                     of: brand, decorate: plan.decorate, isNamed: written == .all, to: context.called.pbx, into: invite,
                     splices: &splices)
+            }
+            if plan.hasCardLink, let entry = plan.entry, let cards = context.snapshot.cards {
+                Decoration.writeCardLink(of: entry, in: context.index, at: cards, into: invite, splices: &splices)
             }
             if isNamed { CompactNames.drop(context, into: &splices) }
             if hasVerstat {

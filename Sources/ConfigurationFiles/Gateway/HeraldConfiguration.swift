@@ -221,7 +221,15 @@ package struct HeraldConfiguration: Sendable {
         package var allowsInsecureLogos = false
         /// False omits Call-Info.
         package var writesCallInfo = true
+        package var cardLink = CardLinkField.off
         package var verstat = VerstatMark.off
+    }
+
+    /// The header field with the address of a brand's public card.
+    package enum CardLinkField: Hashable, Sendable, CaseIterable {
+        case off
+        /// Call-Info with `purpose=info` (RFC 3261 §20.9).
+        case callInfo
     }
 
     /// The timers of RFC 3261, Table 4.

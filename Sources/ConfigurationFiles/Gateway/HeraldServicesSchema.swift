@@ -16,6 +16,10 @@ extension HeraldSchema {
             settings.percent = section.choice("percent", default: settings.percent)
             settings.allowsInsecureLogos = section.bool("allow_insecure_logos", default: settings.allowsInsecureLogos)
             settings.writesCallInfo = section.bool("call_info", default: settings.writesCallInfo)
+            settings.cardLink = section.choice("card_link", default: settings.cardLink)
+            if settings.cardLink == .callInfo, !settings.writesCallInfo {
+                section.problem("card_link", "needs call_info: true")
+            }
             settings.verstat = section.choice("verstat", default: settings.verstat)
         }
         return settings

@@ -97,6 +97,15 @@ extension UnmatchedCalls: ConfigurationWord {
     }
 }
 
+extension HeraldConfiguration.CardLinkField: ConfigurationWord {
+    package var word: String {
+        switch self {
+        case .off: "off"
+        case .callInfo: "call_info"
+        }
+    }
+}
+
 extension VerstatMark: ConfigurationWord {
     package var word: String {
         switch self {

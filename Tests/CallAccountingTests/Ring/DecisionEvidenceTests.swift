@@ -47,9 +47,10 @@ struct DecisionEvidenceTests {
         #expect(!Self.everything.isRouteUnbranded, "ledgers from before this bit have no such route")
     }
 
-    @Test func `shadow, a signer's name and a trunk without brands have bits, and a ledger from before has none`() {
+    @Test
+    func `a card, shadow, a signer's name and a trunk without brands have bits, and a ledger from before has none`() {
         let fields: [(WritableKeyPath<DecisionEvidence, Bool>, UInt32)] = [
-            (\.isInShadow, 29), (\.isTrunkUnbranded, 30), (\.isNamedBySigner, 31),
+            (\.hasCardLink, 13), (\.isInShadow, 29), (\.isTrunkUnbranded, 30), (\.isNamedBySigner, 31),
         ]
         for (change, bit) in fields {
             var evidence = Self.everything
@@ -72,7 +73,7 @@ struct DecisionEvidenceTests {
 
     @Test func `values of a later version are read as unknown`() {
         let later = DecisionEvidence(rawValue: .max)
-        #expect(later.isPresent && later.policy == nil && later.header == .none && later.source == .none)
+        #expect(later.isPresent && later.header == .none && later.source == .none)
     }
 
     private static let everything: DecisionEvidence = {

@@ -120,6 +120,11 @@ struct CallLadderTests {
             record.evidence?.callReason = .written
         }
         #expect(kept == [.callInfo(logo: false, callReason: true)])
+        let linked = changes { record in
+            record.evidence?.isNamed = false
+            record.evidence?.hasCardLink = true
+        }
+        #expect(linked == [.cardLink])
         #expect(CallStory(Self.call(.noMatch) { _ in }).changes.isEmpty)
     }
 }
