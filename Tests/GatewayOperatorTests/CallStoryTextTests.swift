@@ -77,6 +77,20 @@ struct CallStoryTextTests {
         #expect(!lines.contains { $0.contains("+ From:") } && call.written == nil)
     }
 
+    @Test func `the address of the public card is below the logo, and in the changed lines`() throws {
+        let call = Self.call { _, evidence in evidence.hasCardLink = true }
+        var brand = Self.brand
+        brand.cardURL = "https://cards.example/b/b-7"
+        let lines = Self.lines(call, brand)
+        let logo = try #require(lines.firstIndex(of: "  logo: https://logos.example/acme.png"))
+        #expect(lines[logo + 1] == "  card: https://cards.example/b/b-7")
+        #expect(lines.contains { $0.contains("+ Call-Info: <https://cards.example/b/b-7>;purpose=info") }, "\(lines)")
+        let kept = Self.lines(call)
+        #expect(kept.contains("  card: sent, with a URL that the ledger does not keep"), "\(kept)")
+        #expect(kept.contains { $0.contains("+ Call-Info: <…>;purpose=info") })
+        #expect(call.written == "name logo reason card")
+    }
+
     private static func brandedLines() -> [String] {
         var call = call()
         call.link = "https://sbc.example/calls/\(id)"

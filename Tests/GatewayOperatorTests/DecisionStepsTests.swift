@@ -84,6 +84,16 @@ struct DecisionStepsTests {
         #expect(Self.steps(evidence, nil, brand: "Acme Bank")[5] == "name written, \(finding)")
     }
 
+    @Test func `a card in Call-Info is named, beside a name alone too`() {
+        let evidence = Self.evidence {
+            ($0.isNamed, $0.logo, $0.callReason, $0.hasCardLink) = (true, .absent, .absent, true)
+        }
+        #expect(
+            Self.steps(evidence, nil, brand: "Acme Bank")[5]
+                == "name written, no Call-Info with logo or reason, the brand "
+                + "has no reason and no usable logo, Call-Info with the brand's card")
+    }
+
     @Test func `the step that stopped the call is named`() {
         let failed = Self.evidence {
             ($0.verification, $0.source, $0.lookup) = (.failed, .assertedIdentity, .notMade)

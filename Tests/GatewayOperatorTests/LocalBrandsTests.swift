@@ -54,6 +54,15 @@ struct LocalBrandsTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
     }
 
+    @Test func `a brand has the address of its public card where the account has cards`() async throws {
+        try put(61_255_501_001, "Acme Bank", id: "acme & co", logo: "https://a.example/l.png")
+        #expect(try !text(of: "acme & co").contains("card "))
+        let links = try #require(CardLinks(template: "https://cards.example/b/{brand_id}"))
+        try await BrandCacheStore(calls.database).store(cards: links)
+        let text = try text(of: "acme & co")
+        #expect(text.contains("\ncard      https://cards.example/b/acme%20%26%20co\n"), "\(text)")
+    }
+
     @Test func `a brand whose numbers have several reasons has its name once`() throws {
         try put(61_255_501_001, "Acme Bank", id: "acme", reason: "Your card")
         try put(61_255_501_002, "Acme Bank", id: "acme", reason: "Your loan")

@@ -49,6 +49,18 @@ struct LookupResultTests {
         #expect(quiet.brand?.headers.count == 1)
     }
 
+    @Test func `the card is a header line of its own where branding.card_link writes it`() {
+        let cards = CardLinks(template: "https://cards.example/b/{brand_id}")
+        var question = question("+61255501002")
+        let off = LookupResult(question, gates: .init(), index: index, cards: cards).brand
+        #expect(off?.cardURL == "https://cards.example/b/b-2" && off?.headers.count == 1)
+        question.writesCardLink = true
+        let lines = LookupResult(question, gates: .init(), index: index, cards: cards).brand?.headers
+        #expect(lines?.last == "Call-Info: <https://cards.example/b/b-2>;purpose=info" && lines?.count == 2)
+        question.keepsCarrierName = true
+        #expect(LookupResult(question, gates: .init(), index: index, cards: cards).brand == nil)
+    }
+
     @Test func `where the carrier's name stays, Call-Info alone is written, and without one nothing`() {
         var keeping = question("+61255501001")
         keeping.keepsCarrierName = true

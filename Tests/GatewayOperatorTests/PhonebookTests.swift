@@ -99,6 +99,24 @@ struct PhonebookTests {
         }
     }
 
+    // RFC 2426 §3.6.8.
+    @Test func `vCard has the address of the public card while the account has cards`() async throws {
+        let fixture = try PhoneServerFixture()
+        try await fixture.run { port in
+            let before = try await book("brands.vcf", port).body
+            #expect(!before.contains("\r\nURL:"))
+            let cards = CardLinks(template: "https://cards.example/b/{brand_id}")
+            let index = fixture.current.load().index
+            fixture.current.store(BrandingSnapshot(index: index, gates: BrandingGates(), cards: cards))
+            let lines = try await book("brands.vcf", port).body.replacing("\r\n ", with: "")
+                .components(separatedBy: "\r\n")
+            #expect(lines.contains("URL:https://cards.example/b/Acme%20Bank"), "\(lines)")
+            #expect(lines.filter { $0.hasPrefix("URL:") }.count == 3)
+            let others = try await book("grandstream.xml", port).body
+            #expect(!others.contains("cards.example"))
+        }
+    }
+
     @Test(arguments: ["yealink.xml", "grandstream.xml", "fanvil.xml", "snom.xml", "brands.vcf"])
     func `a phonebook is sent again only after a change`(name: String) async throws {
         let fixture = try PhoneServerFixture()

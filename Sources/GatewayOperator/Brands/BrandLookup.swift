@@ -59,7 +59,7 @@ package struct BrandLookup {
         let (trunk, region, question) = (asked.trunk, asked.region, asked.question)
         let own = configuration.seen(by: asked.customer)
         let copy = try CommandFailure.reported { try StoredBrands(own, for: question) }
-        let result = LookupResult(question, gates: copy.gates, index: copy.index)
+        let result = LookupResult(question, gates: copy.gates, index: copy.index, cards: copy.cards)
         return LookupReport(
             asked: caller.number, result: result, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled && asked.brands != .off, brands: asked.brands,
@@ -106,6 +106,7 @@ package struct BrandLookup {
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
         question.read = caller.number(by: normaliser)
+        question.writesCardLink = configuration.branding.cardLink == .callInfo
         return Asked(trunk: trunk, region: region, question: question, destination: destination, customer: owner)
     }
 

@@ -26,6 +26,8 @@ struct BrandReport {
     let customer: String?
     /// The logo of the first row.
     let logo: LogoResponse
+    /// The address of the public card; nil without cards.
+    let cardURL: String?
     let gates: BrandingGates
     /// The source of the brands.
     let origin: String
@@ -54,6 +56,7 @@ struct BrandReport {
             if rows.count > 1 { lines.append(("logo", row.logoURL ?? "none")) }
         }
         if rows.count == 1 { lines.append(("logo", logo.text)) }
+        if let cardURL { lines.append(("card", cardURL)) }
         if let changed = rows.map(\.updatedAt).max(), !changed.isEmpty { lines.append(("changed", changed)) }
         if let customer { lines.append(("customer", customer)) }
         lines.append(("brands", origin))
@@ -100,7 +103,7 @@ struct BrandReport {
         return [
             "brands": .array(brands), "numbers": .int(numbers), "customer": JSONValue(customer),
             "logo_in_calls": JSONValue(logo.obstacle == nil ? logo.shown : nil),
-            "no_logo_because": JSONValue(logo.obstacle), "source": .string(origin),
+            "no_logo_because": JSONValue(logo.obstacle), "card_url": JSONValue(cardURL), "source": .string(origin),
             "closed_gates": .array(closed.map(JSONValue.string)), "calls_of_7_days": outcomes, "last_calls": last,
         ]
     }

@@ -65,7 +65,8 @@ package struct LocalBrands {
             named: copy.namedLogo, shown: shown, writesCallInfo: branding.writesCallInfo,
             allowsInsecure: branding.allowsInsecureLogos, copy: copy.logoCopy)
         return BrandReport(
-            rows: rows, customer: customer, logo: logo, gates: copy.gates, origin: copy.origin,
+            rows: rows, customer: customer, logo: logo, cardURL: copy.cards?.address(of: first.brandID),
+            gates: copy.gates, origin: copy.origin,
             isEnabled: branding.isEnabled, calls: Result { try calls(of: first, now: now) })
     }
 

@@ -58,6 +58,7 @@ package struct LookupReport {
         if let brand {
             lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
             lines.append(("logo", logo.text))
+            if let card = brand.cardURL { lines.append(("card", card)) }
         }
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
         return Self.text(lines) + (headers.isEmpty ? "" : "\n" + headers.joined())
@@ -122,7 +123,8 @@ package struct LookupReport {
             "region": JSONValue(region?.description), "decision": .string(decision),
             "shown": .bool(brand != nil && !isInShadow),
             "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
-            "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
+            "logo_url": JSONValue(brand?.logoURL), "card_url": JSONValue(brand?.cardURL),
+            "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
             "headers": brand.map { .array($0.headers.map(JSONValue.string)) },
         ]
     }

@@ -18,7 +18,9 @@ struct LookupResult: Hashable, Sendable {
         let name: String
         let brandID: String
         let logoURL: String?
-        /// The header lines without line ends: From if the name is the brand's, Call-Info if there is one.
+        /// The address of the public card; nil without cards.
+        let cardURL: String?
+        /// The header lines without line ends: From if the name is the brand's, Call-Info with logo and reason, and with the card.
         let headers: [String]
     }
 
@@ -36,6 +38,8 @@ struct LookupResult: Hashable, Sendable {
         var host: String
         /// False if the gateway writes names only.
         var writesCallInfo: Bool
+        /// True if Call-Info has the address of the public card (`card_link: call_info`).
+        var writesCardLink = false
         /// True if the carrier's name stays (`carrier_name: keep`).
         var keepsCarrierName: Bool
 
@@ -56,7 +60,9 @@ struct LookupResult: Hashable, Sendable {
     }
 
     /// Decides on an initial INVITE without privacy and without a name.
-    init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
+    ///
+    /// - Parameter cards: the public cards of the account's brands; nil without cards.
+    init(_ question: Question, gates: BrandingGates, index: BrandIndex, cards: CardLinks? = nil) {
         number = question.read
         let evidence = CallEvidence(
             number: number, trunkTrusted: question.trunkTrusted,
@@ -67,7 +73,7 @@ struct LookupResult: Hashable, Sendable {
             decision = reason.description
             brand = nil
         case .show(let entry):
-            let shown = Brand(entry, of: index, number: number, question)
+            let shown = Brand(entry, of: index, cards, number: number, question)
             // If the carrier's name stays and there is neither logo nor reason, nothing is shown.
             brand = shown.headers.isEmpty ? nil : shown
             decision = shown.headers.isEmpty ? PassThroughReason.policy.description : "matched"
@@ -77,15 +83,21 @@ struct LookupResult: Hashable, Sendable {
 
 extension LookupResult.Brand {
     fileprivate init(
-        _ entry: BrandEntry, of index: BrandIndex, number: E164Number?, _ question: LookupResult.Question
+        _ entry: BrandEntry, of index: BrandIndex, _ cards: CardLinks?, number: E164Number?,
+        _ question: LookupResult.Question
     ) {
         name = index.text(.name, entry)
         brandID = index.text(.brandID, entry)
         logoURL = index.logoURL(of: entry)
+        cardURL = index.cardURL(of: entry, at: cards)
         let from = "From: \(index.text(.quotedName, entry)) <sip:\(number?.description ?? "")@\(question.host)>"
         var headers = question.keepsCarrierName ? [] : [from]
         let callInfo = question.writesCallInfo ? index.text(.callInfo, entry) : ""
         if !callInfo.isEmpty { headers.append("Call-Info: \(callInfo)") }
+        // A card goes beside a name, a logo or a reason.
+        if question.writesCardLink, !headers.isEmpty, let cardURL {
+            headers.append("Call-Info: <\(cardURL)>;purpose=info")
+        }
         self.headers = headers
     }
 }

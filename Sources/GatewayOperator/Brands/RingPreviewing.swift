@@ -25,7 +25,8 @@ extension GatewayPageReport {
         }
         let own = configuration.seen(by: asked.customer)
         let snapshot = branding(of: asked.customer).load()
-        let result = LookupResult(asked.question, gates: snapshot.gates, index: snapshot.index)
+        let result = LookupResult(
+            asked.question, gates: snapshot.gates, index: snapshot.index, cards: snapshot.cards)
         let isEnabled = configuration.branding.isEnabled && asked.brands != .off
         let brand = isEnabled ? result.brand : nil
         let trunk = asked.trunk

@@ -15,6 +15,8 @@ struct StoredBrands {
     let gates: BrandingGates
     /// Source of the brands, for the report.
     let origin: String
+    /// The public cards of the account's brands; nil without cards.
+    private(set) var cards: CardLinks?
     /// URL of the record's logo; nil without one.
     private(set) var namedLogo: String?
     /// State of the gateway's own copy of the logo; nil where it keeps none.
@@ -53,6 +55,7 @@ struct StoredBrands {
     private init(copyOf configuration: HeraldConfiguration, _ number: E164Number?) throws {
         let reader = try BrandCacheReader(folder: configuration.state)
         let state = try reader.syncState()
+        cards = state.cards
         var profile = configuration.renderingProfile
         if let logos = configuration.logos {
             profile.logos = try LogoReader(folder: configuration.state).hosted(logos.storeSettings)

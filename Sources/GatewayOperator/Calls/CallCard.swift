@@ -16,6 +16,8 @@ struct CallCard: Hashable, Sendable {
     let copy: String?
     /// The state of the logo; nil for a call without a brand.
     let logo: String?
+    /// The address of the brand's public card in Call-Info; nil where none was sent.
+    let cardLink: String?
     /// The limits of the card's truth; nil for none.
     let remark: String?
 
@@ -31,7 +33,7 @@ struct CallCard: Hashable, Sendable {
             : story.hasReachedPhone ? "On the phone" : "In the INVITE; no phone showed it"
         guard let sent = story.sent ?? story.unsent else {
             (name, number) = (story.caller, nil)
-            (callReason, copy, logo) = (nil, nil, nil)
+            (callReason, copy, logo, cardLink) = (nil, nil, nil, nil)
             remark = "As the carrier sent it: Herald added nothing. The ledger keeps no name of such a call."
             return
         }
@@ -44,6 +46,7 @@ struct CallCard: Hashable, Sendable {
         logo =
             isInShadow && sentLogo && brand?.logoURL == nil
             ? "one that the ledger does not keep" : Self.state(of: sent, brand)
+        cardLink = sent.hasCardLink ? brand?.cardURL ?? "sent, with a URL that the ledger does not keep" : nil
         let values = sentLogo || sentReason ? Self.remark(sent, brand) : nil
         remark = isInShadow ? "The INVITE went on as the carrier sent it. No phone showed this card." : values
     }

@@ -21,6 +21,7 @@ struct CallValues: Sendable {
         /// The path of the gateway's own copy of the logo.
         let picture: String?
         let logo: String?
+        let cardLink: String?
         let remark: String?
     }
 
@@ -151,6 +152,7 @@ extension CallValues.Card {
         callReason = card.callReason
         picture = card.copy.map { "/logos/\($0)" }
         logo = card.logo
+        cardLink = card.cardLink
         remark = card.remark
     }
 }

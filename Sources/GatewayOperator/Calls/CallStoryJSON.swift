@@ -54,7 +54,8 @@ extension CallCard {
     fileprivate var json: JSONValue {
         let members: [String: JSONValue?] = [
             "name": .string(name.text { $0 }), "number": JSONValue(number?.text { $0 }),
-            "reason": JSONValue(callReason), "logo": JSONValue(logo), "remark": JSONValue(remark),
+            "reason": JSONValue(callReason), "logo": JSONValue(logo), "card_url": JSONValue(cardLink),
+            "remark": JSONValue(remark),
         ]
         return .object(members.compactMapValues { $0 })
     }

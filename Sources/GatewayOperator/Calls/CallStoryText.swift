@@ -37,7 +37,9 @@ struct CallStoryText {
         let width = max(28, inside.map(TerminalText.width).max() ?? 0)
         let edge = String(repeating: "─", count: width + 2)
         let rows = inside.map { "  │ \(Self.padded($0, width)) │" }
-        let below = [card.logo.map { "logo: \($0)" }, card.remark].compactMap { $0 }
+        let below = [
+            card.logo.map { "logo: \($0)" }, card.cardLink.map { "card: \($0)" }, card.remark,
+        ].compactMap { $0 }
         return ["\(card.title):", "  ┌\(edge)┐"] + rows + ["  └\(edge)┘"]
             + below.flatMap { Self.lines(TerminalText.visible($0), indent: 2) }
     }

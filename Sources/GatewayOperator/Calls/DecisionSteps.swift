@@ -139,7 +139,8 @@ struct DecisionSteps {
         let written = isNamedBySigner ? "the signed name written" : "name written"
         let name = evidence.isNamed ? written : "the carrier's name stays"
         guard evidence.writesCallInfo else { return "\(name), no Call-Info by configuration" }
-        return "\(name), \(callInfoFinding)"
+        let card = evidence.hasCardLink ? ", Call-Info with the brand's card" : ""
+        return "\(name), \(callInfoFinding)\(card)"
     }
 
     private var callInfoFinding: String {
@@ -151,7 +152,8 @@ struct DecisionSteps {
             return "parts of Call-Info not recorded by the version of that time"
         }
         let owner = isNamedBySigner ? "the signature" : "the brand"
-        if logo == .absent, callReason == .absent { return "no Call-Info, \(owner) has no reason and no usable logo" }
+        let none = evidence.hasCardLink ? "no Call-Info with logo or reason" : "no Call-Info"
+        if logo == .absent, callReason == .absent { return "\(none), \(owner) has no reason and no usable logo" }
         var finding = pieces(.written).isEmpty ? "no Call-Info" : "Call-Info with \(owner)'s \(pieces(.written))"
         if !pieces(.leftOut).isEmpty { finding += ", \(pieces(.leftOut)) left out for max_datagram" }
         if logo == .absent { finding += ", \(owner) has no usable logo" }
@@ -160,14 +162,14 @@ struct DecisionSteps {
 }
 
 extension LedgerCallRow {
-    /// The parts of the brand in the INVITE that was sent: `name`, `logo` and `reason`; nil for none.
+    /// The parts of the brand in the INVITE that was sent: `name`, `logo`, `reason` and `card`; nil for none.
     ///
     /// Nil also for a call of a version that did not record it.
     var written: String? {
         guard let evidence, ["matched", PassThroughReason.signedName.description].contains(decision) else { return nil }
         let parts = [
             (evidence.isNamed, "name"), (evidence.logo == .written, "logo"),
-            (evidence.callReason == .written, "reason"),
+            (evidence.callReason == .written, "reason"), (evidence.hasCardLink, "card"),
         ]
         let written = parts.filter { $0.0 }.map { $0.1 }.joined(separator: " ")
         return written.isEmpty ? nil : written

@@ -18,19 +18,24 @@ struct PresentBrand: Hashable, Sendable {
     var logoValue = ""
     /// `;call-reason="…"`; empty for none.
     var reasonValue = ""
+    /// The address of the public card; nil for none.
+    var cardURL: String?
     /// The name of the gateway's own copy of the logo; nil for none.
     var copy: String?
 }
 
 extension PresentBrand {
     /// The entry of the caller's number; nil where it has gone or is another brand now.
-    init?(of call: LedgerCallRow, in index: BrandIndex) {
+    ///
+    /// - Parameter cards: the public cards of the account's brands; nil without cards.
+    init?(of call: LedgerCallRow, in index: BrandIndex, cards: CardLinks?) {
         guard call.hasBrand, let number = call.story.record.caller, let entry = index.entry(for: number)
         else { return nil }
         let id = index.text(.brandID, entry)
         guard id == call.brandID ?? "", !id.isEmpty || index.text(.name, entry) == call.brandName else { return nil }
         logoURL = index.logoURL(of: entry)
         (logoValue, reasonValue) = (index.text(.logo, entry), index.text(.reason, entry))
+        cardURL = index.cardURL(of: entry, at: cards)
         callReason = CallReasonText.first(in: ["Call-Info: \(reasonValue)"])
     }
 
@@ -40,7 +45,7 @@ extension PresentBrand {
         guard call.hasBrand, call.customer == nil || customer != nil,
             let brands = try? StoredBrands(configuration.seen(by: customer), of: call.story.record.caller)
         else { return nil }
-        self.init(of: call, in: brands.index)
+        self.init(of: call, in: brands.index, cards: brands.cards)
     }
 }
 
@@ -69,6 +74,7 @@ extension HeaderChange {
             let logo = hasLogo ? value(\.logoValue, unknown: "<…>;purpose=icon") : "<data:>;purpose=jcard"
             let reason = hasReason ? value(\.reasonValue, unknown: ";call-reason=\"…\"") : ""
             return [("+", "Call-Info: \(logo)\(reason)")]
+        case .cardLink: return [("+", "Call-Info: <\(brand?.cardURL ?? "…")>;purpose=info")]
         }
     }
 }

@@ -93,6 +93,8 @@ struct PhonebookContact: Hashable {
     /// In E.164 with a plus sign; at least one.
     var numbers: [String]
     var photoURL: String?
+    /// The address of the brand's public card; vCard alone has a place for it.
+    var cardURL: String?
     /// The picture in Base64.
     var photo: String?
 }
@@ -124,6 +126,7 @@ enum VCard {
         var lines = ["BEGIN:VCARD", "VERSION:3.0", "FN:\(name)", "N:\(name);;;;", "ORG:\(name)"]
         lines += contact.numbers.map { "TEL;TYPE=WORK,VOICE:\($0)" }
         if let photo = contact.photoURL { lines.append("PHOTO;VALUE=URI:\(photo)") }
+        if let card = contact.cardURL { lines.append("URL:\(card)") }
         lines.append("END:VCARD")
         return lines.map { folded($0) + "\r\n" }.joined()
     }

@@ -29,6 +29,7 @@ actor Phonebooks {
     /// The index of `books` and `listing`; not kept alive for them.
     private weak var index: BrandIndex?
     private var wasOpen = true
+    private var cards: CardLinks?
     private var hasReportedLimit = false
 
     /// The forms of logos in phonebooks.
@@ -66,8 +67,8 @@ actor Phonebooks {
     func book(_ format: PhonebookFormat) -> Book {
         let snapshot = current.load()
         let isOpen = isEnabled() && snapshot.gates.closed == nil
-        if index !== snapshot.index || isOpen != wasOpen { (books, listing) = ([:], nil) }
-        (index, wasOpen) = (snapshot.index, isOpen)
+        if index !== snapshot.index || isOpen != wasOpen || cards != snapshot.cards { (books, listing) = ([:], nil) }
+        (index, wasOpen, cards) = (snapshot.index, isOpen, snapshot.cards)
         if let book = books[format] { return book }
         let bytes = Array(format.text(of: isOpen ? contacts(snapshot.index, format) : []).utf8)
         let book = Book(bytes: bytes, etag: "\"\(String(stableHash(bytes), radix: 16))\"")
@@ -88,6 +89,7 @@ actor Phonebooks {
                 var contact = PhonebookContact(name: brand.name, numbers: [])
                 contact.numbers = rest.prefix(PhonebookContact.mostNumbers).map(\.description)
                 contact.photoURL = file.map { "\(photos.publicURL)/logos/\($0)" } ?? index.logoURL(of: brand.entry)
+                contact.cardURL = index.cardURL(of: brand.entry, at: cards)
                 if let photo, photoBytes + photo.count <= Self.mostPhotoBytes {
                     photoBytes += photo.count
                     contact.photo = Data(photo).base64EncodedString()

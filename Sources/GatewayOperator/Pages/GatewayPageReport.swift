@@ -143,7 +143,8 @@ package struct GatewayPageReport: GatewayPageSource {
         let configuration = settings.configuration
         let customer = call.customer.flatMap { name in configuration.customers.first { $0.name == name } }
         guard call.customer == nil || customer != nil else { return nil }
-        guard var brand = PresentBrand(of: call, in: branding(of: customer).load().index) else { return nil }
+        let snapshot = branding(of: customer).load()
+        guard var brand = PresentBrand(of: call, in: snapshot.index, cards: snapshot.cards) else { return nil }
         brand.copy = brand.logoURL.flatMap { ownCopy($0, configuration) }
         return brand
     }

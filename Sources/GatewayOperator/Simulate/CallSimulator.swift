@@ -56,8 +56,8 @@ package struct CallSimulator {
         defer { try? FileManager.default.removeItem(at: folder) }
         let ring = try UpdateRing(path: folder.path + "/updates.ring", capacity: 64)
         let result = simulation.run(
-            BrandingSnapshot(index: stored.index, gates: stored.gates), updates: ring, trust: try trust(of: trunk),
-            at: moment)
+            BrandingSnapshot(index: stored.index, gates: stored.gates, cards: stored.cards), updates: ring,
+            trust: try trust(of: trunk), at: moment)
         let names = Dictionary(
             hops.flatMap { name, hops in hops.map { ($0.address, "\(name)") } }, uniquingKeysWith: { first, _ in first }
         )
