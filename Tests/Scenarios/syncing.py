@@ -114,6 +114,36 @@ def published(testbed, folder, run):
     expect_sync(testbed, 0, "full sync: ", "--full")
 
 
+def cards(testbed, folder, run):
+    """The public cards of a directory's account are known after a sync, and gone once a sync is without them."""
+    sync = {
+        "branding": [{
+            "phone_number_e164": PUBLISHED, "brand_name": ALL_BRANDED, "brand_id": "harbour dental",
+            "updated_at": "2026-05-04T10:11:12Z"}],
+        "synced_at": "2026-05-04T10:15:00Z",
+        "config": {"branding_enabled": True, "card_url": "https://cards.example/b/{brand_id}"}}
+    address = "https://cards.example/b/harbour%20dental"
+
+    def shown(*command):
+        return address in testbed.command(testbed.herald_binary, *command, "--config", testbed.config)
+
+    testbed.directory.stop()
+    fixed = FixedDirectory(run.ports.directory, (200, "application/json", json.dumps(sync)))
+    try:
+        expect_sync(testbed, 0, "1 numbers in use", "--full")
+        if not shown("lookup", PUBLISHED) or not shown("brands", "show", "harbour dental"):
+            raise Failed("lookup and brands show lack the address of the card")
+        del sync["config"]["card_url"]
+        fixed.sync = (200, "application/json", json.dumps(sync))
+        expect_sync(testbed, 0, "full sync: ", "--full")
+        if shown("lookup", PUBLISHED):
+            raise Failed("lookup shows a card that the account has closed")
+    finally:
+        fixed.stop()
+        testbed.start_directory(folder)
+    expect_sync(testbed, 0, "full sync: ", "--full")
+
+
 def states(testbed):
     """The states of the published number's events, none of which is known to count."""
     text = testbed.command(testbed.herald_binary, "events", "--json", "--limit", "1000", "--config", testbed.config)
@@ -126,4 +156,5 @@ def states(testbed):
 SYNCING = (
     ("herald sync", ordered),
     ("a published sync response", published),
+    ("public cards of a directory", cards),
 )
