@@ -163,6 +163,24 @@ struct CardTests {
         }
     }
 
+    // A card has no key, so its cost and its time must not depend on the size of an account.
+    @Test(.sqliteAlone) func `a card reads the numbers of its brand alone`() throws {
+        let database = try Engine.open(TemporaryFolder().path)
+        func plan(_ query: String, _ arguments: SQLArguments) throws -> [String] {
+            try database.pool.read { database in
+                try database.rows("EXPLAIN QUERY PLAN " + query, arguments).map { $0["detail"] as String }
+            }
+        }
+        let brand = try plan(BrandCards.brandQuery(.sqlite), ["acme"])
+        // The account comes first: a closed card costs as much time as an unknown one.
+        #expect(brand.first?.hasPrefix("SCAN account") == true, "\(brand)")
+        #expect(brand.dropFirst().first?.contains("(account=? AND id=?)") == true, "\(brand)")
+        #expect(brand.last?.contains("brand_number_brand (account=? AND brand_id=?)") == true, "\(brand)")
+        let numbers = try plan(BrandCards.numberQuery(.sqlite), [1, "acme", 21])
+        #expect(
+            numbers.count == 1 && numbers[0].contains("brand_number_brand (account=? AND brand_id=?)"), "\(numbers)")
+    }
+
     @Test(arguments: [
         "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "{{cardURL}}", "Acme & Sons' \"Bank\"",
         "\u{202E}knaB emcA", "Acme\u{0}Bank", "Acme\r\nBank", "A\u{301}\u{301}\u{301}",

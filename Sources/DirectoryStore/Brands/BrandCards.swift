@@ -43,23 +43,13 @@ package struct BrandCards: Sendable {
     /// - Parameter account: the account that has the brand; nil for any.
     static func find(_ id: String, _ account: AccountID?, _ database: any SQLConnection) throws -> Card? {
         guard id.utf8.count <= 4096, !id.utf8.contains(0) else { return nil }
-        let brands = try database.rows(
-            """
-            SELECT brand.* FROM account JOIN brand ON brand.account = account.id AND brand.id = ?
-            WHERE account.card AND account.branding_enabled AND account.status IN (\(open)) AND brand.owner = 'active'
-            AND EXISTS (SELECT 1 FROM brand_number WHERE brand_number.account = brand.account
-                AND brand_number.brand_id = brand.id AND brand_number.active)
-            LIMIT 2
-            """, [id])
+        let brands = try database.rows(brandQuery(database.dialect), [id])
         guard brands.count == 1, let row = brands.first else { return nil }
         let owner: Int64 = row["account"]
         if let account, account.row != owner { return nil }
         let reason: String? = row["reason"]
         let numbers = try database.rows(
-            """
-            SELECT number, call_reason FROM brand_number WHERE account = ? AND brand_id = ? AND active
-            ORDER BY number LIMIT ?
-            """, [owner, id, most + 1]
+            numberQuery(database.dialect), [owner, id, most + 1]
         ).compactMap { row -> Number? in
             let (digits, own): (Int64, String?) = (row["number"], row["call_reason"])
             return E164Number("+\(digits)").map { Number(number: $0, reason: own == reason ? nil : own) }
@@ -67,6 +57,29 @@ package struct BrandCards: Sendable {
         return Card(
             id: row["id"], name: row["name"], logo: row["logo"], reason: reason,
             numbers: Array(numbers.prefix(most)), hasMore: numbers.count > most)
+    }
+
+    /// The brands of an identifier that have a public card, two at most.
+    ///
+    /// The joined tables are read in this order, and the numbers by their brand. SQLite otherwise reads all brands and
+    /// numbers of an account: 25 ms with 300,000 numbers, also for a closed card, whose existence the time would show.
+    static func brandQuery(_ dialect: SQLDialect) -> String {
+        """
+        SELECT brand.* FROM account CROSS JOIN brand
+        WHERE brand.account = account.id AND brand.id = ?
+        AND account.card AND account.branding_enabled AND account.status IN (\(open)) AND brand.owner = 'active'
+        AND EXISTS (SELECT 1 FROM brand_number \(dialect.index("brand_number_brand"))
+            WHERE brand_number.account = brand.account AND brand_number.brand_id = brand.id AND brand_number.active)
+        LIMIT 2
+        """
+    }
+
+    /// The first numbers in use of a brand.
+    static func numberQuery(_ dialect: SQLDialect) -> String {
+        """
+        SELECT number, call_reason FROM brand_number \(dialect.index("brand_number_brand"))
+        WHERE account = ? AND brand_id = ? AND active ORDER BY number LIMIT ?
+        """
     }
 
     private static let open = AccountState.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")

@@ -41,7 +41,10 @@ package struct LinkedThings: Sendable {
         case .brand:
             return try database.value(
                 String.self,
-                "SELECT brand_id FROM brand_number WHERE account = ? AND brand_id = ? AND active LIMIT 1",
+                """
+                SELECT brand_id FROM brand_number \(database.dialect.index("brand_number_brand"))
+                WHERE account = ? AND brand_id = ? AND active LIMIT 1
+                """,
                 [account.row, link.id])
         case .number:
             return try E164Number(link.id).flatMap { try BrandEntries.find($0, account, database)?.brandID }
