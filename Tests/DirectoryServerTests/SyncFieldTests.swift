@@ -47,6 +47,22 @@ struct SyncFieldTests {
         }
     }
 
+    // The published examples have a link with either parameter, for X-Client-Type mobile-ios and mobile-android.
+    @Test(arguments: ["", "?fields=brand_name", "?fields=deep_link", "?fields=deep_link,logo_url", "?lightweight=true"])
+    func `mobile clients have a link with any fields, and no other client has one`(query: String) async throws {
+        try await Self.run { directory in
+            for (type, hasLink) in [("mobile-ios", true), ("mobile-android", true), ("web", false), ("herald", false)] {
+                let response = try await directory.ask(
+                    "/" + APIPath.sync + query, headers: [ClientType.header: type])
+                #expect(response.status == 200)
+                #expect(Self.fields(response).map { $0.contains("deep_link") } == [hasLink], "\(type)")
+            }
+            let plain = try await directory.ask("/" + APIPath.sync + query)
+            #expect(!plain.text.contains("deep_link"))
+            #expect(PublishedShapes.problem(of: plain, to: "GET", APIPath.sync) == nil)
+        }
+    }
+
     @Test(arguments: [
         "fields=title", "fields=", "fields=logo_url,", "fields=,logo_url", "fields=Logo_URL", "fields=logo_url,%00",
         "lightweight=yes", "fields=logo_url&fields=",
@@ -56,7 +72,8 @@ struct SyncFieldTests {
             let response = try await directory.ask("/" + APIPath.sync + "?" + query)
             #expect(response.status == 400 && response.isEnvelope("bad_request"), "\(response.text)")
             guard !query.contains("lightweight") else { return }
-            #expect(response.text.contains("brand_name, brand_id, updated_at, logo_url, call_reason, is_active"))
+            #expect(
+                response.text.contains("brand_name, brand_id, updated_at, logo_url, call_reason, is_active, deep_link"))
         }
     }
 
@@ -72,6 +89,8 @@ struct SyncFieldTests {
             #expect(try await tag("?fields=brand_id,logo_url,logo_url") == logos)
             #expect(try await tag("?fields=brand_id") == light)
             #expect(try await tag("?fields=logo_url,call_reason") == all)
+            // Without a link the name of the link selects nothing.
+            #expect(try await tag("?fields=deep_link") == light)
             for (query, held, status) in [("?fields=logo_url", logos, 304), ("?fields=call_reason", logos, 200)] {
                 let response = try await directory.ask(
                     "/" + APIPath.sync + query, headers: ["If-None-Match": try #require(held)])

@@ -11,9 +11,11 @@ package enum EntryField: String, Hashable, Sendable, CaseIterable {
     case isActive = "is_active"
     case deepLink = "deep_link"
 
-    /// True for a field that a client can leave out; the others are in each entry of the published schema, and a
-    /// deactivated entry is known by the last.
-    package var isOptional: Bool { self == .logoURL || self == .callReason || self == .deepLink }
+    /// True for a field that a client can leave out.
+    ///
+    /// The published schema requires the first four, and a deactivated entry is known by `is_active`. The link stays in
+    /// lists with fields and in lightweight lists for mobile clients (mobile-api, "List Stories with Field Filtering").
+    package var isOptional: Bool { self == .logoURL || self == .callReason }
 
     package static let all = Set(allCases)
 }

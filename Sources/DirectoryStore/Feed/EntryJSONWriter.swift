@@ -33,7 +33,7 @@ struct EntryJSONWriter {
         self.logos = logos
         self.blanksInactive = blanksInactive
         (hasLogo, hasReason) = (fields.contains(.logoURL), fields.contains(.callReason))
-        self.linkScheme = fields.contains(.deepLink) ? linkScheme : nil
+        self.linkScheme = linkScheme
     }
 
     mutating func write(_ row: SQLRow, to text: inout [UInt8]) {
