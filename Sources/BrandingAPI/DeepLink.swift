@@ -11,7 +11,7 @@ package struct DeepLink: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The identifier is a `brand_id`.
         case brand
-        /// The identifier is the `event_id` that the directory gave an event of the call.
+        /// The identifier is the `call_event_id` of the call's events, or without one the `event_id` of an event.
         case call
         /// The identifier is a number in E.164 with plus sign.
         case number

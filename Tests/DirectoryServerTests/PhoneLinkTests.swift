@@ -4,10 +4,11 @@ import BrandingAPI
 import ConfigurationFiles
 import DirectoryFixtures
 import DirectoryServer
-import DirectoryStore
 import Foundation
 import TestFixtures
 import Testing
+
+@testable import DirectoryStore
 
 @Suite("Links for phones", .timeLimit(.minutes(8)), .bothEngines)
 struct PhoneLinkTests {
@@ -140,12 +141,59 @@ struct PhoneLinkTests {
         }
     }
 
+    // One call has one link, in the response to each of its events as in a push message.
+    @Test(arguments: ["0f3c9a52-77de-41b0-8a6e-5d2b90c1e834", "call 1", "x\\\"y", ""])
+    func `the link to a call has its call_event_id, where that is an identifier`(call: String) async throws {
+        try await Self.run { directory in
+            try directory.change { $0.hasCards = true }
+            let body =
+                #"{"phone_number_e164":"+61491570156","outcome":"call_seen","meta":{"call_event_id":"\#(call)","a":1}}"#
+            let headers = ["Content-Type": "application/json"].merging(Self.header("mobile-ios")) { $1 }
+            let event = try await directory.ask("/" + APIPath.event, method: "POST", headers: headers, body: body)
+            let id = try #require(event.text("event_id"))
+            let named = call.hasPrefix("0f3c") ? call : id
+            #expect(event.object["deep_link"] == .string("herald://call/\(named)"))
+            let batch = try await directory.ask(
+                "/" + APIPath.batch, method: "POST", headers: headers,
+                body: #"{"operations":[{"type":"create","resource":"event","data":\#(body)}]}"#)
+            #expect(batch.text.contains("herald://call/\(named)") == call.hasPrefix("0f3c"))
+            for name in [named, id] {
+                let checked = try await directory.ask("/mobile/test/deep-link?type=call&id=\(name)")
+                #expect(checked.object["valid"] == .bool(true), "\(name)")
+                #expect(checked.object["web_url"] == .string("https://brands.example/b/acme"))
+            }
+            let part = try await directory.ask("/mobile/test/deep-link?type=call&id=\(named.dropLast())")
+            #expect(part.object["valid"] == .bool(false))
+        }
+    }
+
+    @Test func `a link of a push message is valid also without its event`() async throws {
+        try await Self.run { directory in
+            try await directory.database.pool.write { database in
+                _ = try database.execute(
+                    """
+                    INSERT INTO push_message (account, topic, key, brand_id, sent_at, expires, open)
+                    VALUES (?, 'missed_call', 'call-1', 'acme', 1, 2, FALSE),
+                    (?, 'brand_changed', 'key-2', 'acme', 1, 2, FALSE)
+                    """, [AccountID.first.row, AccountID.first.row])
+            }
+            for (id, isValid) in [("call-1", true), ("key-2", false), ("CALL-1", false)] {
+                let checked = try await directory.ask("/mobile/test/deep-link?type=call&id=\(id)")
+                #expect(checked.object["valid"] == .bool(isValid), "\(id)")
+            }
+        }
+    }
+
     @Test func `a link of another account's call is not valid`() async throws {
         try await Self.run { directory in
             let other = try AccountList(directory.database).create(name: "other", now: 1)
             let key = try AccountStore(directory.database, account: other).createKey(name: "other", now: 1)
             let id = try #require(try await Self.report(directory, as: nil).text("event_id"))
-            for query in ["type=call&id=\(id)", "type=brand&id=acme", "type=number&id=%2B61491570156"] {
+            _ = try await directory.post(
+                "/" + APIPath.event, #"{"phone_number_e164":"+61491570156","meta":{"call_event_id":"call-1"}}"#)
+            for query in [
+                "type=call&id=\(id)", "type=call&id=call-1", "type=brand&id=acme", "type=number&id=%2B61491570156",
+            ] {
                 let response = try await directory.ask(
                     "/mobile/test/deep-link?\(query)", headers: ["X-API-Key": key])
                 #expect(response.object["valid"] == .bool(false), "\(query)")

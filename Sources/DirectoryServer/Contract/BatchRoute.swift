@@ -100,9 +100,9 @@ struct BatchRoute: Sendable {
         if events.isEmpty { return [] }
         let responses = try await EventLedger(database, account: account).record(events, now: now)
         for response in responses { counters.addEvent(response.outcome, isCounted: response.counted) }
-        return responses.map { response in
+        return zip(events, responses).map { reported, response in
             var response = response
-            if let scheme { response.link(scheme: scheme) }
+            if let scheme { response.link(to: reported.event, scheme: scheme) }
             return .event(response)
         }
     }

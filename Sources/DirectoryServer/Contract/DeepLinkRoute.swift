@@ -88,8 +88,9 @@ extension Refusal {
 }
 
 extension EventResponse {
-    /// Adds the link to the call of the event.
-    mutating func link(scheme: String) {
-        deepLink = eventID.flatMap { DeepLink(.call, $0) }?.text(scheme: scheme)
+    /// Adds the link to the call of the event: by its `call_event_id` as in push messages, or else by the `event_id`.
+    mutating func link(to event: EventRequest, scheme: String) {
+        guard let eventID else { return }
+        deepLink = DeepLink(.call, event.callID ?? eventID)?.text(scheme: scheme)
     }
 }

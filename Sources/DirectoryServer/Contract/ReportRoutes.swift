@@ -30,7 +30,7 @@ struct ReportRoutes: Sendable {
         let event = ReportedEvent(try await JSONBody.object(of: request, levels: .max))
         var response = try await EventLedger(database, account: context.account).record(event, now: now())
         counters.addEvent(response.outcome, isCounted: response.counted)
-        if let scheme = links.scheme(for: request) { response.link(scheme: scheme) }
+        if let scheme = links.scheme(for: request) { response.link(to: event.event, scheme: scheme) }
         var text = JSONText()
         response.write(to: &text)
         return JSONBody.response(text, status: response.partial == true ? .accepted : .ok)

@@ -34,8 +34,8 @@ struct PushCall: Hashable, Sendable {
         now: Int64
     ) {
         guard !brandID.isEmpty, time + PushLimits.lifetime > now, let end = Self.end(event),
-            case .string(let call) = event.meta?["call_event_id"], Self.isIdentifier(call),
-            case .string(let text) = event.meta?["destination_number_e164"], let called = E164Number(text)
+            let call = event.callID, case .string(let text) = event.meta?["destination_number_e164"],
+            let called = E164Number(text)
         else { return nil }
         (self.account, self.end, self.call, self.called) = (account, end, call, called)
         (self.brandNumber, self.brandID, self.time) = (brandNumber, brandID, time)
@@ -49,14 +49,6 @@ struct PushCall: Hashable, Sendable {
         case nil:
             event.outcome != "displayed" && CallResult.callOutcome(event) == "ANSWERED_ELSEWHERE" ? .answered : nil
         }
-    }
-
-    /// True for letters, digits and dashes: the identifier becomes a part of links and of a push service's topic.
-    static func isIdentifier(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
-            }
     }
 }
 
