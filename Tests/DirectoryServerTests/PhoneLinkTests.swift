@@ -39,12 +39,14 @@ struct PhoneLinkTests {
             let lookup = try await directory.ask(
                 "/mobile/branding/lookup?e164=%2B61491570156", headers: Self.header(type))
             #expect(lookup.object["deep_link"] == .string("herald://brand/acme"))
+            #expect(lookup.headers["vary"] == ClientType.header)
             let miss = try await directory.ask(
                 "/mobile/branding/lookup?e164=%2B61491570199", headers: Self.header(type))
             #expect(miss.object["deep_link"] == .string("herald://number/+61491570199"))
             let open = try await directory.ask(
                 "/mobile/branding/lookup?e164=%2B61491570156&format=public", headers: Self.header(type))
             #expect(open.object["deep_link"] == .string("herald://brand/acme"))
+            #expect(open.headers["vary"] == ClientType.header)
             let sync = try await directory.ask("/mobile/branding/sync", headers: Self.header(type))
             #expect(sync.text.contains(#""deep_link":"herald://brand/acme"}"#))
             let event = try await Self.report(directory, as: type)

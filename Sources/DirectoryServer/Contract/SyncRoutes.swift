@@ -141,10 +141,17 @@ struct SyncRoutes: Sendable {
         if request.uri.queryParameters["format"] == "public" {
             var response = PublicLookupResponse(item, isDisplayed: isAllowed)
             response.deepLink = deepLink
-            return try JSONBody.response(response)
+            return try Self.varying(JSONBody.response(response))
         }
         var response = LookupResponse(e164: number.description, item: shown, config: config)
         response.deepLink = deepLink
-        return try JSONBody.response(response)
+        return try Self.varying(JSONBody.response(response))
+    }
+
+    /// A response whose link depends on the client type, for caches (RFC 9110 §12.5.5).
+    private static func varying(_ response: Response) -> Response {
+        var response = response
+        response.headers[.vary] = ClientType.header
+        return response
     }
 }
