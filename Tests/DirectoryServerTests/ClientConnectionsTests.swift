@@ -74,6 +74,9 @@ struct ClientConnectionsTests {
         ("192.0.2.7", "192.0.2.7", false), ("192.0.2.7", "192.0.2.8", true),
         ("2001:db8:1:2::7", "2001:db8:1:2:ffff::9", false), ("2001:db8:1:2::7", "2001:db8:1:3::7", true),
         ("127.0.0.1", "127.0.0.1", true), ("::1", "::1", true),
+        // IPv4 clients of a socket for both families.
+        ("::ffff:192.0.2.7", "::ffff:192.0.2.8", true), ("::ffff:192.0.2.7", "192.0.2.7", false),
+        ("::ffff:127.0.0.1", "::ffff:127.0.0.1", true),
     ])
     func `an address, or an IPv6 network of one customer, is one client`(
         first: String, second: String, isTaken: Bool

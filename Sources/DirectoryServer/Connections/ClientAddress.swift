@@ -8,6 +8,8 @@ import Primitives
 
 /// The client of a request or connection for counting: an IPv4 address, or an IPv6 /64.
 ///
+/// On a socket for both families an IPv4 client has an IPv4-mapped address (RFC 4291 §2.5.5.2), and counts as that client.
+///
 /// A reverse proxy on the same machine is trusted: the last entry of its `X-Forwarded-For` is the client's address.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
@@ -27,12 +29,15 @@ struct ClientAddress: Hashable, Sendable {
     }
 
     static func isLoopback(_ address: SocketAddress?) -> Bool {
-        guard let text = address?.ipAddress else { return false }
-        return text.hasPrefix("127.") || text == "::1"
+        let bytes = bytes(of: address)
+        return bytes.count == 4 ? bytes[0] == 127 : address?.ipAddress == "::1"
     }
+
+    private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     private static func bytes(of address: SocketAddress?) -> [UInt8] {
         let bytes = address?.ipAddress.flatMap(AddressBytes.init)?.bytes ?? []
-        return bytes.count == 16 ? Array(bytes.prefix(8)) : bytes
+        guard bytes.count == 16 else { return bytes }
+        return Array(bytes.starts(with: mapped) ? bytes.suffix(4) : bytes.prefix(8))
     }
 }
