@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/sync/batch`: operations that the directory executes one by one, in order.
+/// The body of `POST mobile/sync/batch`: operations with a result each, in their order.
+///
+/// The directory executes device updates, then imprints, then events.
 ///
 /// Herald sends events alone. Source: mobile-api, "Batch Operations".
 package struct BatchRequest: Codable, Hashable, Sendable {
