@@ -71,10 +71,6 @@ extension PushNotice {
         case (.brandChanged, .silent): return ("Brand changed", "")
         }
     }
-
-    /// The address of a card.
-    ///
-    /// - Parameter brand: an identifier as `segment` escapes it.
 }
 
 extension PushNotice.Kind {
