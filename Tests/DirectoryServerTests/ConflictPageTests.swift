@@ -66,6 +66,24 @@ struct ConflictPageTests {
         }
     }
 
+    @Test func `a brand that was changed is not removed unseen`() async throws {
+        try await PageVisitor.run { visitor in
+            try visitor.directory.put("+61491570156", name: "Acme")
+            let (path, remove) = ("/accounts/main/brand/remove?id=brand-1", "/accounts/main/brand/remove")
+            let asked = try await visitor.get(path)
+            let brands = BrandList(visitor.directory.database)
+            var change = BrandList.Change()
+            change.name = "Harbour Dental"
+            _ = try brands.change("brand-1", change, now: visitor.directory.time.now)
+            let refused = try await visitor.submit(asked, remove)
+            #expect(refused.status == 409 && refused.text.contains("Another person has changed this brand"))
+            #expect(refused.text.contains("Remove Harbour Dental"))
+            #expect(try brands.brand("brand-1").numbers == 1)
+            #expect(try await visitor.submit(refused, remove).status == 303)
+            #expect(try brands.brand("brand-1").numbers == 0)
+        }
+    }
+
     @Test func `a number that another person has given to another brand is not removed unseen`() async throws {
         try await PageVisitor.run { visitor in
             try visitor.directory.put("+61491570156", name: "Acme")

@@ -122,15 +122,33 @@ package struct BrandList: Sendable {
                 guard try Self.find(id, account, database) != nil else {
                     throw try Self.unknown(id, account, database)
                 }
-                let numbers =
-                    "number IN (SELECT number FROM brand_number WHERE account = :account AND brand_id = :brand)"
-                try Registrations.withdraw(where: numbers, ["brand": id], account, database)
-                return try count
-                    + ChangeCounter.apply(
-                        "active = FALSE, held = FALSE", where: "brand_id = :brand AND (active OR held)",
-                        ["brand": id], account, now: now, database)
+                return try count + Self.deactivate(id, account, now: now, database)
             }
         }
+    }
+
+    /// Deactivates all numbers of a brand, under a condition on its present `Brand.version`.
+    ///
+    /// - Returns: the count of numbers deactivated by this call.
+    /// - Throws: `BrandListError.unknown`, `VersionConflict`, or a database error.
+    package func deactivate(_ id: String, if condition: VersionCondition, now: Int64) throws -> Int {
+        try database.pool.writeFeed(of: account) { [account] database in
+            guard let before = try Self.find(id, account, database) else {
+                throw try Self.unknown(id, account, database)
+            }
+            try condition.check(before.version, .brand, id)
+            return try Self.deactivate(id, account, now: now, database)
+        }
+    }
+
+    private static func deactivate(
+        _ id: String, _ account: AccountID, now: Int64, _ database: any SQLConnection
+    ) throws -> Int {
+        let numbers = "number IN (SELECT number FROM brand_number WHERE account = :account AND brand_id = :brand)"
+        try Registrations.withdraw(where: numbers, ["brand": id], account, database)
+        return try ChangeCounter.apply(
+            "active = FALSE, held = FALSE", where: "brand_id = :brand AND (active OR held)", ["brand": id], account,
+            now: now, database)
     }
 
     /// One brand with the count of its numbers.

@@ -40,7 +40,7 @@ struct BrandPages: Sendable {
                 return try await show(request, account, brand, form: form, notice: Self.previewed(form))
             },
             desk.page(.post, "/accounts/:account/brand/numbers", limit: 256 * 1024) { try await addNumbers($0) },
-            desk.page(.get, "/accounts/:account/brand/remove") { try await askRemove($0) },
+            desk.page(.get, "/accounts/:account/brand/remove") { try await askRemove($0, $0.page.query("id") ?? "") },
             desk.page(.post, "/accounts/:account/brand/remove") { try await remove($0) },
         ]
     }
@@ -290,24 +290,33 @@ struct BrandPages: Sendable {
         return .redirect(to: PagePath.with(account.path + "/brand", ["id": brand.id]), notice: addition.notice)
     }
 
-    private func askRemove(_ request: OperatorRequest) async throws -> PageResult {
-        let (account, brand) = try await find(request, request.page.query("id") ?? "")
+    private func askRemove(
+        _ request: OperatorRequest, _ id: String, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+    ) async throws -> PageResult {
+        let (account, brand) = try await find(request, id)
         let back = PagePath.with(account.path + "/brand", ["id": brand.id])
         let form = EntryForm(
-            account.path + "/brand/remove", [.hidden("id", brand.id)], button: "Remove \(brand.name)",
-            isDanger: true, cancel: back)
+            account.path + "/brand/remove", [.hidden("id", brand.id), .hidden("version", brand.version.text)],
+            button: "Remove \(brand.name)", isDanger: true, cancel: back)
         let text =
             "\(Amount.count(brand.numbers ?? 0)) numbers of \(brand.name) ring without a brand from the next sync on. The brand stays for events and reports."
         return request.result(
             "Remove \(brand.name)?", of: account, tab: "/brands",
-            parts: [PagePart(texts: [text], form: form)])
+            parts: [PagePart(texts: [text], form: form)], status: status, notice: notice)
     }
 
     private func remove(_ request: OperatorRequest) async throws -> PageResult {
         let (account, brand) = try await find(request, request.form["id"])
         let (database, id, now) = (request.database, account.id, request.now)
-        let count = try await request.blocking {
-            try BrandList(database, account: id).deactivate([brand.id], now: now)
+        let condition = VersionCondition.from(request.form["version"])
+        let count: Int
+        do {
+            count = try await request.blocking {
+                try BrandList(database, account: id).deactivate(brand.id, if: condition, now: now)
+            }
+        } catch is VersionConflict {
+            return try await askRemove(
+                request, brand.id, status: .conflict, notice: EditConflict.notice("this brand"))
         }
         return .redirect(
             to: PagePath.with(account.path + "/brand", ["id": brand.id]),
