@@ -158,10 +158,24 @@ struct PushRuleTests {
         #expect(breaker.wait("a", now: 30) == 60, "one delivery tries the service")
         #expect(!breaker.fail("a", now: 31))
         #expect(breaker.wait("a", now: 90) == 91)
-        for _ in 0..<20 { _ = breaker.fail("a", now: 100) }
-        #expect(breaker.wait("a", now: 100) == 700)
+        var now: Int64 = 91
+        for pause: Int64 in [120, 240, 480, 600, 600] {
+            #expect(breaker.wait("a", now: now) == nil && !breaker.fail("a", now: now))
+            #expect(breaker.wait("a", now: now) == now + pause)
+            now += pause
+        }
         breaker.succeed("a")
-        #expect(breaker.wait("a", now: 100) == nil)
+        #expect(breaker.wait("a", now: now) == nil)
+    }
+
+    /// A service that fails for a moment has all attempts in progress fail.
+    @Test func `failures of attempts in progress do not lengthen a pause`() {
+        let breaker = PushBreaker()
+        for _ in 0..<PushService.concurrency { _ = breaker.fail("a", now: 0) }
+        #expect(breaker.wait("a", now: 29) == 30)
+        #expect(breaker.wait("a", now: 30) == nil)
+        for _ in 0..<PushService.concurrency { _ = breaker.fail("a", now: 30) }
+        #expect(breaker.wait("a", now: 89) == 90 && breaker.wait("a", now: 90) == nil)
     }
 
     private static func delivery(

@@ -16,9 +16,14 @@ final class PushBreaker: Sendable {
     private static let most = 1_000
 
     private struct Service {
+        /// Failures in a row.
         var failures = 0
-        /// Seconds since 1970.
+        /// Pauses in a row.
+        var pauses = 0
+        /// The end of the pause, in seconds since 1970.
         var until: Int64 = 0
+        /// True while one delivery tries the service after a pause.
+        var isTried = false
     }
 
     private let services = Mutex<[String: Service]>([:])
@@ -26,10 +31,10 @@ final class PushBreaker: Sendable {
     /// Nil if a delivery may go out now; else the time of the next attempt, in seconds since 1970.
     func wait(_ service: String, now: Int64) -> Int64? {
         services.withLock { services in
-            guard var state = services[service], state.failures >= Self.failures else { return nil }
+            guard var state = services[service], state.pauses > 0 else { return nil }
             if state.until > now { return state.until }
             // The attempt of this caller decides; the others wait for its end.
-            state.until = now + Self.pauses.lowerBound
+            (state.until, state.isTried) = (now + Self.pauses.lowerBound, true)
             services[service] = state
             return nil
         }
@@ -38,15 +43,19 @@ final class PushBreaker: Sendable {
     func succeed(_ service: String) { services.withLock { _ = $0.removeValue(forKey: service) } }
 
     /// Counts a failure; true if it opens the breaker.
+    ///
+    /// Attempts that were in progress when it opened do not lengthen the pause.
     func fail(_ service: String, now: Int64) -> Bool {
         services.withLock { services in
             if services[service] == nil, services.count >= Self.most { services = [:] }
             var state = services[service] ?? Service()
+            defer { services[service] = state }
             state.failures += 1
-            let doublings = min(max(state.failures - Self.failures, 0), 5)
-            state.until = now + min(Self.pauses.lowerBound << Int64(doublings), Self.pauses.upperBound)
-            services[service] = state
-            return state.failures == Self.failures
+            guard state.failures >= Self.failures, state.pauses == 0 || state.isTried else { return false }
+            let pause = Self.pauses.lowerBound << Int64(min(state.pauses, 5))
+            state.until = now + min(pause, Self.pauses.upperBound)
+            (state.pauses, state.isTried) = (state.pauses + 1, false)
+            return state.pauses == 1
         }
     }
 
