@@ -169,4 +169,18 @@ struct PushMessageTests {
         #expect(try await fixture.due().isEmpty)
         #expect(try fixture.count("push_delivery", "state = 'ended' AND due IS NULL") == 1)
     }
+
+    @Test func `a call keeps its brand when the number goes to another one`() async throws {
+        let fixture = try PushFixture()
+        try await fixture.add("desk")
+        try await fixture.missed()
+        let moved = BrandEntries.Entry(
+            number: try PushFixture.number(PushFixture.brand), name: "Other Clinic", brandID: "other",
+            callReason: "Your results")
+        _ = try BrandEntries(fixture.database).put([moved], now: Self.start)
+        let delivery = try #require(try await fixture.due().first)
+        #expect(delivery.brandID == "acme" && delivery.brandName == "Harbour Dental" && delivery.reason == nil)
+        let call = try #require(try await fixture.devices.missedCalls(of: "desk", now: Self.start).first)
+        #expect(call.brandID == "acme" && call.brandName == "Harbour Dental" && call.reason == nil)
+    }
 }

@@ -38,6 +38,7 @@ extension PushDevices {
                 FROM push_delivery JOIN push_message ON push_message.id = push_delivery.message
                 LEFT JOIN brand_number ON brand_number.account = push_message.account
                     AND brand_number.number = push_message.brand_number
+                    AND brand_number.brand_id = push_message.brand_id
                 LEFT JOIN brand ON brand.account = push_message.account AND brand.id = push_message.brand_id
                 WHERE push_delivery.account = ? AND push_delivery.device_id = ? AND topic = ? AND sent_at > ?
                     AND sent_at >= (SELECT min(confirmed) FROM push_number

@@ -66,6 +66,7 @@ extension PushOutbox {
                 AND push_device.device_id = push_delivery.device_id
             LEFT JOIN brand_number ON brand_number.account = push_message.account
                 AND brand_number.number = push_message.brand_number
+                AND brand_number.brand_id = push_message.brand_id
             LEFT JOIN brand ON brand.account = push_message.account AND brand.id = push_message.brand_id
             """
         }
