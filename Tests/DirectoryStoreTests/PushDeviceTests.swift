@@ -132,3 +132,25 @@ struct PushDeviceTests {
         #expect(hash == SecretHash.of(link) && link.utf8.count == 51)
     }
 }
+
+@Suite("Queries of push messages")
+struct PushQueryTests {
+    /// SQLite has no statistics of the tables, and chooses by their keys and indexes alone.
+    @Test(arguments: [
+        "SELECT number, confirmed, confirmed_by FROM push_number WHERE account = ? AND device_id = ? ORDER BY number",
+        "SELECT min(confirmed) FROM push_number WHERE account = ? AND device_id = ?",
+        """
+        SELECT device_id, EXISTS (SELECT 1 FROM push_number WHERE push_number.account = push_device.account
+            AND push_number.device_id = push_device.device_id AND confirmed IS NOT NULL) FROM push_device
+        """,
+        "DELETE FROM push_number WHERE account = ? AND device_id = ?",
+    ])
+    func `the numbers of a device are found without a walk through those of its account`(sql: String) throws {
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
+        let arguments = [SQLValue](repeating: .integer(0), count: sql.count { $0 == "?" })
+        let plan = try database.pool.write { database in
+            try database.rows("EXPLAIN QUERY PLAN " + sql, SQLArguments(arguments)).map { $0["detail"] as String }
+        }
+        #expect(plan.contains { $0.hasSuffix("INDEX push_number_device (account=? AND device_id=?)") }, "\(plan)")
+    }
+}

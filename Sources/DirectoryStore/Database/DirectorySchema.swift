@@ -262,7 +262,10 @@ enum DirectorySchema {
             constraints: [
                 "FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE"
             ],
-            indexes: ["CREATE INDEX push_number_device ON push_number (account, device_id)"],
+            // Without statistics SQLite prefers the key, and reads all numbers of an account, unless the index has all.
+            indexes: [
+                "CREATE INDEX push_number_device ON push_number (account, device_id, number, confirmed, confirmed_by)"
+            ],
             columns: [
                 .integer("account"), .integer("number"), .text("device_id"), .integer("confirmed", .optional),
                 .text("confirmed_by", .optional),

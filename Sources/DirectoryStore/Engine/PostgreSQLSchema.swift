@@ -119,7 +119,8 @@ enum PostgreSQLSchema {
             confirmed_by text COLLATE "C",
             FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
             PRIMARY KEY (account, number, device_id));
-        CREATE INDEX IF NOT EXISTS push_number_device ON push_number (account, device_id);
+        CREATE INDEX IF NOT EXISTS push_number_device
+            ON push_number (account, device_id, number, confirmed, confirmed_by);
         CREATE TABLE IF NOT EXISTS push_invitation (
             hash bytea PRIMARY KEY, account bigint NOT NULL, number bigint NOT NULL, expires bigint NOT NULL);
         CREATE INDEX IF NOT EXISTS push_invitation_expires ON push_invitation (expires);

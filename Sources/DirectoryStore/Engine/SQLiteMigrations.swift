@@ -89,7 +89,7 @@ enum SQLiteMigrations {
             confirmed_by TEXT,
             FOREIGN KEY (account, device_id) REFERENCES push_device (account, device_id) ON DELETE CASCADE,
             PRIMARY KEY (account, number, device_id)) WITHOUT ROWID;
-        CREATE INDEX push_number_device ON push_number (account, device_id);
+        CREATE INDEX push_number_device ON push_number (account, device_id, number, confirmed, confirmed_by);
         CREATE TABLE push_invitation (
             hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
             number INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
