@@ -168,4 +168,16 @@ struct PushDeliveryTests {
         #expect(try await !fixture.outbox.removeOld(now: Self.start + PushLimits.kept + 1))
         #expect(try fixture.count("push_message") == 0)
     }
+
+    @Test func `old deliveries are removed in steps, before their messages`() async throws {
+        let fixture = try PushFixture()
+        try await fixture.addAtOnce(PushLimits.removed / 2 + 10)
+        for call in ["a-1", "a-2"] { try await fixture.missed(call) }
+        while try await fixture.outbox.fanOut(now: Self.start) {}
+        let now = Self.start + PushLimits.kept + 1
+        #expect(try await fixture.outbox.removeOld(now: now))
+        #expect(try fixture.count("push_message") == 2 && fixture.count("push_delivery") == 20)
+        #expect(try await !fixture.outbox.removeOld(now: now))
+        #expect(try fixture.count("push_message") == 0 && fixture.count("push_delivery") == 0)
+    }
 }

@@ -159,6 +159,24 @@ struct PushMessageTests {
         #expect(try await fixture.due().isEmpty)
     }
 
+    @Test func `a changed brand looks at a bounded number of devices in a step, and after the calls`() async throws {
+        let fixture = try PushFixture()
+        try await fixture.addAtOnce(PushLimits.step + 50)
+        try await fixture.add("later", "+61255501002")
+        try await fixture.missed("a-1", to: "+61255501002")
+        #expect(try await fixture.due().count == 1)
+        var change = BrandList.Change()
+        change.name = "Harbor Dental"
+        _ = try BrandList(fixture.database).change("acme", change, now: Self.start)
+        try await fixture.missed("a-2", to: "+61255501002")
+        var made: [Int] = []
+        while try await fixture.outbox.fanOut(now: Self.start) { made.append(try fixture.count("push_delivery")) }
+        #expect(made == [2, 2, 3])
+        let deliveries = try await fixture.outbox.lease(9, now: Self.start).sorted { $0.key < $1.key }
+        #expect(deliveries.map(\.topic) == [.missedCall, .brandChanged])
+        #expect(deliveries.map(\.device) == ["later", "later"])
+    }
+
     @Test func `the name of a brand out of use is not shown`() async throws {
         let fixture = try PushFixture()
         try await fixture.add("desk")

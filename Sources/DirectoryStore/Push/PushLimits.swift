@@ -8,6 +8,8 @@ package enum PushLimits {
     package static let numbersPerDevice = 20
     /// Deliveries that one transaction makes of a message.
     static let step = 200
+    /// Old deliveries, or messages, that one transaction removes.
+    static let removed = 1_000
     /// Seconds after a call, or after the change of a brand, in which its message is of use.
     package static let lifetime: Int64 = 86_400
     /// Seconds for which a message is kept without its called number.

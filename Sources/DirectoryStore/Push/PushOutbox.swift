@@ -40,17 +40,23 @@ package struct PushOutbox: Sendable {
 
     /// Finds the devices of one open message, `PushLimits.step` at most; false if no message is open.
     ///
+    /// Calls come first: a changed brand may need many steps.
+    ///
     /// - Parameter now: seconds since 1970.
     package func fanOut(now: Int64) async throws -> Bool {
         try await database.pool.write(.locked) { database in
-            let lock = database.dialect == .sqlite ? "" : "FOR UPDATE SKIP LOCKED"
-            guard
-                let message = try database.row(
-                    "SELECT * FROM push_message WHERE open ORDER BY id LIMIT 1 \(lock)")
-            else { return false }
+            guard let message = try Self.open("<>", database) ?? Self.open("=", database) else { return false }
             try Self.advance(message, now: now, database)
             return true
         }
+    }
+
+    /// The first open message whose topic is, or is not, that of a changed brand.
+    private static func open(_ comparison: String, _ database: any SQLConnection) throws -> SQLRow? {
+        let lock = database.dialect == .sqlite ? "" : "FOR UPDATE SKIP LOCKED"
+        return try database.row(
+            "SELECT * FROM push_message WHERE open AND topic \(comparison) ? ORDER BY id LIMIT 1 \(lock)",
+            [PushTopic.brandChanged.rawValue])
     }
 
     private static func advance(_ message: SQLRow, now: Int64, _ database: any SQLConnection) throws {
@@ -61,7 +67,9 @@ package struct PushOutbox: Sendable {
             return try close(id, database)
         }
         guard expires > now, let topic = PushTopic(rawValue: message["topic"]) else { return try close(id, database) }
-        let devices = try Self.devices(of: message, topic, database)
+        let (devices, last) =
+            try topic == .brandChanged
+            ? Self.devicesOfBrand(message, database) : Self.devicesOfNumber(message, topic, database)
         let account: Int64 = message["account"]
         let columns =
             [SQLColumn("message", .integer), SQLColumn("account", .integer)]
@@ -75,7 +83,7 @@ package struct PushOutbox: Sendable {
                     [.integer(id), .integer(account), .text($0), .text(State.waiting.rawValue), .integer(now), called]
                 }, "ON CONFLICT (message, device_id) DO NOTHING")
         }
-        guard let last = devices.last, devices.count == PushLimits.step else { return try close(id, database) }
+        guard let last else { return try close(id, database) }
         try database.execute("UPDATE push_message SET last_device = ? WHERE id = ?", [last, id])
     }
 
@@ -84,38 +92,50 @@ package struct PushOutbox: Sendable {
         try database.execute("UPDATE push_message SET open = FALSE, number = NULL WHERE id = ?", [id])
     }
 
-    /// The next devices of a message: those of its called number, or those that had a message of its brand.
-    private static func devices(
-        of message: SQLRow, _ topic: PushTopic, _ database: any SQLConnection
-    ) throws -> [String] {
-        let account: Int64 = message["account"]
-        let (brand, last): (String, String) = (message["brand_id"], message["last_device"])
-        if topic != .brandChanged {
-            guard let number: Int64 = message["number"] else { return [] }
-            return try database.values(
-                String.self,
-                """
-                SELECT push_device.device_id FROM push_number
-                JOIN push_device ON push_device.account = push_number.account
-                    AND push_device.device_id = push_number.device_id
-                WHERE push_number.account = ? AND number = ? AND push_number.device_id > ? AND confirmed IS NOT NULL
-                    AND \(topic.rawValue) ORDER BY push_number.device_id LIMIT \(PushLimits.step)
-                """, [account, number, last])
-        }
-        let (id, time): (Int64, Int64) = (message["id"], message["sent_at"])
-        return try database.values(
+    /// Devices of one step, and the last one that it looked at; nil after the last step.
+    private typealias Step = (devices: [String], last: String?)
+
+    /// The next devices of the called number of a message.
+    private static func devicesOfNumber(
+        _ message: SQLRow, _ topic: PushTopic, _ database: any SQLConnection
+    ) throws -> Step {
+        guard let number: Int64 = message["number"] else { return ([], nil) }
+        let (account, last): (Int64, String) = (message["account"], message["last_device"])
+        let devices = try database.values(
             String.self,
             """
-            SELECT DISTINCT push_delivery.device_id FROM push_message AS earlier
-            JOIN push_delivery ON push_delivery.message = earlier.id
-            JOIN push_device ON push_device.account = push_delivery.account
-                AND push_device.device_id = push_delivery.device_id
-            WHERE earlier.account = ? AND earlier.brand_id = ? AND earlier.id <> ? AND earlier.sent_at > ?
-                AND push_delivery.device_id > ? AND push_device.\(topic.rawValue)
+            SELECT push_device.device_id FROM push_number
+            JOIN push_device ON push_device.account = push_number.account
+                AND push_device.device_id = push_number.device_id
+            WHERE push_number.account = ? AND number = ? AND push_number.device_id > ? AND confirmed IS NOT NULL
+                AND \(topic.rawValue) ORDER BY push_number.device_id LIMIT \(PushLimits.step)
+            """, [account, number, last])
+        return (devices, devices.count == PushLimits.step ? devices.last : nil)
+    }
+
+    /// Those of the next devices of an account that had a message of the brand.
+    ///
+    /// A step has a bounded number of devices, because the messages of a brand may be a hundred thousand.
+    private static func devicesOfBrand(_ message: SQLRow, _ database: any SQLConnection) throws -> Step {
+        let (account, brand, last): (Int64, String, String) = (
+            message["account"], message["brand_id"], message["last_device"]
+        )
+        let (id, time): (Int64, Int64) = (message["id"], message["sent_at"])
+        let rows = try database.rows(
+            """
+            SELECT device_id, brand_changed
                 AND EXISTS (SELECT 1 FROM push_number WHERE push_number.account = push_device.account
                     AND push_number.device_id = push_device.device_id AND confirmed IS NOT NULL)
-            ORDER BY push_delivery.device_id LIMIT \(PushLimits.step)
-            """, [account, brand, id, time - PushLimits.kept, last])
+                AND EXISTS (SELECT 1 FROM push_delivery JOIN push_message ON push_message.id = push_delivery.message
+                    WHERE push_delivery.account = push_device.account
+                    AND push_delivery.device_id = push_device.device_id
+                    AND brand_id = ? AND push_message.id <> ? AND sent_at > ?) AS is_known
+            FROM push_device WHERE account = ? AND device_id > ? ORDER BY device_id LIMIT \(PushLimits.step)
+            """, [brand, id, time - PushLimits.kept, account, last])
+        return (
+            rows.filter { $0["is_known"] }.map { $0["device_id"] },
+            rows.count == PushLimits.step ? rows.last?["device_id"] : nil
+        )
     }
 
     /// Ends deliveries that no push service has, and makes those of the others due once more.
@@ -134,6 +154,8 @@ package struct PushOutbox: Sendable {
 
     /// Removes messages after `PushLimits.kept`, and invitations that have expired; true if there may be more.
     ///
+    /// A message may have a thousand deliveries, so these are removed before it, in steps of their own.
+    ///
     /// - Parameter now: seconds since 1970.
     package func removeOld(now: Int64) async throws -> Bool {
         try await database.pool.write(.locked) { database in
@@ -141,12 +163,19 @@ package struct PushOutbox: Sendable {
             // A directory that sends no more has open messages, whose called numbers are of no use any longer.
             try database.execute(
                 "UPDATE push_message SET open = FALSE, number = NULL WHERE open AND expires < ?", [now])
+            let deliveries = try database.execute(
+                """
+                DELETE FROM push_delivery WHERE (message, device_id) IN (
+                    SELECT message, device_id FROM push_message JOIN push_delivery ON message = push_message.id
+                    WHERE sent_at < ? LIMIT \(PushLimits.removed))
+                """, [now - PushLimits.kept])
+            if deliveries == PushLimits.removed { return true }
             let count = try database.execute(
                 """
                 DELETE FROM push_message WHERE id IN (
-                    SELECT id FROM push_message WHERE sent_at < ? ORDER BY sent_at LIMIT 200)
+                    SELECT id FROM push_message WHERE sent_at < ? ORDER BY sent_at LIMIT \(PushLimits.removed))
                 """, [now - PushLimits.kept])
-            return count == 200
+            return count == PushLimits.removed
         }
     }
 
