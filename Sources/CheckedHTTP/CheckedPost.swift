@@ -37,7 +37,7 @@ package final class CheckedPost: Sendable {
     /// - Parameters:
     ///   - mostBytes: how much of a body is read.
     ///   - connect: the longest time for a connection.
-    ///   - total: the longest time for the name, for the head of the response, and for its body, each.
+    ///   - total: the longest time for everything, from the name to the last byte.
     ///   - allowsPrivate: permits addresses of private networks and of the machine itself.
     ///   - roots: authorities of web servers; nil for those of the system.
     package init(
@@ -53,10 +53,11 @@ package final class CheckedPost: Sendable {
     package func response(
         to url: FetchURL, _ headers: HTTPHeaders, body: [UInt8]
     ) async throws(FetchFailure) -> Response {
+        let end = ContinuousClock.now + total
         let http = try await client(for: url.host)
         let result: Result<Response, FetchFailure>
         do throws(FetchFailure) {
-            result = .success(try await send(http, url, headers, body))
+            result = .success(try await send(http, url, headers, body, until: end))
         } catch {
             result = .failure(error)
         }
@@ -71,7 +72,7 @@ package final class CheckedPost: Sendable {
     }
 
     private func send(
-        _ http: HTTPClient, _ url: FetchURL, _ headers: HTTPHeaders, _ body: [UInt8]
+        _ http: HTTPClient, _ url: FetchURL, _ headers: HTTPHeaders, _ body: [UInt8], until end: ContinuousClock.Instant
     ) async throws(FetchFailure) -> Response {
         var request = HTTPClientRequest(url: url.text)
         request.method = .POST
@@ -79,17 +80,18 @@ package final class CheckedPost: Sendable {
         request.body = .bytes(ByteBuffer(bytes: body))
         do {
             // The library's deadline ends with the head of the response.
-            let response = try await http.execute(request, timeout: TimeAmount(total))
+            let response = try await http.execute(request, timeout: TimeAmount(Self.left(until: end)))
             return Response(
-                status: Int(response.status.code), headers: response.headers, body: await start(of: response.body))
+                status: Int(response.status.code), headers: response.headers,
+                body: await start(of: response.body, until: end))
         } catch {
             throw FetchFailure(error, connect: connect, total: total)
         }
     }
 
     /// The status has arrived, so a body that breaks off or never ends is no failure.
-    private func start(of body: HTTPClientResponse.Body) async -> [UInt8] {
-        await within(total) { [mostBytes] in
+    private func start(of body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async -> [UInt8] {
+        await within(Self.left(until: end)) { [mostBytes] in
             var bytes: [UInt8] = []
             do {
                 for try await buffer in body {
@@ -100,6 +102,8 @@ package final class CheckedPost: Sendable {
             return bytes
         } ?? []
     }
+
+    private static func left(until end: ContinuousClock.Instant) -> Duration { max(.zero, end - .now) }
 
     /// A client whose connections go to a checked address of the host; `release` must follow.
     private func client(for host: String) async throws(FetchFailure) -> HTTPClient {

@@ -10,7 +10,7 @@ package struct PushSettings: Sendable {
     package var fcm: FCMSettings?
     /// Permits push services in private networks, and plain HTTP to the machine itself.
     package var allowPrivateAddresses: Bool
-    /// The longest time for the name, and again for the response.
+    /// The longest time of one request, from the name to the last byte.
     package var timeout: Duration
     /// Authorities of push services; nil for those of the system.
     package var roots: [NIOSSLCertificate]?

@@ -83,6 +83,20 @@ struct CheckedPostTests {
         await post.shutdown()
     }
 
+    @Test func `a slow look-up leaves less time for the response`() async throws {
+        let peer = try FaultyPeer { _, _ in .silence }
+        let post = Self.post(total: .seconds(4)) { _ in
+            try? await Task.sleep(for: .seconds(3))
+            return HostAddress("127.0.0.1").map { [$0] } ?? []
+        }
+        let begin = ContinuousClock.now
+        await #expect(throws: FetchFailure.timeout(.seconds(4))) {
+            _ = try await post.response(to: Self.url(peer), [:], body: [])
+        }
+        #expect(ContinuousClock.now - begin < .seconds(6))
+        await post.shutdown()
+    }
+
     @Test(arguments: [["10.0.0.1"], ["::1"], ["8.8.8.8", "127.0.0.1"], ["64:ff9b::a00:1"]])
     func `a name with a private address gets no connection`(addresses: [String]) async throws {
         let peer = try FaultyPeer { _, _ in .status(201) }

@@ -6,7 +6,7 @@ import Foundation
 import PushSending
 
 extension PushGateway {
-    /// Time for the name of a push service, and again for its response; both end within the lease of a delivery.
+    /// The longest time of one request. The four that a message by FCM may need end within the lease of its delivery.
     private static let patience = Duration.seconds(10)
 
     /// The services of a configuration, by their own protocols.
