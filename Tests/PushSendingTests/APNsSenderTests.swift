@@ -76,7 +76,7 @@ struct APNsSenderTests {
     @Test(
         arguments: [
             (.status(200), .delivered(id: nil)),
-            (.status(400, [:], reason("BadDeviceToken")), .gone(reason: "APNs returned 400: BadDeviceToken")),
+            (.status(400, [:], reason("BadDeviceToken")), .refused(reason: "APNs returned 400: BadDeviceToken")),
             (
                 .status(410, [:], #"{"reason":"Unregistered","timestamp":1767225600000}"#),
                 .gone(reason: "APNs returned 410: Unregistered")

@@ -5,7 +5,6 @@ import NIOHTTP1
 
 /// The reasons of APNs that lead to a result of their own. Source: Apple, "Handling notification responses from APNs".
 enum APNsReason: String {
-    case badDeviceToken = "BadDeviceToken"
     case expiredProviderToken = "ExpiredProviderToken"
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
 
@@ -25,8 +24,9 @@ enum APNsReason: String {
         switch (response.status, APNsReason(response)) {
         case (200, _): return .delivered(id: response.headers.first(name: "apns-id").map { FetchFailure.shown($0) })
         case (PushResult.redirectCodes, _): return .redirected(response.status)
-        // Unregistered and ExpiredToken have 410.
-        case (410, _), (400, .badDeviceToken): return .gone(reason: reason)
+        // Unregistered and ExpiredToken. BadDeviceToken has 400, and is also the result of a wrong `sandbox`. A removed
+        // device would need another confirmation.
+        case (410, _): return .gone(reason: reason)
         case (413, _): return .tooLarge
         case (429, .tooManyProviderTokenUpdates):
             return response.later(reason, at: now, atLeast: .seconds(APNsToken.pause))
