@@ -38,12 +38,14 @@ extension PushOutbox {
         let holder = NewSecret.text("", bytes: 8)
         return try await database.pool.write(.locked) { database in
             let lock = database.dialect == .sqlite ? "" : "FOR UPDATE SKIP LOCKED"
+            // PostgreSQL may run a subquery with a lock several times, and then takes more than the limit. It runs a
+            // common table expression once.
             let leased = try database.rows(
                 """
-                UPDATE push_delivery SET holder = ?, due = ? WHERE (message, device_id) IN (
-                    SELECT message, device_id FROM push_delivery WHERE due <= ? ORDER BY due LIMIT ? \(lock))
-                RETURNING message, device_id
-                """, [holder, now + Self.lease, now, limit])
+                WITH next AS (SELECT message, device_id FROM push_delivery WHERE due <= ? ORDER BY due LIMIT ? \(lock))
+                UPDATE push_delivery SET holder = ?, due = ?
+                WHERE (message, device_id) IN (SELECT message, device_id FROM next) RETURNING message, device_id
+                """, [now, limit, holder, now + Self.lease])
             if leased.isEmpty { return [] }
             return try Self.contents(of: leased, holder, now: now, database)
         }
