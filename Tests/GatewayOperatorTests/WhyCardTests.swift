@@ -150,6 +150,20 @@ struct WhyCardTests {
         #expect(!masked.contains("255501001") && masked.contains("+61******001"))
     }
 
+    @Test(arguments: [
+        ("reception", "Reception-77@pbx.example", true), ("reception", "xreception9", true),
+        ("1001", "a-1001@pbx", true),
+        ("1001", "a510014@pbx", false), ("j.doe", "7-J.Doe@pbx", true),
+    ])
+    func `a Call-ID with the callee's name is hidden`(subscriber: String, callID: String, isHidden: Bool) {
+        let call = Fixture.call { values, _ in
+            (values["subscriber"], values["sip_call_id"]) = (.text(subscriber), .text(callID))
+        }
+        let row = "SIP Call-ID: " + (isHidden ? "hidden: it holds the callee's name" : callID)
+        #expect(Self.rows(Self.card(call)).contains(row))
+        #expect(Self.rows(Self.card(call, numbers: .all)).contains("SIP Call-ID: \(callID)"))
+    }
+
     @Test func `hostile evidence is text in both forms, and the file loads nothing`() {
         let hostile = "\"\u{301}><script>alert(1)</script><img src=http://x.example/>\u{202E}\u{1B}[2J\u{0}"
         let call = Fixture.call { values, _ in

@@ -26,7 +26,8 @@ struct CardEvidence {
         let end = [call.outcomeShown, ring, talk, call.status.map { "SIP status \($0)" }].compactMap { $0 }
         return [
             Row("began", zone.withUTC(call.inviteAt / 1_000_000)), Row("call id", call.callID),
-            Row("SIP Call-ID", free(call.sipCallID)), Row("gateway", free(call.node)), Row("trunk", free(call.trunk)),
+            Row("SIP Call-ID", TerminalText.visible(numbers.identifier(call.sipCallID))),
+            Row("gateway", free(call.node)), Row("trunk", free(call.trunk)),
             Row("end", free(end.joined(separator: ", "))),
         ].filter { !$0.value.isEmpty }
     }

@@ -49,6 +49,18 @@ struct CardNumbers: Hashable, Sendable {
         return holdsCallee(masked) ? "hidden: it holds the callee's number" : masked
     }
 
+    /// A Call-ID, which may have the callee's number, extension or user name.
+    func identifier(_ text: String) -> String {
+        guard choice != .all else { return text }
+        let small = text.lowercased()
+        let parts = Set(small.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+        let isNamed = callees.contains { callee in
+            let name = callee.lowercased()
+            return parts.contains(name) || name.count >= 3 && name.contains(where: \.isLetter) && small.contains(name)
+        }
+        return isNamed ? "hidden: it holds the callee's name" : cleaned(text)
+    }
+
     /// A number, or a foreign text with one.
     func shown(_ number: String) -> String {
         guard choice != .all else { return number }
