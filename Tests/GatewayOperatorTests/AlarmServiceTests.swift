@@ -2,6 +2,7 @@
 
 import Branding
 import GatewaySync
+import Host
 import Logging
 import Synchronization
 import TestFixtures
@@ -75,5 +76,38 @@ struct AlarmServiceTests {
         let isRead = await service(nil).round(&rounds)
         #expect(isRead)
         #expect(standing.alarms.count == 3 && standing.gauges.map(\.value) == [1, 1, 1, 0])
+    }
+
+    @Test func `a refused digest does not keep the others waiting, and is sent without another reading`() async throws {
+        let receiver = try FaultyPeer { request, _ in .status(request.body.contains("\"trunk\"") ? 400 : 204) }
+        let service = service(receiver.url + "/alarms")
+        var rounds = AlarmRounds(folder: folder.path)
+        let isFirst = await service.round(&rounds)
+        #expect(!isFirst && standing.counters.map(\.value) == [2, 1])
+        // A call since: another reading would count it.
+        mix.call(28, .acme, trunk: 2, .none, isTrusted: false, reason: .untrusted)
+        try mix.store()
+        let calls = standing.alarms.map(\.calls)
+        let isSecond = await service.round(&rounds)
+        #expect(!isSecond && receiver.requests.count == 4 && standing.alarms.map(\.calls) == calls)
+    }
+
+    @Test func `a shutdown ends a reading after its piece`() async throws {
+        let queue = LedgerQueue(mix.reader)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await queue.spoofingAlarms(.init(), days: 2, now: CallMix.noon(of: 28))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        // The service of the gateway ends without a problem.
+        let service = service(nil)
+        var rounds = AlarmRounds(folder: folder.path)
+        rounds = await Task { [rounds] in
+            var rounds = rounds
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = await service.round(&rounds)
+            return rounds
+        }.value
+        #expect(rounds.reading == nil && standing.problem == nil && standing.readAt == nil)
     }
 }

@@ -114,4 +114,35 @@ struct SpoofingAlarmTests {
         let gauges = standing.gauges.map(\.value)
         #expect(gauges == [0, 0, 0, 1])
     }
+
+    /// The kinds of alarms of a brand of 50 calls a day and 1,000 on each seventh, of which 0.9 % are forwarded.
+    ///
+    /// - Parameters:
+    ///   - weeks: whether the days before have such campaigns, or the last day is the first one.
+    ///   - forwarded: forwarded calls of the last day, a campaign.
+    private static func kindsOfCampaign(weeks: Bool, forwarded: Int) -> [SpoofingAlarm.Kind] {
+        func arrivals(_ day: Int64, _ calls: Int, isForwarded: Bool) -> BrandArrivals {
+            var evidence = DecisionEvidence()
+            (evidence.isTrusted, evidence.verification) = (!isForwarded, isForwarded ? .none : .passedA)
+            return BrandArrivals(
+                owner: .init(brand: "Acme", brandID: "b-7", customer: nil), day: day,
+                way: .init(trunk: isForwarded ? "cheap" : "carrier", evidence: evidence, isBranded: !isForwarded),
+                calls: calls, firstAt: 0, lastAt: 0)
+        }
+        let rows = (0..<Int64(28)).flatMap { day in
+            let isCampaign = weeks && day % 7 == 0
+            let forwarded = isCampaign ? 9 : day % 3 == 1 ? 1 : 0
+            return [arrivals(day, isCampaign ? 1_000 : 50, isForwarded: false)]
+                + (forwarded > 0 ? [arrivals(day, forwarded, isForwarded: true)] : [])
+        }
+        let today = [arrivals(28, 1_000, isForwarded: false), arrivals(28, forwarded, isForwarded: true)]
+        return SpoofingRules(settings: settings, trunks: ["carrier": -99, "cheap": -99])
+            .alarms(of: 28, rows + today).map(\.kind)
+    }
+
+    @Test(arguments: [true, false])
+    func `a day of many calls has more unusual ones without an alarm`(weeks: Bool) {
+        #expect(Self.kindsOfCampaign(weeks: weeks, forwarded: 9).isEmpty)
+        #expect(Self.kindsOfCampaign(weeks: weeks, forwarded: 60) == [.attestation, .trunk, .untrusted])
+    }
 }

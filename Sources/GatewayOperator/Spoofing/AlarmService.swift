@@ -11,7 +11,8 @@ import ServiceLifecycle
 
 /// Reads the ledger once an hour for spoofed numbers of brands, aside of the calls.
 ///
-/// Each alarm is one log line and one digest a day. A digest that the webhook did not take is sent again after five minutes.
+/// Each alarm is one log line and one digest a day. A digest that the webhook did not take is sent again after five minutes,
+/// without another reading of the ledger.
 package struct AlarmService: Service {
     private let folder: String
     private let settings: @Sendable () -> HeraldConfiguration.Alarms
@@ -23,6 +24,8 @@ package struct AlarmService: Service {
 
     /// Days that are read: today's digest may be late by the end of its day.
     static let days: Int64 = 2
+    /// Seconds between two readings.
+    private static let interval: Int64 = 3600
 
     /// - Parameters:
     ///   - ledger: a queue of its own, so that no page waits for a reading.
@@ -43,29 +46,44 @@ package struct AlarmService: Service {
             try? await time.sleep(.seconds(60))
             while !Task.isCancelled {
                 let isDone = await round(&rounds)
-                try? await time.sleep(.seconds(isDone ? 3600 : 300))
+                try? await time.sleep(.seconds(isDone ? Self.interval : 300))
             }
         }
     }
 
-    /// Reads the alarms, logs new ones and sends their digests.
+    /// Reads the alarms if the last reading is an hour old, logs new ones and sends their digests.
     ///
     /// - Returns: false if a reading or a digest failed.
     func round(_ rounds: inout AlarmRounds) async -> Bool {
         let settings = settings()
         let now = time.now()
         guard settings.isEnabled else {
+            (rounds.reading, rounds.logged) = (nil, [])
             standing.read([], at: now)
             return true
         }
-        let alarms: [SpoofingAlarm]
-        do {
-            alarms = try await ledger.read { try $0.spoofingAlarms(settings, days: Self.days, now: now) }
-        } catch {
-            standing.add(problem: "the ledger cannot be read: \(error)")
-            return false
+        if let reading = rounds.reading, time.steady() - reading.steady < Self.interval {
+            standing.read(reading.alarms, at: reading.at)
+        } else {
+            rounds.reading = nil
+            do {
+                let alarms = try await ledger.spoofingAlarms(settings, days: Self.days, now: now)
+                rounds.reading = .init(alarms: alarms, at: now, steady: time.steady())
+                standing.read(alarms, at: now)
+            } catch is CancellationError {
+                return false
+            } catch {
+                standing.add(problem: "the ledger cannot be read: \(error)")
+                return false
+            }
         }
-        standing.read(alarms, at: now)
+        let alarms = rounds.reading?.alarms ?? []
+        log(alarms, &rounds)
+        guard let webhook = settings.webhook else { return true }
+        return await send(alarms, to: webhook, &rounds, at: now)
+    }
+
+    private func log(_ alarms: [SpoofingAlarm], _ rounds: inout AlarmRounds) {
         for alarm in alarms where rounds.logged.insert(alarm.key).inserted {
             let brand = TerminalText.visible(alarm.brand)
             logger.warning(
@@ -73,8 +91,6 @@ package struct AlarmService: Service {
                 metadata: ["kind": "\(alarm.kind.rawValue)", "day": "\(OperatorTime.day(alarm.day))"])
         }
         rounds.logged.formIntersection(alarms.map(\.key))
-        guard let webhook = settings.webhook else { return true }
-        return await send(alarms, to: webhook, &rounds, at: now)
     }
 
     private func send(
@@ -95,7 +111,8 @@ package struct AlarmService: Service {
                 standing.add(problem: "\(error)")
                 logger.error("\(error)")
                 isDone = false
-                break
+                // A digest that the receiver refuses must not keep the others waiting.
+                if (error as? CallWebhookError)?.isRefusal != true { break }
             }
         }
         await client.shutdown()
@@ -108,6 +125,17 @@ struct AlarmRounds {
     /// Keys of alarms that the log has.
     var logged: Set<String> = []
     var sent: SentDigests
+    /// The last reading; nil if it failed.
+    var reading: Reading?
+
+    /// The alarms of a reading with its time.
+    struct Reading {
+        let alarms: [SpoofingAlarm]
+        /// Seconds since 1970.
+        let at: Int64
+        /// Seconds of the steady clock.
+        let steady: Int64
+    }
 
     init(folder: String) { sent = SentDigests(folder: folder) }
 }

@@ -46,7 +46,7 @@ package struct SpoofingAlarm: Hashable, Sendable {
     /// Call ids of some of the calls, at most `mostListed`.
     var examples: [String]
 
-    static let mostListed = 5
+    static let mostListed = ArrivalsReading.mostListed
 
     /// Names the alarm: one for a brand, a day and a kind.
     var key: String {

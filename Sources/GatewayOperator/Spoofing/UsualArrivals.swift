@@ -19,11 +19,11 @@ struct UsualArrivals {
         static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
 
         init(_ row: BrandArrivals) {
-            guard !row.isSignatureFailed else {
+            guard !row.way.isSignatureFailed else {
                 self = .failed
                 return
             }
-            switch row.evidence.verification {
+            switch row.way.evidence.verification {
             case .passedA: self = .a
             case .passedB: self = .b
             case .passedC: self = .c
@@ -46,8 +46,9 @@ struct UsualArrivals {
     /// - Parameter branded: the branded calls of the days before.
     init(_ branded: [BrandArrivals]) {
         trunks = Self.usual(branded) { Self.value(of: $0, .trunk) }
-        let signed = branded.filter { $0.provider != nil }
-        providers = SpoofingRules.calls(signed) >= SpoofingRules.fewest ? Self.usual(signed) { $0.provider ?? "" } : []
+        let signed = branded.filter { $0.way.provider != nil }
+        providers =
+            SpoofingRules.calls(signed) >= SpoofingRules.fewest ? Self.usual(signed) { $0.way.provider ?? "" } : []
         weakest = Self.usual(branded) { Level($0) }.max() ?? .none
         isUntrustedUsual = Self.usual(branded, by: Self.isUntrusted).contains(true)
     }
@@ -62,7 +63,7 @@ struct UsualArrivals {
         case .untrusted: !isUntrustedUsual && Self.isUntrusted(row)
         case .attestation: Level(row) > weakest
         case .trunk: !trunks.contains(Self.value(of: row, .trunk))
-        case .provider: row.provider.map { !providers.contains($0) } ?? false
+        case .provider: row.way.provider.map { !providers.contains($0) } ?? false
         }
     }
 
@@ -79,15 +80,15 @@ struct UsualArrivals {
     /// The value of a row that its kind is about.
     static func value(of row: BrandArrivals, _ kind: SpoofingAlarm.Kind) -> String {
         switch kind {
-        case .untrusted, .trunk: row.trunk ?? "a trunk that is not configured now"
+        case .untrusted, .trunk: row.way.trunk ?? "a trunk that is not configured now"
         case .attestation: Level(row).name
-        case .provider: row.provider ?? ""
+        case .provider: row.way.provider ?? ""
         }
     }
 
     private static func isUntrusted(_ row: BrandArrivals) -> Bool {
-        let isVouched = row.evidence.source == .ownSignature && Level(row) < .none
-        return row.evidence.isPresent && !row.evidence.isTrusted && !isVouched
+        let isVouched = row.way.evidence.source == .ownSignature && Level(row) < .none
+        return row.way.evidence.isPresent && !row.way.evidence.isTrusted && !isVouched
     }
 
     private static func usual<Value: Hashable>(

@@ -2,99 +2,219 @@
 
 package import CallAccounting
 import GRDB
+import Synchronization
 
-/// Calls of one day from a number of a brand that arrived in the same way; it has no callee.
+/// Calls of one day with numbers of a brand that arrived in the same way; it has no callee.
 package struct BrandArrivals: Hashable, Sendable {
-    package var brand: String
-    package var brandID: String?
-    /// Nil for a usual brand.
-    package var customer: String?
-    /// The brand's number, with a plus sign.
-    package var caller: String
+    /// A brand with its customer.
+    package struct Owner: Hashable, Sendable {
+        package var brand: String
+        package var brandID: String?
+        /// Nil for a usual brand.
+        package var customer: String?
+
+        package init(brand: String, brandID: String?, customer: String?) {
+            (self.brand, self.brandID, self.customer) = (brand, brandID, customer)
+        }
+    }
+
+    /// The way in which calls arrived.
+    package struct Way: Hashable, Sendable {
+        /// Nil for a trunk that the configuration did not have.
+        package var trunk: String?
+        /// Trust, verification and its source; nothing else is set.
+        package var evidence: DecisionEvidence
+        /// Whether the signature failed, also one that takes no part in the decision.
+        package var isSignatureFailed: Bool
+        /// The provider that signed; foreign text. Nil for none.
+        package var provider: String?
+        /// Whether the directory's brand was written.
+        package var isBranded: Bool
+
+        package init(
+            trunk: String?, evidence: DecisionEvidence, isSignatureFailed: Bool = false, provider: String? = nil,
+            isBranded: Bool
+        ) {
+            (self.trunk, self.evidence, self.isSignatureFailed) = (trunk, evidence, isSignatureFailed)
+            (self.provider, self.isBranded) = (provider, isBranded)
+        }
+    }
+
+    package var owner: Owner
     /// Days since 1970, in UTC.
     package var day: Int64
-    /// Nil for a trunk that the configuration did not have.
-    package var trunk: String?
-    /// Trust, verification and its source; nothing else is set.
-    package var evidence: DecisionEvidence
-    /// Whether the signature failed, also one that takes no part in the decision.
-    package var isSignatureFailed: Bool
-    /// The provider that signed; foreign text. Nil for none.
-    package var provider: String?
-    /// Whether the directory's brand was written.
-    package var isBranded: Bool
+    package var way: Way
     package var calls: Int
     /// Microseconds since 1970.
     package var firstAt: Int64
     package var lastAt: Int64
-    /// The call id of one of the calls.
-    package var example: String
+    /// Some of the brand's numbers in these calls, with a plus sign; none for days without details.
+    package var callers: [String] = []
+    /// Call ids of some of the calls; none for days without details.
+    package var examples: [String] = []
 
-    package init(
-        brand: String, brandID: String?, customer: String?, caller: String, day: Int64, trunk: String?,
-        evidence: DecisionEvidence, isSignatureFailed: Bool, provider: String?, isBranded: Bool, calls: Int,
-        firstAt: Int64, lastAt: Int64, example: String
-    ) {
-        (self.brand, self.brandID, self.customer, self.caller) = (brand, brandID, customer, caller)
-        (self.day, self.trunk, self.evidence, self.isSignatureFailed) = (day, trunk, evidence, isSignatureFailed)
-        (self.provider, self.isBranded, self.calls) = (provider, isBranded, calls)
-        (self.firstAt, self.lastAt, self.example) = (firstAt, lastAt, example)
+    package init(owner: Owner, day: Int64, way: Way, calls: Int, firstAt: Int64, lastAt: Int64) {
+        (self.owner, self.day, self.way, self.calls) = (owner, day, way, calls)
+        (self.firstAt, self.lastAt) = (firstAt, lastAt)
     }
 }
 
-extension LedgerReader {
+/// Reads the arrivals of all numbers that had a brand of the directory in a span of time.
+///
+/// Reads the calls of the span by their rows, twice, in pieces. Each piece is a transaction of its own, so no checkpoint of the
+/// recorder waits for a long reading. A withheld caller is in none. A call that another gateway goes on with is left out.
+/// Memory grows with brands, days and ways of arrival, and not with calls. Safe from any thread.
+package final class ArrivalsReading: Sendable {
+    /// Callers and call ids that are kept of each arrival.
+    package static let mostListed = 5
     private static let microsecondsOfDay: Int64 = 86_400_000_000
+    // Bits of `DecisionEvidence`: present, verification, source of it, trust.
+    private static let findings = 1 | 7 << 4 | 15 << 7 | 1 << 18
 
-    /// The arrivals of all numbers that had a brand of the directory in a span of time.
+    private struct Key: Hashable {
+        let owner: Int
+        let day: Int64
+        let way: BrandArrivals.Way
+    }
+
+    private struct State {
+        var filter = CallFilter()
+        /// Nil before the second pass has begun.
+        var sums: [Key: BrandArrivals]?
+        var owners: [BrandArrivals.Owner] = []
+        var places: [BrandArrivals.Owner: Int] = [:]
+        /// The place of a caller's brand, that of its latest branded call.
+        var ownerOfCaller: [Int64: Int] = [:]
+        var firstDays: [String: Int64] = [:]
+    }
+
+    private let since: Int64
+    private let firstDetailed: Int64
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - since: Unix seconds.
+    ///   - firstDetailed: the first day whose arrivals have callers and call ids, in days since 1970.
+    package init(since: Int64, firstDetailed: Int64) {
+        (self.since, self.firstDetailed) = (since, firstDetailed)
+        var begin = State()
+        begin.filter.since = since
+        state = Mutex(begin)
+    }
+
+    /// Reads the next piece.
     ///
-    /// Reads the calls of the span by their rows, twice. A withheld caller is in none. A call that another gateway goes on
-    /// with is left out.
-    ///
-    /// - Parameter since: Unix seconds.
-    package func arrivalsOfBrands(since: Int64) throws -> [BrandArrivals] {
-        // Bits of `DecisionEvidence`: present, verification, source of it, trust.
-        let bits = 1 | 7 << 4 | 15 << 7 | 1 << 18
-        let sql = """
-            WITH owner AS (
-                SELECT caller, brand_name, brand_id, customer, max(invite_at) FROM call
-                WHERE id >= ?1 AND invite_at >= ?2 AND direction = 1 AND decision = 'matched'
-                    AND caller IS NOT NULL AND brand_name IS NOT NULL
-                GROUP BY caller)
-            SELECT owner.brand_name, owner.brand_id, owner.customer, call.caller,
-                invite_at / \(Self.microsecondsOfDay) AS day, trunk, coalesce(evidence, 0) & \(bits) AS findings,
-                coalesce(trust >> 1 & 7 = 5, 0) AS failed, provider, decision = 'matched' AS branded,
-                count(*), min(invite_at), max(invite_at), max(call_id)
-            FROM call JOIN owner ON owner.caller = call.caller
-                LEFT JOIN call_signature ON call_signature.call = call.id
-            WHERE call.id >= ?1 AND invite_at >= ?2 AND direction = 1 AND continued_as IS NULL
-            GROUP BY call.caller, day, trunk, findings, failed, provider, branded
-            """
-        return try spanned(sql, since: since).map { row in
-            let findings: Int64 = row[6]
-            return BrandArrivals(
-                brand: row[0], brandID: row[1], customer: row[2], caller: "+\(row[3] as Int64)", day: row[4],
-                trunk: row[5], evidence: DecisionEvidence(rawValue: UInt32(truncatingIfNeeded: findings)),
-                isSignatureFailed: row[7], provider: row[8], isBranded: row[9], calls: row[10], firstAt: row[11],
-                lastAt: row[12], example: row[13])
+    /// - Returns: false if nothing is left.
+    /// - Throws: an error of the ledger. The same piece can be read again.
+    package func next(_ reader: LedgerReader) throws -> Bool {
+        try state.withLock { state in
+            let filter = state.filter
+            var piece: Piece = .init()
+            let rest: CallSearch.Rest?
+            if state.sums == nil {
+                rest = try reader.read(filter, .zero) { try piece.readOwners($0, $1) }
+            } else {
+                rest = try reader.read(filter, .zero) { try piece.readArrivals($0, $1) }
+            }
+            take(piece, &state)
+            if let rest {
+                state.filter.before = rest.before
+                return true
+            }
+            guard state.sums == nil else { return false }
+            (state.sums, state.filter.before) = ([:], nil)
+            return true
         }
     }
 
-    /// The day of each trunk's first inbound call in a span of time, in days since 1970.
-    ///
-    /// - Parameter since: Unix seconds.
-    package func firstDaysOfTrunks(since: Int64) throws -> [String: Int64] {
-        let sql = """
-            SELECT trunk, min(invite_at) / \(Self.microsecondsOfDay) FROM call
-            WHERE id >= ?1 AND invite_at >= ?2 AND direction = 1 AND trunk IS NOT NULL GROUP BY trunk
-            """
-        return try spanned(sql, since: since).reduce(into: [:]) { $0[$1[0] as String] = $1[1] as Int64 }
+    /// The arrivals that were read.
+    package var arrivals: [BrandArrivals] { state.withLock { ($0.sums?.values).map(Array.init) ?? [] } }
+
+    /// The day of each trunk's first inbound call in the span, in days since 1970.
+    package var firstDaysOfTrunks: [String: Int64] { state.withLock { $0.firstDays } }
+
+    private func take(_ piece: Piece, _ state: inout State) {
+        for row in piece.trunks {
+            let (trunk, day) = (row[0] as String, row[1] as Int64)
+            state.firstDays[trunk] = min(day, state.firstDays[trunk] ?? day)
+        }
+        for row in piece.owners where state.ownerOfCaller[row[0]] == nil {
+            let owner = BrandArrivals.Owner(brand: row[1], brandID: row[2], customer: row[3])
+            let place = state.places[owner] ?? state.owners.count
+            if place == state.owners.count {
+                state.owners.append(owner)
+                state.places[owner] = place
+            }
+            state.ownerOfCaller[row[0]] = place
+        }
+        for row in piece.arrivals {
+            guard let place = state.ownerOfCaller[row[0]] else { continue }
+            add(row, of: place, &state)
+        }
     }
 
-    private func spanned(_ sql: String, since: Int64) throws -> [Row] {
-        try database.read { database in
-            // A stepped clock may disturb the order by a while, so a day before the span counts too.
-            let first = try CallOrder.firstRow(from: (since - 86_400) * 1_000_000, in: database) ?? 0
-            return try Row.fetchAll(database, sql: sql, arguments: [first, since * 1_000_000])
+    private func add(_ row: Row, of place: Int, _ state: inout State) {
+        let findings: Int64 = row[3]
+        let way = BrandArrivals.Way(
+            trunk: row[2], evidence: DecisionEvidence(rawValue: UInt32(truncatingIfNeeded: findings)),
+            isSignatureFailed: row[4], provider: row[5], isBranded: row[6])
+        let key = Key(owner: place, day: row[1], way: way)
+        let (calls, first, last) = (row[7] as Int, row[8] as Int64, row[9] as Int64)
+        var sum =
+            state.sums?.removeValue(forKey: key)
+            ?? BrandArrivals(owner: state.owners[place], day: key.day, way: way, calls: 0, firstAt: first, lastAt: last)
+        sum.calls += calls
+        (sum.firstAt, sum.lastAt) = (min(sum.firstAt, first), max(sum.lastAt, last))
+        if key.day >= firstDetailed {
+            let caller = "+\(row[0] as Int64)"
+            if sum.callers.count < Self.mostListed, !sum.callers.contains(caller) { sum.callers.append(caller) }
+            if sum.examples.count < Self.mostListed { sum.examples.append(row[10]) }
+        }
+        state.sums?[key] = sum
+    }
+
+    /// The rows of one piece.
+    private struct Piece {
+        var trunks: [Row] = []
+        var owners: [Row] = []
+        var arrivals: [Row] = []
+
+        mutating func readOwners(_ database: Database, _ piece: LedgerReader.Piece) throws -> LedgerReader.PieceResult {
+            let trunks = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT trunk, min(invite_at) / \(microsecondsOfDay) FROM call
+                    WHERE \(piece.condition) AND direction = 1 AND trunk IS NOT NULL GROUP BY trunk
+                    """, arguments: piece.arguments)
+            let owners = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT caller, brand_name, brand_id, customer, max(invite_at) FROM call
+                    WHERE \(piece.condition) AND direction = 1 AND decision = 'matched' AND caller IS NOT NULL
+                        AND brand_name IS NOT NULL
+                    GROUP BY caller
+                    """, arguments: piece.arguments)
+            self.trunks += trunks
+            self.owners += owners
+            return trunks.isEmpty && owners.isEmpty ? .isEmpty : .hasCalls
+        }
+
+        mutating func readArrivals(
+            _ database: Database, _ piece: LedgerReader.Piece
+        ) throws -> LedgerReader.PieceResult {
+            let arrivals = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT caller, invite_at / \(microsecondsOfDay) AS day, trunk,
+                        coalesce(evidence, 0) & \(ArrivalsReading.findings) AS findings,
+                        coalesce(trust >> 1 & 7 = 5, 0) AS failed, provider, decision = 'matched' AS branded,
+                        count(*), min(invite_at), max(invite_at), max(call_id)
+                    FROM \(CallColumn.source)
+                    WHERE \(piece.condition) AND direction = 1 AND caller IS NOT NULL
+                    GROUP BY caller, day, trunk, findings, failed, provider, branded
+                    """, arguments: piece.arguments)
+            self.arrivals += arrivals
+            return arrivals.isEmpty ? .isEmpty : .hasCalls
         }
     }
 }

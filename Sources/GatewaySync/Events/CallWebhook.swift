@@ -56,7 +56,9 @@ package final class CallWebhook: Sendable {
                     the firewall
                     """)
         }
-        guard (200..<300).contains(status) else { throw CallWebhookError(key: key, problem: "returned \(status)") }
+        guard (200..<300).contains(status) else {
+            throw CallWebhookError(key: key, problem: "returned \(status)", status: status)
+        }
     }
 
     /// Closes the connections. No call can be sent afterwards.
@@ -75,6 +77,11 @@ package struct CallWebhookError: Error, Hashable, CustomStringConvertible {
     /// The key of the configuration.
     package let key: String
     package let problem: String
+    /// The status of the response; nil without one.
+    var status: Int?
+
+    /// Whether the receiver refuses this message, and may take others.
+    package var isRefusal: Bool { status.map { (400..<500).contains($0) && $0 != 429 } ?? false }
 
     package var description: String {
         let waits = key == "outcomes.webhook" ? "the call waits in the ledger and is sent again" : "it is sent again"
