@@ -114,7 +114,8 @@ package final class ArrivalsReading: Sendable {
             if state.sums == nil {
                 rest = try reader.read(filter, .zero) { try piece.readOwners($0, $1) }
             } else {
-                rest = try reader.read(filter, .zero) { try piece.readArrivals($0, $1) }
+                let owners = state.ownerOfCaller
+                rest = try reader.read(filter, .zero) { try piece.readArrivals($0, $1, owners) }
             }
             take(piece, &state)
             if let rest {
@@ -147,37 +148,39 @@ package final class ArrivalsReading: Sendable {
             }
             state.ownerOfCaller[row[0]] = place
         }
-        for row in piece.arrivals {
-            guard let place = state.ownerOfCaller[row[0]] else { continue }
-            add(row, of: place, &state)
-        }
+        for call in piece.calls { add(call, &state) }
     }
 
-    private func add(_ row: Row, of place: Int, _ state: inout State) {
-        let findings: Int64 = row[3]
-        let way = BrandArrivals.Way(
-            trunk: row[2], evidence: DecisionEvidence(rawValue: UInt32(truncatingIfNeeded: findings)),
-            isSignatureFailed: row[4], provider: row[5], isBranded: row[6])
-        let key = Key(owner: place, day: row[1], way: way)
-        let (calls, first, last) = (row[7] as Int, row[8] as Int64, row[9] as Int64)
+    private func add(_ call: Arrived, _ state: inout State) {
         var sum =
-            state.sums?.removeValue(forKey: key)
-            ?? BrandArrivals(owner: state.owners[place], day: key.day, way: way, calls: 0, firstAt: first, lastAt: last)
-        sum.calls += calls
-        (sum.firstAt, sum.lastAt) = (min(sum.firstAt, first), max(sum.lastAt, last))
-        if key.day >= firstDetailed {
-            let caller = "+\(row[0] as Int64)"
+            state.sums?.removeValue(forKey: call.key)
+            ?? BrandArrivals(
+                owner: state.owners[call.key.owner], day: call.key.day, way: call.key.way, calls: 0, firstAt: call.at,
+                lastAt: call.at)
+        sum.calls += 1
+        (sum.firstAt, sum.lastAt) = (min(sum.firstAt, call.at), max(sum.lastAt, call.at))
+        if call.key.day >= firstDetailed {
+            let caller = "+\(call.caller)"
             if sum.callers.count < Self.mostListed, !sum.callers.contains(caller) { sum.callers.append(caller) }
-            if sum.examples.count < Self.mostListed { sum.examples.append(row[10]) }
+            if sum.examples.count < Self.mostListed { sum.examples.append(call.callID) }
         }
-        state.sums?[key] = sum
+        state.sums?[call.key] = sum
+    }
+
+    /// A call with a number of a brand.
+    private struct Arrived {
+        let key: Key
+        let caller: Int64
+        /// Microseconds since 1970.
+        let at: Int64
+        let callID: String
     }
 
     /// The rows of one piece.
     private struct Piece {
         var trunks: [Row] = []
         var owners: [Row] = []
-        var arrivals: [Row] = []
+        var calls: [Arrived] = []
 
         mutating func readOwners(_ database: Database, _ piece: LedgerReader.Piece) throws -> LedgerReader.PieceResult {
             let trunks = try Row.fetchAll(
@@ -199,22 +202,31 @@ package final class ArrivalsReading: Sendable {
             return trunks.isEmpty && owners.isEmpty ? .isEmpty : .hasCalls
         }
 
+        /// - Parameter owners: the places of the brands by their callers; calls of others are passed over.
         mutating func readArrivals(
-            _ database: Database, _ piece: LedgerReader.Piece
+            _ database: Database, _ piece: LedgerReader.Piece, _ owners: [Int64: Int]
         ) throws -> LedgerReader.PieceResult {
-            let arrivals = try Row.fetchAll(
+            // Groups in SQL would sort each piece, with the calls of all other numbers.
+            let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT caller, invite_at / \(microsecondsOfDay) AS day, trunk,
-                        coalesce(evidence, 0) & \(ArrivalsReading.findings) AS findings,
-                        coalesce(trust >> 1 & 7 = 5, 0) AS failed, provider, decision = 'matched' AS branded,
-                        count(*), min(invite_at), max(invite_at), max(call_id)
-                    FROM \(CallColumn.source)
-                    WHERE \(piece.condition) AND direction = 1 AND caller IS NOT NULL
-                    GROUP BY caller, day, trunk, findings, failed, provider, branded
+                    SELECT caller, invite_at, trunk, coalesce(evidence, 0) & \(ArrivalsReading.findings),
+                        coalesce(trust >> 1 & 7 = 5, 0), provider, decision = 'matched', call_id
+                    FROM \(CallColumn.source) WHERE \(piece.condition) AND direction = 1 AND caller IS NOT NULL
                     """, arguments: piece.arguments)
-            self.arrivals += arrivals
-            return arrivals.isEmpty ? .isEmpty : .hasCalls
+            var isEmpty = true
+            while let row = try rows.next() {
+                isEmpty = false
+                let caller: Int64 = row[0]
+                guard let place = owners[caller] else { continue }
+                let (at, findings) = (row[1] as Int64, row[3] as Int64)
+                let way = BrandArrivals.Way(
+                    trunk: row[2], evidence: DecisionEvidence(rawValue: UInt32(truncatingIfNeeded: findings)),
+                    isSignatureFailed: row[4], provider: row[5], isBranded: row[6])
+                let key = Key(owner: place, day: at / microsecondsOfDay, way: way)
+                calls.append(Arrived(key: key, caller: caller, at: at, callID: row[7]))
+            }
+            return isEmpty ? .isEmpty : .hasCalls
         }
     }
 }
