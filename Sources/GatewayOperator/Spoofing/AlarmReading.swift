@@ -23,7 +23,7 @@ struct AlarmReading: Sendable {
     /// Reads the next piece; false if nothing is left.
     func next(_ reader: LedgerReader) throws -> Bool { try reading.next(reader) }
 
-    /// The alarms of what was read, the latest day first.
+    /// The alarms of the pieces that were read, the latest day first.
     var alarms: [SpoofingAlarm] {
         // A trunk that carried calls before the span is not new.
         let rules = SpoofingRules(settings: settings, trunks: reading.firstDaysOfTrunks)
