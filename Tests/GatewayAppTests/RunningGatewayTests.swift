@@ -100,7 +100,8 @@ struct RunningGatewayTests {
                 "RecorderService", "RecorderWatchService", "StateWatchService",
                 "AccountServices", "CustomerOutboxWatch", "ReplaceableServices", "ReplaceableServices",
                 "ReplaceableServices", "RejectionService", "ControlServer", "TestCallService", "TraceService",
-                "HEPExporter", "AddressWatch", "ReplaceableServices", "ReplaceableServices", "SystemdReport",
+                "HEPExporter", "AddressWatch", "AlarmService", "ReplaceableServices", "ReplaceableServices",
+                "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()

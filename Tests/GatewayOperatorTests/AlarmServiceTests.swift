@@ -11,7 +11,7 @@ import Testing
 @testable import ConfigurationFiles
 @testable import GatewayOperator
 
-@Suite("The service of alarms", .timeLimit(.minutes(4)))
+@Suite("The service of alarms", .timeLimit(.minutes(8)))
 struct AlarmServiceTests {
     private let mix: CallMix
     private let standing = AlarmStanding()

@@ -45,13 +45,16 @@ struct DecidedCallsTests {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let page = 4096
         let pages = Int(try file.seekToEnd()) / page
-        for place in stride(from: pages / 20, to: pages / 10, by: 4) {
+        // Pages of the table and of its indexes take turns.
+        for place in pages / 20..<pages / 10 {
             try file.seek(toOffset: UInt64(place * page))
             try file.write(contentsOf: Data(repeating: 0xFF, count: page))
         }
         try file.close()
         let (rows, lost) = try rows(of: path)
-        #expect(!lost.isEmpty && rows.count > 1_000 && Set(rows).count == rows.count)
+        #expect(!lost.isEmpty)
+        #expect(rows.count > 1_000)
+        #expect(Set(rows).count == rows.count)
         let unread = lost.map(\.rows)
         #expect(rows.allSatisfy { row in !unread.contains { $0.contains(row) } })
     }

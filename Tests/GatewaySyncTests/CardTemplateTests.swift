@@ -10,7 +10,7 @@ import GatewaySyncTesting
 import TestFixtures
 import Testing
 
-@Suite("The public cards of a sync", .timeLimit(.minutes(2)))
+@Suite("The public cards of a sync", .timeLimit(.minutes(8)))
 struct CardTemplateTests {
     private static let template = "https://cards.example/b/{brand_id}"
 

@@ -22,7 +22,7 @@ enum PushBrands {
             VALUES (?, ?, ?, ?, ?, ?, TRUE) ON CONFLICT (account, topic, key) DO NOTHING
             """,
             [
-                account.row, PushTopic.brandChanged.rawValue, "brand-\(after.version)", after.id, now,
+                account.row, PushTopic.brandChanged.rawValue, "brand-\(after.version.digits)", after.id, now,
                 now + PushLimits.lifetime,
             ])
     }

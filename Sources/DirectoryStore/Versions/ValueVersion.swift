@@ -14,6 +14,8 @@ package struct ValueVersion: Hashable, Sendable {
     /// The directory keeps no earlier values. The digits of the fields name those that differ.
     package let text: String
     private let names: [String]
+    /// 16 hexadecimal digits for all values.
+    var digits: Substring { text.prefix(16) }
 
     /// - Parameters:
     ///   - id: the identifier of the object within its account.
