@@ -135,6 +135,8 @@ final class PushServer: Sendable {
             let version = request.isHTTP2 ? HTTPVersion.http2 : .http1_1
             let head = HTTPResponseHead(version: version, status: .init(statusCode: status), headers: headers)
             context.write(wrapOutboundOut(.head(head)), promise: nil)
+            // Services respond without a body as one frame; an empty one more is a fault to HTTP/2 clients.
+            if body.isEmpty { return }
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil)
         }
 
