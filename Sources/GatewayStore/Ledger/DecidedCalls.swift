@@ -104,6 +104,8 @@ extension LedgerReader {
                 return .isEnough
             }
         } catch {
+            // A damaged page also spoils the end of the transaction that met it.
+            if let found, found.lost != nil { return found }
             throw HeraldDatabaseError(reading: error, path: path)
         }
         return found
