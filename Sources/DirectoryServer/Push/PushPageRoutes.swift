@@ -94,8 +94,8 @@ struct PushPageRoutes: Sendable {
 
     /// The browser has a new subscription, by its event `pushsubscriptionchange`.
     private func move(_ request: Request, _ context: KeyedContext) async throws -> Response {
-        let gateway = try needed()
         _ = try await holder(request, context)
+        let gateway = try needed()
         let body = try await body(of: request, known: ["subscription"])
         let address = try PushAddress(gateway: gateway, now: now()).read(body, of: .web)
         let device = try await PushInvitations(database).move(secret(of: request), to: address, now: now())
@@ -129,8 +129,8 @@ struct PushPageRoutes: Sendable {
     }
 
     private func test(_ request: Request, _ context: KeyedContext) async throws -> Response {
-        let gateway = try needed()
         let device = try await holder(request, context).device
+        let gateway = try needed()
         return try await PushTest(gateway: gateway, publicURL: publicURL, counters: counters)
             .response(for: device, now: now())
     }
@@ -143,9 +143,11 @@ struct PushPageRoutes: Sendable {
     private func holder(
         _ request: Request, _ context: KeyedContext
     ) async throws -> (account: AccountID, device: PushDevice) {
+        // Without a secret the status is 401, also while push is off.
+        let secret = try secret(of: request)
         _ = try needed()
         let found = try await gate.countingWrong(request, context) {
-            try await PushInvitations(database).device(ofSecret: secret(of: request))
+            try await PushInvitations(database).device(ofSecret: secret)
         }
         guard found.device.platform == .web else { throw PushError.badSecret }
         let holder = Holder(account: found.account, device: found.device.id)
