@@ -104,7 +104,7 @@ extension LedgerReader {
                 return .isEnough
             }
         } catch {
-            // A damaged page also spoils the end of the transaction that met it.
+            // A damaged page also spoils the end of the transaction that read it.
             if let found, found.lost != nil { return found }
             throw HeraldDatabaseError(reading: error, path: path)
         }
