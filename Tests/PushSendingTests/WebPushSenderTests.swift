@@ -175,21 +175,20 @@ struct WebPushSenderTests {
 
     @Test func `many messages share one connection and one token`() async throws {
         let server = try await PushServer { _, _ in .status(201) }
-        let sender = try PushSender(
-            server.settings(web: try Self.web(), timeout: .seconds(300)), now: { present })
+        let sender = try PushSender(server.settings(web: try Self.web()), now: { present })
         let url = server.url
         // Until the first response the client does not know that the server speaks HTTP/2.
         #expect(await sender.send(missedCall(), to: Browser().target(url), key: "first") == .delivered(id: nil))
         let results = await withTaskGroup(of: PushResult.self) { group in
-            for number in 0..<40 {
+            for number in 0..<100 {
                 group.addTask {
                     await sender.send(missedCall(), to: Browser().target("\(url)/p/\(number)"), key: "\(number)")
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(results == [PushResult](repeating: .delivered(id: nil), count: 40))
-        #expect(Set(server.requests.map(\.path)).count == 41 && server.connections == 1)
+        #expect(results == [PushResult](repeating: .delivered(id: nil), count: 100))
+        #expect(Set(server.requests.map(\.path)).count == 101 && server.connections == 1)
         #expect(Set(server.requests.map { $0.header("Authorization") }).count == 1)
         await sender.shutdown()
         try await server.stop()
