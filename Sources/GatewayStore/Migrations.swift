@@ -225,7 +225,7 @@ extension Migrations {
         brands.addReleased("brands 4")
         brands.addReleased("brands 5")
         brands.add("brands 6", provisional)
-        brands.add("brands cards", "ALTER TABLE sync_state ADD COLUMN card_url TEXT;")
+        brands.add("brands cards", cards)
         return brands
     }()
 
@@ -296,6 +296,12 @@ extension Migrations {
 
     // The numbers whose record came from a lookup and from no sync since.
     private static let provisional = "CREATE TABLE provisional (number INTEGER PRIMARY KEY);\n"
+
+    // The response that a validator stands for may have had a `card_url`, which earlier versions did not store.
+    private static let cards = """
+        ALTER TABLE sync_state ADD COLUMN card_url TEXT;
+        UPDATE sync_state SET full_validator = NULL, cursor_validator = NULL;
+        """
 }
 
 extension Migrations {

@@ -61,6 +61,20 @@ struct UpgradeTests {
         }
     }
 
+    // A directory responds with 304 to a validator that it knows, and a 304 has no `card_url`.
+    @Test func `the first sync after an upgrade is unconditional, because earlier versions stored no card_url`() throws
+    {
+        let held = #"'{"tag":"W/\"v1\""}'"#
+        try write(
+            brands: Version020.brands
+                + "UPDATE sync_state SET cursor = 'c1', full_validator = \(held), cursor_validator = \(held);")
+        try start(folder.path)
+        let validators = try DatabaseQueue(path: HeraldDatabase.brandsPath(in: folder.path)).read {
+            try Row.fetchAll($0, sql: "SELECT cursor, full_validator, cursor_validator FROM sync_state")
+        }
+        #expect(validators == [["cursor": "c1", "full_validator": nil, "cursor_validator": nil]])
+    }
+
     @Test func `a file between version 0.2.0 and this one gets the steps that it lacks`() throws {
         try write(
             ledger: Version020.ledger + """
