@@ -94,4 +94,46 @@ struct CardTemplateTests {
         #expect(try await gateway.cache.syncState().cards?.template == Self.template)
         await gateway.client.shutdown()
     }
+
+    @Test func `a refused template is named again after a good one`() async throws {
+        let refused = Self.config("http://cards.example/b/{brand_id}")
+        let configs = [refused, Self.config(Self.template), refused, "{}", refused]
+        let peer = try FaultyPeer { _, position in Self.response(configs[position]) }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        for _ in configs { await service.syncOnce() }
+        #expect(gateway.log.lines.filter { $0.contains("card_url") }.count == 3)
+        await gateway.client.shutdown()
+    }
+
+    // A 304 has no `config`: a validator may stand only for a response whose `card_url` is stored.
+    @Test func `cards that the disk refused are asked for again where the directory would respond with 304`()
+        async throws
+    {
+        let body =
+            #"{"success":true,"synced_at":"c","branding":[],"config":"# + Self.config(Self.template) + "}"
+        let peer = try FaultyPeer { request, _ in
+            guard request.headers["if-none-match"] == nil else { return .status(304) }
+            return .status(200, headers: ["Content-Type": "application/json", "ETag": "\"v1\""], body: body)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        try await gateway.database.brands.write {
+            try $0.execute(
+                sql: """
+                    CREATE TRIGGER full BEFORE UPDATE OF card_url ON sync_state
+                    BEGIN SELECT RAISE(ABORT, 'the disk is full'); END
+                    """)
+        }
+        // A full sync, and one with its cursor.
+        for _ in 0..<2 { await service.syncOnce() }
+        try await gateway.database.brands.write { try $0.execute(sql: "DROP TRIGGER full") }
+        await service.syncOnce()
+        #expect(try await gateway.cache.syncState().cards?.template == Self.template)
+        #expect(try await gateway.cache.syncState().cursorValidator != nil)
+        await service.syncOnce()
+        #expect(peer.requests.last?.headers["if-none-match"] == "\"v1\"")
+        #expect(gateway.current.load().cards?.template == Self.template)
+        await gateway.client.shutdown()
+    }
 }

@@ -16,7 +16,7 @@ struct ConfigRemarks {
 
     private var voipDialer: (isEnabled: Bool, loggedAt: Int64?) = (true, nil)
     private var statuses: Set<String> = []
-    /// The last refused `card_url`, and the count of refused ones.
+    /// The refused `card_url` of the last `config`, and the count of logged ones.
     private var refusedCardURL: String?
     private var cardURLs = 0
     private let logger: Logger
@@ -55,9 +55,13 @@ struct ConfigRemarks {
     }
 
     /// Logs a refused `card_url`, once for each run of the same value and at most `mostStatuses` times.
-    mutating func record(refusedCardURL text: String) {
-        guard text != refusedCardURL, cardURLs < Self.mostStatuses else { return }
-        (refusedCardURL, cardURLs) = (text, cardURLs + 1)
+    ///
+    /// - Parameter text: nil for a `config` with a good one or none, which ends the run.
+    mutating func record(refusedCardURL text: String?) {
+        guard text != refusedCardURL else { return }
+        refusedCardURL = text
+        guard let text, cardURLs < Self.mostStatuses else { return }
+        cardURLs += 1
         logger.warning(
             """
             the directory's card_url is refused, and no card is named in calls; it must be an https URL of at most \

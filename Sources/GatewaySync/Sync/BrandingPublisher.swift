@@ -128,21 +128,27 @@ package actor BrandingPublisher {
     /// Takes over the public cards that the `config` of a sync has; a config without them closes them.
     ///
     /// The next call uses them. A template that no header field may carry is refused and logged.
-    func apply(cardsOf config: DirectoryConfig) async {
-        let next = config.cardURL.flatMap { CardLinks(template: $0) }
-        if next == nil, let refused = config.cardURL, !refused.isEmpty { remarks.record(refusedCardURL: refused) }
+    ///
+    /// - Returns: false if they could not be stored. Then no validator may stand for the response, because a 304 has no
+    ///   `config`.
+    func apply(cardsOf config: DirectoryConfig) async -> Bool {
+        let text = config.cardURL ?? ""
+        let next = CardLinks(template: text)
+        remarks.record(refusedCardURL: next == nil && !text.isEmpty ? text : nil)
         if next != cards {
             cards = next
             current.store(BrandingSnapshot(index: current.load().index, gates: gates, cards: next))
         }
-        guard next != storedCards else { return }
+        guard next != storedCards else { return true }
         do {
             try await cache.store(cards: next)
             storedCards = next
+            return true
         } catch {
             logger.warning(
                 "the address of the public cards could not be stored and holds in memory only; the next sync stores it",
                 metadata: ["error": "\(error)"])
+            return false
         }
     }
 

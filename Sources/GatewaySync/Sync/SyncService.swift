@@ -272,7 +272,8 @@ package final class SyncService: Service, Sendable {
         let config = response.config ?? DirectoryConfig()
         // The gates first: the store takes seconds or fails on a full disk, and a closed gate must take effect at once.
         await publisher.apply(sync: config)
-        if let config = response.config { await publisher.apply(cardsOf: config) }
+        var validator = validator
+        if let config = response.config, !(await publisher.apply(cardsOf: config)) { validator = nil }
         // An empty incremental response with a validator does not move the cursor.
         let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(
