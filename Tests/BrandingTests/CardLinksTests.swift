@@ -28,6 +28,7 @@ struct CardLinksTests {
         // RFC 3261 §25.1: none of them may be between angle brackets.
         "https://c.example/>;x={brand_id}", "https://c.example/\"{brand_id}", "https://c.example/a b{brand_id}",
         "https://c.example/\r\nVia:{brand_id}", "https://c.example/\u{202E}{brand_id}", "https://c.example/{brand_id}{",
+        "https://c.example/#{brand_id}", "https://c.example/{brand_id}#top",
         "https://c.example/\u{0}{brand_id}", "https:///b/{brand_id}",
         "https://c.example/" + String(repeating: "a", count: 500) + "{brand_id}",
     ]

@@ -17,7 +17,8 @@ public struct CardLinks: Hashable, Sendable {
     /// Accepts a template that is safe between the angle brackets of a header field.
     ///
     /// It has `https`, or `http` on this machine, and the variable once, in its path or query. User names, blanks, control
-    /// characters and characters outside RFC 3986 §2 are refused.
+    /// characters and characters outside RFC 3986 §2 are refused. So are fragments, which `absoluteURI` of RFC 3261 §25.1
+    /// does not have.
     public init?(template: String) {
         let bytes = Array(template.utf8.prefix(Self.longest + 1))
         guard bytes.count <= Self.longest, let open = bytes.firstIndex(of: UInt8(ascii: "{")) else { return nil }
@@ -28,7 +29,9 @@ public struct CardLinks: Hashable, Sendable {
         let tail = rest.dropFirst(length)
         let whole = String(decoding: head + tail, as: UTF8.self)
         // The grammar of a URL excludes a second variable.
-        guard LogoURL.isSafe(whole, allowInsecure: Self.isLocal(head)), Self.hasAuthority(head) else { return nil }
+        guard LogoURL.isSafe(whole, allowInsecure: Self.isLocal(head)), Self.hasAuthority(head),
+            !bytes.contains(UInt8(ascii: "#"))
+        else { return nil }
         (self.head, self.tail) = (Array(head), Array(tail))
     }
 
