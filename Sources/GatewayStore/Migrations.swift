@@ -297,7 +297,7 @@ extension Migrations {
     // The numbers whose record came from a lookup and from no sync since.
     private static let provisional = "CREATE TABLE provisional (number INTEGER PRIMARY KEY);\n"
 
-    // The response that a validator stands for may have had a `card_url`, which earlier versions did not store.
+    // The response that a validator is for may have had a `card_url`, which earlier versions did not store.
     private static let cards = """
         ALTER TABLE sync_state ADD COLUMN card_url TEXT;
         UPDATE sync_state SET full_validator = NULL, cursor_validator = NULL;

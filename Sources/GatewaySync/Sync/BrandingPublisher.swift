@@ -129,7 +129,7 @@ package actor BrandingPublisher {
     ///
     /// The next call uses them. A template that no header field may carry is refused and logged.
     ///
-    /// - Returns: false if they could not be stored. Then no validator may stand for the response, because a 304 has no
+    /// - Returns: false if they could not be stored. Then no validator may be for the response, because a 304 has no
     ///   `config`.
     func apply(cardsOf config: DirectoryConfig) async -> Bool {
         let text = config.cardURL ?? ""
