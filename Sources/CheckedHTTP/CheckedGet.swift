@@ -21,9 +21,7 @@ package struct CheckedGet: Sendable {
     }
 
     private let mostBytes: Int
-    private let connect: Duration
-    private let total: Duration
-    private let roots: [NIOSSLCertificate]?
+    private let limits: HostLimits
     private let address: AddressCheck
 
     /// - Parameters:
@@ -36,16 +34,16 @@ package struct CheckedGet: Sendable {
         mostBytes: Int, connect: Duration, total: Duration, allowsPrivate: Bool, roots: [NIOSSLCertificate]? = nil,
         resolve: @escaping HostResolver
     ) {
-        (self.mostBytes, self.connect, self.total) = (mostBytes, connect, total)
-        self.roots = roots
+        self.mostBytes = mostBytes
+        limits = HostLimits(connect: connect, total: total, roots: roots)
         address = AddressCheck(allowsPrivate: allowsPrivate, resolve: resolve)
     }
 
     /// - Parameter headers: `If-None-Match` or `If-Modified-Since` make 304 a valid response.
     package func response(to url: FetchURL, _ headers: HTTPHeaders) async throws(FetchFailure) -> Response {
         // The library's deadline ends with the head of the response. This one covers name and body too.
-        let result = await within(total) { await self.result(url, headers) }
-        guard let result else { throw .timeout(total) }
+        let result = await within(limits.total) { await self.result(url, headers) }
+        guard let result else { throw .timeout(limits.total) }
         return try result.get()
     }
 
@@ -60,17 +58,8 @@ package struct CheckedGet: Sendable {
     private func send(
         _ url: FetchURL, _ headers: HTTPHeaders, to address: HostAddress
     ) async throws(FetchFailure) -> Response {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.dnsOverride = [url.host: "\(address)"]
-        configuration.timeout = .init(connect: TimeAmount(connect), read: TimeAmount(total))
-        configuration.connectionPool.retryConnectionEstablishment = false
+        var configuration = limits.configuration(url.host, address)
         configuration.httpVersion = .http1Only
-        if let roots {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .certificates(roots)
-            configuration.tlsConfiguration = tls
-        }
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<Response, FetchFailure>
         do throws(FetchFailure) {
@@ -88,7 +77,7 @@ package struct CheckedGet: Sendable {
         var request = HTTPClientRequest(url: url)
         request.headers = headers
         do {
-            let response = try await http.execute(request, timeout: TimeAmount(total))
+            let response = try await http.execute(request, timeout: TimeAmount(limits.total))
             let status = Int(response.status.code)
             if status == 304, headers.contains(name: "If-None-Match") || headers.contains(name: "If-Modified-Since") {
                 return .unchanged(response.headers)
@@ -109,7 +98,7 @@ package struct CheckedGet: Sendable {
         } catch is NIOTooManyBytesError {
             throw .tooLarge(limit: mostBytes)
         } catch {
-            throw FetchFailure(error, connect: connect, total: total)
+            throw FetchFailure(error, connect: limits.connect, total: limits.total)
         }
     }
 }

@@ -29,9 +29,7 @@ package final class CheckedPost: Sendable {
 
     private let ways = Mutex(HostWays())
     private let mostBytes: Int
-    private let connect: Duration
-    private let total: Duration
-    private let roots: [NIOSSLCertificate]?
+    private let limits: HostLimits
     private let address: AddressCheck
 
     /// - Parameters:
@@ -44,8 +42,8 @@ package final class CheckedPost: Sendable {
         mostBytes: Int, connect: Duration, total: Duration, allowsPrivate: Bool, roots: [NIOSSLCertificate]? = nil,
         resolve: @escaping HostResolver = HostAddress.resolve
     ) {
-        (self.mostBytes, self.connect, self.total) = (mostBytes, min(connect, total), total)
-        self.roots = roots
+        self.mostBytes = mostBytes
+        limits = HostLimits(connect: min(connect, total), total: total, roots: roots)
         address = AddressCheck(allowsPrivate: allowsPrivate, resolve: resolve)
     }
 
@@ -53,7 +51,7 @@ package final class CheckedPost: Sendable {
     package func response(
         to url: FetchURL, _ headers: HTTPHeaders, body: [UInt8]
     ) async throws(FetchFailure) -> Response {
-        let end = ContinuousClock.now + total
+        let end = ContinuousClock.now + limits.total
         let http = try await client(for: url.host)
         let result: Result<Response, FetchFailure>
         do throws(FetchFailure) {
@@ -85,7 +83,7 @@ package final class CheckedPost: Sendable {
                 status: Int(response.status.code), headers: response.headers,
                 body: await start(of: response.body, until: end))
         } catch {
-            throw FetchFailure(error, connect: connect, total: total)
+            throw FetchFailure(error, connect: limits.connect, total: limits.total)
         }
     }
 
@@ -109,36 +107,22 @@ package final class CheckedPost: Sendable {
     private func client(for host: String) async throws(FetchFailure) -> HTTPClient {
         let now = ContinuousClock.now
         if let http = ways.withLock({ $0.use(host, at: now, lifetime: Self.lifetime) }) { return http }
-        let checked = await within(total) { [address] () async -> Result<HostAddress, FetchFailure> in
+        let checked = await within(limits.total) { [address] () async -> Result<HostAddress, FetchFailure> in
             do throws(FetchFailure) {
                 return .success(try await address.first(of: host))
             } catch {
                 return .failure(error)
             }
         }
-        guard let checked else { throw .timeout(total) }
+        guard let checked else { throw .timeout(limits.total) }
         let target = try checked.get()
         let (http, unused) = ways.withLock { ways in
             ways.use(host, at: target, now: now, most: Self.mostHosts) {
-                HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration(host, target))
+                HTTPClient(eventLoopGroupProvider: .singleton, configuration: limits.configuration(host, target))
             }
         }
         for client in unused { try? await client.shutdown() }
         guard let http else { throw .network("stopped") }
         return http
-    }
-
-    private func configuration(_ host: String, _ target: HostAddress) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.dnsOverride = [host: "\(target)"]
-        configuration.timeout = .init(connect: TimeAmount(connect), read: TimeAmount(total))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        if let roots {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .certificates(roots)
-            configuration.tlsConfiguration = tls
-        }
-        return configuration
     }
 }
